@@ -1,4 +1,4 @@
-//! The verdict of the AQM on a packet that arrives, for the queue that it joins.
+//! AQM verdict on an arriving packet, for the queue that it is about to join.
 
 use floodway_model::{Instant, Packet};
 
@@ -7,8 +7,10 @@ use super::aqm::{self, Verdict};
 use super::mechanism::Moved;
 
 impl Switch {
-    /// What happens to a packet that is to join `queue`. `Congested`: it is to carry the signal, and can.
-    // Inlined for feedback among data too: a call would slow data down.
+    /// AQM verdict for a packet about to join `queue`. `Congested`: the packet must carry the
+    /// congestion signal and is able to.
+    // Inlined although feedback queued with data calls it too: a function call would slow down the
+    // data path.
     #[inline(always)]
     pub(super) fn aqm_verdict(
         &mut self,
@@ -31,7 +33,7 @@ impl Switch {
         }
     }
 
-    /// The queue management of a port, and what it may look at.
+    /// The AQM state of a port and the view that the AQM has of the switch.
     #[inline(always)]
     pub(super) fn aqm(&mut self, port: usize, now: Instant) -> (&mut aqm::State, aqm::View<'_>) {
         let port = &mut self.ports[port];
@@ -47,7 +49,8 @@ impl Switch {
         (self.shared_aqm.as_deref_mut().unwrap_or(&mut port.aqm), view)
     }
 
-    /// A verdict of the AQM, without marks in a queue in which a mechanism wants none.
+    /// The AQM verdict, with `Congested` turned into `Pass` in a queue where a mechanism allows no
+    /// marks.
     #[inline]
     pub(super) fn in_queue(&self, queue: usize, verdict: Verdict) -> Verdict {
         let unmarked = verdict == Verdict::Congested && self.unmarked >> queue & 1 != 0;

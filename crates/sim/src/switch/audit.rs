@@ -1,4 +1,4 @@
-//! What a switch has counted, and whether its books are right.
+//! Counters of a switch, and the consistency check of its accounting.
 
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, Instant, Packet};
@@ -15,18 +15,18 @@ use crate::metric::Tally;
 use crate::observe::{Fact, Kinds};
 
 impl Switch {
-    /// What the neighbour at `port` was told about a class: with PAUSE, about all of them as class
-    /// 0. `None` if neighbours are not paused.
+    /// Pauses sent to the neighbor at `port` for a class; with PAUSE, for all classes, counted as
+    /// class 0. `None` if no mechanism pauses neighbors.
     pub fn sent_pauses(&self, port: usize, class: usize) -> Option<&Paused> {
         self.mechanisms.pauses_sent(port, class)
     }
 
-    /// The storms of pauses that were found here.
+    /// Pause storms detected at this switch.
     pub fn storms(&self) -> impl Iterator<Item = &Event> {
         self.mechanisms.storms()
     }
 
-    /// Frames that wait here.
+    /// All frames queued in this switch.
     pub fn held(&self) -> impl Iterator<Item = &Packet> {
         let queued = self.ports.iter().flat_map(|port| &port.queues).flat_map(Queue::iter);
         let control = self.ports.iter().flat_map(Port::link_control);
@@ -34,7 +34,7 @@ impl Switch {
         queued.map(|queued| &queued.packet).chain(control).chain(inputs)
     }
 
-    /// Counts a packet that is dropped.
+    /// Counts and reports a dropped packet.
     #[cold]
     pub(super) fn drop(
         &mut self,
@@ -72,7 +72,7 @@ impl Switch {
         }
     }
 
-    /// Samples depths and occupancies.
+    /// Samples queue depths and buffer occupancies.
     pub(super) fn sample(&mut self, sample: usize, context: &mut Context) {
         let (measured, tier) =
             (context.metrics.sampling().measures(sample), usize::from(self.tier));
@@ -96,7 +96,7 @@ impl Switch {
         }
     }
 
-    /// States the ports as they are at a sample.
+    /// Reports the state of every port at a sample, as a fact for observers.
     #[cold]
     pub(super) fn state_sample(&self, sample: usize, now: Instant, context: &mut Context) {
         let ports = self.ports.len();
@@ -111,7 +111,7 @@ impl Switch {
         }
     }
 
-    /// Adds what it has counted until `now`, for which it need not have been woken.
+    /// Adds the counters of this switch as of `now`, even if its last event was earlier.
     pub(crate) fn tally(&self, now: Instant, tally: &mut Tally) {
         tally.dropped_packets += self.dropped;
         tally.pfc_frames += self.pfc_frames;
@@ -135,7 +135,7 @@ impl Switch {
             for drops in port.drops.iter().filter(of_data) {
                 tally.queues[usize::from(drops.queue)] += drops.packets;
             }
-            // PAUSE stops the control queue too, which is no class of data.
+            // PAUSE stops the control queue too, but that queue is not a class of data.
             for class in 0..self.control_queue() {
                 let sent_pauses = self.sent_pauses(number, class).copied().unwrap_or_default();
                 tally.pause_frames += sent_pauses.xoffs + sent_pauses.refreshes;
@@ -150,7 +150,7 @@ impl Switch {
         }
     }
 
-    /// What is wrong with the books, in a sentence each.
+    /// Inconsistencies in the accounting, one sentence each.
     pub fn audit(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         let sent: u64 = self.ports.iter().map(|port| port.tx.frames).sum();
@@ -185,7 +185,8 @@ impl Switch {
         }
         let inputs = self.crossbar.iter().flat_map(|crossbar| crossbar.packets());
         wrong.extend(self.buffer.audit(&self.ports, self.control_queue(), inputs));
-        // Who did not hear that he was to stop cannot be blamed.
+        // If a pause frame was lost on a failed link, the neighbor never learned that it had to
+        // stop, and a drop in a lossless class is not an error.
         let outages = self.ports.iter().filter_map(|port| port.tx.outages());
         let unheard: u64 = outages.map(|outages| outages.lost_pauses).sum();
         if self.lossless_dropped > 0 && unheard == 0 {

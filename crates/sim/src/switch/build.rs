@@ -1,4 +1,4 @@
-//! How a switch is put together from the parameters of the simulation.
+//! Builds a switch from the parameters of the simulation.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -25,8 +25,8 @@ use crate::routing::Routes;
 use floodway_engine::Timers;
 
 impl Switch {
-    /// The switch `id` of the graph, with one port per link.
-    /// All switches share `spec`, which is that of `whole`.
+    /// Builds switch `id` of the graph, with one port per link. All switches share `spec`, the
+    /// switch parameters of `whole`.
     pub fn new(
         id: NodeId,
         (whole, spec): (&Whole, &Arc<Spec>),
@@ -69,7 +69,7 @@ impl Switch {
             let egress = Egress::new(links.len(), ordered);
             Queue::behind_crossbar(egress, timed)
         };
-        // The last one is the control queue, which has neither a discipline nor times.
+        // The last queue is the control queue. It has neither a discipline nor arrival times.
         let queue = |port: usize, number: u8| {
             if number == spec.queue.count {
                 return Queue::default();

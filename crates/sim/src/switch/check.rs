@@ -1,4 +1,4 @@
-//! What mechanisms in switches ask of each other and of the network, for their checks.
+//! Cross-checks of switch parameters: what mechanisms require of each other and of the network.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::id::CLASSES;
@@ -9,31 +9,32 @@ use super::Spec;
 use super::buffer::Limit;
 use crate::host::{self, Profile};
 
-/// One class is left for feedback and notifications.
+/// The most data queues of a port. One class is reserved for feedback and notifications.
 pub const MOST_QUEUES: u8 = CLASSES as u8 - 1;
 
-/// What a mechanism may look at beside its own parameters.
+/// Context of a check: what a mechanism may look at besides its own parameters.
 pub struct Facts<'a> {
-    /// All switches.
+    /// Parameters of all switches.
     pub switch: &'a Spec,
-    /// All hosts.
+    /// Parameters of all hosts.
     pub host: &'a host::Spec,
-    /// How flows are sent.
+    /// Transport profiles of the flows.
     pub profiles: &'a [Profile],
-    /// The longest frame; `None` if there is none, because something else is wrong.
+    /// The longest frame, in bytes; `None` if it cannot be computed because something else is
+    /// invalid.
     pub largest_frame: Option<u16>,
-    /// Preamble and gap of a frame.
+    /// Preamble and interframe gap of a frame.
     pub wire_overhead: Bytes,
-    /// When the run ends at the latest.
+    /// Time limit of the run.
     pub limit: Duration,
-    /// Whether departures are recorded.
+    /// Whether packet departures are recorded.
     pub departures: bool,
-    /// Whether any flow has a size.
+    /// Whether any flow has a finite size.
     pub has_sizes: bool,
 }
 
 impl Facts<'_> {
-    /// Whether the data queue that a field names is there.
+    /// Checks that the data queue named by a field exists.
     pub fn check_queue(&self, field: &str, queue: u8, findings: &mut Findings<'_>) {
         let count = self.switch.queue.count;
         if queue >= count {
@@ -49,7 +50,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Whether the data queues that a list names are there, if it names any.
+    /// Checks that the data queues named by a list exist, if the list names any.
     pub fn check_queues(&self, field: &str, queues: &[u8], findings: &mut Findings<'_>) {
         let count = self.switch.queue.count;
         if let Some(index) = queues.iter().position(|&queue| queue >= count) {
@@ -66,7 +67,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Whether there are the two queues that a scheduler is for.
+    /// Checks that there are exactly the two data queues that the scheduler needs.
     pub fn check_two_queues(&self, findings: &mut Findings<'_>) {
         let count = self.switch.queue.count;
         if count != 2 {
@@ -79,7 +80,7 @@ impl Facts<'_> {
     }
 }
 
-/// How many data queues there are, in words.
+/// The number of data queues, in words for messages.
 pub fn there_are(count: u8) -> String {
     match count {
         0 => "there is no data queue".to_owned(),
@@ -88,22 +89,24 @@ pub fn there_are(count: u8) -> String {
     }
 }
 
-/// Parameters of a mechanism that is on if its table is there.
+/// Parameters of an optional mechanism, which is enabled by the presence of its table.
 pub trait CheckBeside: Check {
-    /// Whether it goes with what else is chosen.
+    /// Checks that the mechanism is compatible with the other mechanisms of the scenario.
     fn check_beside(&self, _facts: &Facts<'_>, _findings: &mut Findings<'_>) {}
 
-    /// A field with a depth that queues must be able to reach, its value, and what follows if they cannot.
+    /// A field with a queue depth that queues must be able to reach, its value, and the consequence
+    /// if they cannot.
     fn threshold(&self) -> Option<(&'static str, Bytes, &'static str)> {
         None
     }
 
-    /// Whether it fits the network.
+    /// Checks that the mechanism fits the network.
     fn check_on(&self, _facts: &Facts<'_>, _graph: &Graph, _findings: &mut Findings<'_>) {}
 }
 
 impl Spec {
-    /// Whether its parts go together, and with the hosts. `findings` are about `switch`.
+    /// Checks that the mechanisms are compatible with each other and with the hosts. `findings` are
+    /// about `switch`.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         self.check_sizes(facts, findings);
         if (1..=MOST_QUEUES).contains(&self.queue.count) {
@@ -136,13 +139,13 @@ impl Spec {
         }
     }
 
-    /// Whether it fits the network. `findings` are about `switch`.
+    /// Checks that the mechanisms fit the network. `findings` are about `switch`.
     pub fn check_on(&self, facts: &Facts<'_>, graph: &Graph, findings: &mut Findings<'_>) {
         self.path.check_on(facts, graph, &mut findings.within("path"));
         self.flow_control.check_on(facts, graph, &mut findings.within("flow_control"));
     }
 
-    /// Whether queues and ports hold a frame.
+    /// Checks that queues and ports can hold a frame of the largest size.
     fn check_sizes(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let frame = facts.largest_frame.unwrap_or(0);
         let queue = &self.queue;

@@ -1,12 +1,13 @@
 //! Layer 2 congestion indication (Rate Control in Short Range 802.3 Interconnects, 2004): a switch
-//! that does not look into the IP header tells of congestion in the Ethernet frame, and the edge
-//! of the layer 2 network makes of it what the layer above understands.
+//! that does not parse the IP header signals congestion in the Ethernet frame, and the edge of the
+//! layer 2 network translates the signal for the layer above.
 //!
-//! What queue management finds congested is passed, whatever its ECN field says, and told of in one
-//! or both of two ways. Forward, the packet carries an indication to its receiver, whose NIC sets
-//! CE if the packet is ECN-capable and else ignores it. Backward, a control frame goes to the
-//! packet's source, as in US patent 7,474,616; TCP takes it for a mark that has come back, and others
-//! hear how severe the congestion is. What queue management wants dropped is dropped.
+//! A packet that the AQM finds congested is forwarded, whatever its ECN field says, and the
+//! congestion is signaled forward, backward or both. Forward: the packet carries an indication to
+//! its receiver, whose NIC sets CE if the packet is ECN-capable and otherwise ignores the
+//! indication. Backward: a control frame goes to the source of the packet, as in US patent
+//! 7,474,616. TCP treats it like an ECN echo; other congestion controls receive the severity of the
+//! congestion. A packet that the AQM wants dropped is dropped.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length;
@@ -22,18 +23,19 @@ use super::rests::Rests;
 use super::{Spec as SwitchSpec, Switch};
 use crate::context::Context;
 
-/// Parameters. There is no ECN marking beside it: the switch does not know what IP is.
+/// Parameters of layer 2 congestion indication. It excludes ECN marking: the switch does not parse
+/// IP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Whether the packet carries an indication to its receiver, whose NIC sets CE in it if it is
-    /// ECN-capable. Default true (deck).
+    /// Whether a congested packet carries an indication to its receiver, whose NIC sets CE in it if
+    /// it is ECN-capable. Default true (deck).
     pub forward: bool,
-    /// Whether a control frame of 64 bytes goes to the source of a congested data packet. Default
+    /// Whether a congested data packet triggers a control frame of 64 bytes to its source. Default
     /// false (deck: forward or backward).
     pub backward: bool,
-    /// The least time between two such frames that one flow causes at one port. Default 50us
-    /// (assumed).
+    /// Minimum interval between two backward frames for the same flow at the same port. Default
+    /// 50us (assumed).
     pub gap: Duration,
 }
 
@@ -65,7 +67,7 @@ impl Check for Spec {
 }
 
 impl Spec {
-    /// Whether queue management finds congestion, and nothing else marks.
+    /// Checks that the AQM can detect congestion and that nothing else marks.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let switch = facts.switch;
         if let Some(place) = switch.aqm.no_marks() {
@@ -94,25 +96,26 @@ impl Spec {
     }
 }
 
-/// What a switch remembers of it.
+/// State of layer 2 congestion indication in a switch.
 #[derive(Debug)]
 pub struct Indication {
-    /// When the source of a flow was last told of a port.
+    /// When a backward frame was last sent, by flow and egress port.
     notified: Rests<(u32, u32)>,
-    /// The memory for what queue management measures, in bytes.
+    /// Size of the buffer whose occupancy the AQM measures, in bytes.
     room: u64,
-    /// Backward indications made.
+    /// Backward indications sent.
     pub sent: u64,
 }
 
 impl Indication {
-    /// For a switch with this many ports.
+    /// Initial state for a switch with this many ports.
     pub fn new(spec: &SwitchSpec, ports: usize) -> Self {
         Self { notified: Rests::default(), room: room(spec, ports as u64), sent: 0 }
     }
 }
 
-/// The memory for what queue management measures: what its queues may take in all, or the pool.
+/// Size of the buffer whose occupancy the AQM measures: the limit of its queues together, or of the
+/// shared pool.
 fn room(spec: &SwitchSpec, ports: u64) -> u64 {
     let pools = spec.buffer.pools();
     if let Some(pool) = pools.and_then(|pools| pools.egress.as_ref().or(pools.ingress.as_ref())) {
@@ -130,20 +133,20 @@ fn room(spec: &SwitchSpec, ports: u64) -> u64 {
     limit.bytes.unwrap_or(spec.queue.size).0.saturating_mul(queues * ports)
 }
 
-/// How much of `room` bytes is taken, in 256ths.
+/// Fraction of `room` bytes in use, in 256ths.
 fn severity(backlog: u64, room: u64) -> u8 {
     let part = u128::from(backlog) * 256 / u128::from(room.max(1));
     part.min(255) as u8
 }
 
 impl Switch {
-    /// Whether congestion can be told by this packet, so that it need not be dropped for it.
+    /// Whether this packet can signal congestion, so that it need not be dropped instead.
     #[inline]
     pub(super) fn can_mark(&self, packet: &Packet) -> bool {
         self.indication.is_some() || packet.ecn().is_capable()
     }
 
-    /// The packet, which is in `queue` or about to join it, is to tell of congestion.
+    /// Makes the packet, which is in `queue` or about to join it, signal congestion.
     #[inline]
     pub(super) fn mark(
         &mut self,
@@ -188,8 +191,8 @@ impl Switch {
         };
         let body = Body::Indication { severity: severity(backlog, state.room) };
         let frame = view!(self, now).to_source(packet, length::SHORTEST_FRAME, body);
-        // By the port that the packet leaves by only if it has not come on a shortest way, because
-        // a link has failed since.
+        // The frame would leave by the egress port of the packet itself only if a link failure
+        // moved the packet off its shortest path.
         let Some(back) = self.forward(&frame, now).filter(|&back| back != egress) else { return };
         if let Some(state) = &mut self.indication {
             state.sent += 1;
@@ -212,7 +215,7 @@ mod tests {
             [0, 3, 4, 511, 512, 1_023].map(|backlog| severity(backlog, 1_024)),
             [0, 0, 1, 127, 128, 255]
         );
-        // A queue may be longer than what is called its memory.
+        // A queue may be longer than its nominal buffer size.
         assert_eq!([severity(1_024, 1_024), severity(9_999, 1_024), severity(5, 0)], [255; 3]);
     }
 
@@ -231,7 +234,7 @@ mod tests {
         let egress = Some(shared::Pool::default());
         spec.buffer = buffer::Spec::Shared(shared::Spec { egress, ..Default::default() });
         assert_eq!(room(&spec, 3), 16_000_000);
-        // All queues of a port share it, so that one may have it all.
+        // The queues of a port share its buffer, so one of them may use all of it.
         spec.buffer = buffer::Spec::PerPort(buffer::per_port::Spec { size: Bytes(7_000) });
         assert_eq!(room(&spec, 3), 21_000);
         spec.aqm = measured(MeasuredOn::Queue);

@@ -1,5 +1,5 @@
-//! Data that crosses a switch by a crossbar: from the inputs to the egress queues. Kept out of line,
-//! so that switches without one are not slower.
+//! The path of data through a crossbar, from the inputs to the egress queues. Kept out of line so
+//! that switches without a crossbar are not slowed down.
 
 use floodway_model::Instant;
 
@@ -10,13 +10,13 @@ use super::queue::Queued;
 use crate::context::Context;
 
 impl Switch {
-    /// The timer of the crossbar: after those of ports and timers, so that what they do at the same
-    /// moment is seen.
+    /// The timer slot of the crossbar. It comes after the slots of the ports and of the switch
+    /// timer, so that the crossbar sees what they do at the same time.
     fn crossbar_slot(&self) -> usize {
         self.ports.len() + 1
     }
 
-    /// The packet is bound for `queue`, and waits at its input.
+    /// Queues the packet, bound for `queue`, at its input.
     pub(super) fn enter_input(
         &mut self,
         egress: usize,
@@ -35,7 +35,8 @@ impl Switch {
         self.watch_crossbar();
     }
 
-    /// A slot begins: what has crossed joins its egress queue, and more begins to cross.
+    /// Starts a crossbar slot: frames that have crossed join their egress queues, and new ones
+    /// start to cross.
     #[inline(never)]
     pub(super) fn cross(&mut self, now: Instant, context: &mut Context) {
         while let Some(crossbar) = &mut self.crossbar {
@@ -54,7 +55,7 @@ impl Switch {
         self.watch_crossbar();
     }
 
-    /// Drops all that waits for a queue behind a crossbar, at the inputs too.
+    /// Drops all packets bound for a queue behind a crossbar, including those at the inputs.
     #[cold]
     pub(super) fn discard_crossed(
         &mut self,
@@ -64,7 +65,7 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
-        // First what has crossed, so that the packets of each ingress port leave in order.
+        // First those that have crossed, so that the packets of each ingress port leave in order.
         while let Some(Queued { packet, .. }) = self.ports[port].queues[queue].pop() {
             let crossbar = self.crossbar.as_mut().expect("the packet came by it");
             crossbar.depart(port, queue, packet.bytes, now);

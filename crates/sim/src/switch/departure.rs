@@ -1,4 +1,5 @@
-//! Packets that are about to leave: the AQM decides about them, and that they leave is stated. Kept out of line, so that switches without either are not slower.
+//! Departure of packets: the AQM verdict at dequeue, and the fact that a packet leaves. Kept out of
+//! line so that switches that need neither are not slowed down.
 
 use floodway_model::Instant;
 
@@ -9,9 +10,9 @@ use crate::context::Context;
 use crate::observe::{Fact, Kinds};
 
 impl Switch {
-    /// `queue` was selected on the free wire of `index`: the queue whose head leaves, once the
-    /// queue management has nothing against it. `None` if nothing does, because all that could have
-    /// was dropped, or because the wire is not free any more.
+    /// AQM decision at dequeue on the free wire of port `index`, where `queue` was selected.
+    /// Returns the queue whose head leaves, which may be another one after drops. `None` if every
+    /// eligible packet was dropped, or if the wire is no longer free.
     #[inline(never)]
     pub(super) fn decide_departure(
         &mut self,
@@ -29,7 +30,8 @@ impl Switch {
                 }
                 Verdict::Drop => self.drop_head(index, queue, now, context),
             }
-            // Flow control, told of the drop, may have used the wire; then its end is waited for.
+            // Flow control, notified of the drop, may have started a transmission. Its end triggers
+            // the next one.
             if self.ports[index].tx.busy_until > now {
                 return None;
             }
@@ -54,7 +56,7 @@ impl Switch {
         }
     }
 
-    /// About the packet at the head; `Congested` only if it can be marked.
+    /// AQM verdict on the packet at the head; `Congested` only if the packet can signal it.
     fn verdict(&mut self, index: usize, queue: usize, now: Instant) -> Verdict {
         let head = self.ports[index].queues[queue].head();
         let packet = head.expect("a queue that was selected has a packet").packet;
@@ -66,7 +68,7 @@ impl Switch {
         }
     }
 
-    /// The packet at the head leaves, and tells of congestion.
+    /// Makes the packet at the head, which is about to leave, signal congestion.
     fn mark_head(&mut self, index: usize, queue: usize, now: Instant, context: &mut Context) {
         let head = |switch: &mut Self| switch.ports[index].queues[queue].head_mut().copied();
         let mut packet = head(self).expect("a head that was judged is there");
@@ -76,8 +78,8 @@ impl Switch {
         }
     }
 
-    /// The packet at the head, for which the wire was free, is dropped instead: all books are
-    /// settled as if it had been sent.
+    /// Drops the packet at the head, for which the wire was free. The accounting is the same as if
+    /// it had been sent.
     fn drop_head(&mut self, index: usize, queue: usize, now: Instant, context: &mut Context) {
         let port = &mut self.ports[index];
         let packet = port.queues[queue].pop().expect("a head that was judged is there").packet;

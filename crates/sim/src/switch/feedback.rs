@@ -1,6 +1,6 @@
-//! The class of feedback and notifications: the control class above all data, or a data class, in
-//! which they wait with the data. Kept out of line, so that switches with a control class only are
-//! not slower.
+//! The class of feedback and notifications: the control class, with priority over all data, or a
+//! data class, where feedback queues with the data. Kept out of line so that switches with only a
+//! control class are not slowed down.
 
 use floodway_model::{Body, Instant, Packet};
 use schemars::JsonSchema;
@@ -11,53 +11,54 @@ use super::aqm::Verdict;
 use super::port::DropReason;
 use crate::context::Context;
 
-/// The class of each kind of feedback, in switches and NICs. Without a field it is the control class,
-/// which goes before all data and is stopped by PAUSE only: the best case for every mechanism with
-/// feedback. With the number of a data queue, frames of this kind wait there like data. They count in
-/// buffers, PFC and the thresholds of the AQM, are stopped by pauses of the class, and may be dropped.
-/// Congestion Isolation does not move them, and they cause no notifications. MAC control frames (PFC,
-/// PAUSE, and those of Backpressure Flow Control and of Directional Rate Control) are never queued with
-/// data.
+/// The class of each kind of feedback, in switches and NICs. A kind without a field uses the
+/// control class, which has priority over all data and is stopped only by PAUSE: the best case for
+/// every mechanism with feedback. If a field gives the number of a data queue, frames of that kind
+/// queue there like data: they count toward buffers, PFC and AQM thresholds, are stopped by pauses
+/// of the class, and may be dropped. Congestion Isolation does not move them, and they trigger no
+/// notifications. MAC control frames (PFC, PAUSE, and those of Backpressure Flow Control and of
+/// Directional Rate Control) are never queued with data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// ACKs and NAKs of RoCEv2, those of trimmed packets among them. Default none, the control class. InfiniBand answers in the service level
-    /// of the request, and Linux soft-RoCE (rxe) with the traffic class byte of the queue pair: the class
-    /// of the data, and ECN-capable if the data is. So are they here; senders ignore marks on them. The
-    /// simulator of the HPCC authors does the same.
+    /// ACKs and NAKs of RoCEv2, including those for trimmed packets. Default none: the control
+    /// class. InfiniBand sends acknowledgements in the service level of the request, and Linux
+    /// soft-RoCE (rxe) with the traffic class byte of the queue pair: in the class of the data, and
+    /// ECN-capable if the data is. With this field set, floodway does the same; senders ignore
+    /// marks on them. The simulator of the HPCC authors also does this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack: Option<u8>,
-    /// Headers of trimmed packets (`switch.overflow.trim`). Default none, the control class, before all data. In a data
-    /// queue of their own they have the share of the link that `wrr` or `drr` gives them, as in NDP, which serves 10
-    /// headers for a packet of data.
+    /// Headers of trimmed packets (`switch.overflow.trim`). Default none: the control class, with
+    /// priority over all data. In a data queue of their own they get the share of the link that
+    /// `wrr` or `drr` assigns to it; NDP serves 10 headers per data packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trimmed: Option<u8>,
-    /// Credit of receivers, as NDP's pulls; not ECN-capable. Default none, the control class: NDP queues pulls with
-    /// headers, before all data.
+    /// Receiver credit, such as NDP's pulls; not ECN-capable. Default none: the control class. NDP
+    /// queues pulls with headers, with priority over all data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit: Option<u8>,
-    /// CNPs of RoCEv2; not ECN-capable. Default none, the control class: network cards have a DSCP and a
-    /// priority for CNPs, for which manuals ask a class of strict priority.
+    /// CNPs of RoCEv2; not ECN-capable. Default none: the control class. NICs have a configurable
+    /// DSCP and priority for CNPs, and their manuals recommend a strict-priority class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cnp: Option<u8>,
-    /// Congestion isolation messages. Default none, the control class (assumed).
+    /// Congestion isolation messages. Default none: the control class (assumed).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cim: Option<u8>,
-    /// Source flow control messages; not ECN-capable. Default none, the control class (assumed).
+    /// Source flow control messages; not ECN-capable. Default none: the control class (assumed).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sfc: Option<u8>,
-    /// Congestion notification messages of QCN. Default none, the control class: the standard gives them
-    /// a priority of their own, the highest by recommendation.
+    /// Congestion notification messages of QCN. Default none: the control class. The standard gives
+    /// them a priority of their own, and recommends the highest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cnm: Option<u8>,
-    /// Backward indications of layer 2 congestion indication. Default none, the control class (assumed).
+    /// Backward frames of layer 2 congestion indication. Default none: the control class (assumed).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indication: Option<u8>,
 }
 
 impl Spec {
-    /// The data queue in which feedback of this kind waits; `None` for the control queue, and for what is
-    /// no feedback.
+    /// The data queue for feedback of this kind; `None` for the control queue, and for frames that
+    /// are not feedback.
     #[inline]
     pub const fn queue(&self, body: &Body) -> Option<u8> {
         match body {
@@ -73,7 +74,7 @@ impl Spec {
         }
     }
 
-    /// Each field with its name, its value and whether switches make such frames.
+    /// The name of each field, its value, and whether switches generate such frames.
     pub const fn fields(&self) -> [(&'static str, Option<u8>, bool); 8] {
         [
             ("ack", self.ack, false),
@@ -87,14 +88,14 @@ impl Spec {
         ]
     }
 
-    /// Whether everything is in the control class.
+    /// Whether all feedback uses the control class.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Switch {
-    /// Feedback, from here or from elsewhere, is to wait in a data queue.
+    /// Enqueues feedback, generated here or elsewhere, in a data queue.
     #[inline(never)]
     pub(super) fn enqueue_among_data(
         &mut self,

@@ -1,4 +1,4 @@
-//! What a switch knows of what is around it when a run begins.
+//! Information that a switch receives about its surroundings at the start of a run.
 
 use std::sync::Arc;
 
@@ -8,19 +8,20 @@ use crate::Spec;
 use crate::host::Shared;
 use crate::routing::Routes;
 
-/// What the switches of a simulation have in common beyond their parameters.
+/// Information shared by all switches of a simulation, besides their parameters.
 #[derive(Debug)]
 pub struct Knowledge {
-    /// What neighbours know of each other's routes; empty if nobody asks.
+    /// What neighbors know of each other's routes; empty if no mechanism needs it.
     pub peers: Peers,
-    /// How much each flow sends; `None` if no discipline asks.
+    /// The size of each flow; `None` if no discipline needs it.
     pub sizes: Option<Arc<Sizes>>,
-    /// By flow: whether its transport understands trimmed packets; `None` if no packet is trimmed.
+    /// By flow: whether its transport supports trimmed packets; `None` if no packet is trimmed.
     pub understand_trimming: Option<Arc<[bool]>>,
 }
 
 impl Knowledge {
-    /// Of the switches of a simulation, with their tables in order of their identifiers.
+    /// Builds it for the switches of a simulation; `tables` are their routes, ordered by switch
+    /// identifier.
     pub fn of(spec: &Spec, shared: &Shared, tables: &[Routes]) -> Self {
         let sizes = spec.switch.queue.discipline.needs_sizes().then(|| {
             let flows = shared.flows.iter().zip(0..);

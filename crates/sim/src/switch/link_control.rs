@@ -1,5 +1,5 @@
-//! MAC control frames to neighbours, pause frames above all. They are frames like others, with their lengths and
-//! their time on the wire.
+//! MAC control frames to neighbors, chiefly pause frames. Like all frames they have a length and
+//! occupy the wire.
 
 use std::ops::Range;
 
@@ -12,14 +12,15 @@ use super::mechanism::own_frame;
 use crate::context::Context;
 
 impl Switch {
-    /// A MAC control frame to the neighbour at `port`.
+    /// Builds a MAC control frame for the neighbor at `port`.
     pub(super) fn link_control(&self, port: usize, body: Body) -> Packet {
         let peer = self.ports[port].tx.link().peer;
         own_frame(self.id, peer, FlowId(u32::MAX), length::SHORTEST_FRAME, &self.spec, body)
     }
 
-    /// Pauses or resumes (0 quanta) one class of a neighbour. A frame that may be about several classes is sent
-    /// by [`Switch::send_combined`] for `ports`, to which this port is added.
+    /// Pauses or resumes (0 quanta) one class of a neighbor. Where a PFC frame may cover several
+    /// classes, the frame is only prepared and this port is added to `ports`;
+    /// [`Switch::send_combined`] then sends it.
     pub(super) fn send_pfc(
         &mut self,
         source: Source,
@@ -38,7 +39,7 @@ impl Switch {
         self.send_link_control(port, body, now, context);
     }
 
-    /// Pauses all that a neighbour sends, or resumes it (0 quanta).
+    /// Pauses everything that a neighbor sends, or resumes it (0 quanta).
     pub(super) fn send_pause(
         &mut self,
         port: usize,
@@ -53,7 +54,7 @@ impl Switch {
         self.spec.flow_control.pfc.as_ref().is_some_and(|pfc| pfc.combine_classes)
     }
 
-    /// Sends the frames that [`Switch::send_pfc`] has left at these ports.
+    /// Sends the frames that [`Switch::send_pfc`] prepared at these ports.
     pub(super) fn send_combined(
         &mut self,
         ports: Range<usize>,
@@ -70,8 +71,9 @@ impl Switch {
         }
     }
 
-    /// Puts the pause of a class (a bit) into a frame that waits for the wire, or into a new one, and removes the
-    /// class from a frame with an older pause. All classes that a frame pauses have the same pause time.
+    /// Adds the pause of a class (given as a bit) to a frame queued for the wire, or to a new one,
+    /// and removes the class from any frame with an older pause. All classes that one frame pauses
+    /// have the same pause time.
     fn combine_pfc(&mut self, port: usize, class: u8, time: u16) {
         if self.ports[port].tx.is_closed() {
             return;
@@ -83,7 +85,7 @@ impl Switch {
             *classes &= !class;
             *resumed &= !class;
             let fits = time == 0 || *classes == 0 || *quanta == time;
-            // A frame must not be left without a class.
+            // Reuse a frame that would otherwise be left without a class.
             let empty = had && *classes | *resumed == 0;
             if empty || fits && best.is_none() {
                 best = Some(place);
@@ -108,7 +110,7 @@ impl Switch {
         self.pfc_frames += 1;
     }
 
-    /// Sends a MAC control frame by `port`, in place of a waiting one that it outdates.
+    /// Sends a MAC control frame on `port`, or updates a queued frame that it supersedes.
     pub(super) fn send_link_control(
         &mut self,
         port: usize,
@@ -116,7 +118,6 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
-        // The link is down.
         if self.ports[port].tx.is_closed() {
             return;
         }
@@ -134,7 +135,7 @@ impl Switch {
     }
 }
 
-/// Whether a MAC control frame says all that another one for the same neighbour does, so that only the newer
+/// Whether a MAC control frame supersedes another one for the same neighbor, so that only the newer
 /// need be sent.
 fn outdates(new: &Body, old: &Body) -> bool {
     match (new, old) {

@@ -1,7 +1,7 @@
-//! The interface between a flow-control mechanism and its switch. A mechanism says which events it wants to see,
-//! and answers them with actions. The switch carries these out before it asks the next mechanism, so each
-//! mechanism sees queues and counters as the one before has left them. The order is that of the rows in
-//! [`flow_control`](super::flow_control).
+//! The interface between a flow-control mechanism and its switch. A mechanism subscribes to events
+//! and answers them with actions. The switch executes the actions before it calls the next
+//! mechanism, so each mechanism sees queues and counters as the previous one left them. Mechanisms
+//! are called in the order of the rows in [`flow_control`](super::flow_control).
 
 use std::sync::Arc;
 
@@ -27,17 +27,18 @@ use crate::routing::{Hops, Routes};
 pub struct Events(u16);
 
 impl Events {
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self(0);
     /// A data packet has arrived from a neighbour, and no mechanism has moved it yet.
     pub const ARRIVED: Self = Self(1);
-    /// The queue of a data packet is about to be chosen: its own, or another.
+    /// The queue of a data packet is about to be chosen: its home queue, or another one.
     pub const PLACED: Self = Self(1 << 1);
     /// A packet is about to be admitted to a data queue.
     pub const ADMITTED: Self = Self(1 << 2);
     /// A packet has joined a data queue and is counted there.
     pub const JOINED: Self = Self(1 << 3);
-    /// Packets that could go straight to the wire join their queue like others, so they are seen too.
+    /// Disables the bypass: packets that could go straight to the wire join their queue like
+    /// others, so that the mechanism sees them.
     pub const LONE: Self = Self(1 << 4);
     /// A packet has left a data queue and is no longer counted there.
     pub const LEFT: Self = Self(1 << 5);
@@ -47,56 +48,56 @@ impl Events {
     pub const PAUSED: Self = Self(1 << 7);
     /// A congestion isolation message for this switch has arrived.
     pub const FRAME: Self = Self(1 << 8);
-    /// A message from a switch to a host is about to leave this switch, which made it
+    /// A message from a switch to a host is about to leave this switch, which generated it
     /// ([`Action::Send`]) or forwards it.
     pub const TRANSIT: Self = Self(1 << 9);
-    /// The time of [`Mechanism::next_wake`] has come.
+    /// The time given by [`Mechanism::next_wake`] has come.
     pub const TIMER: Self = Self(1 << 10);
     /// A link control frame is about to leave.
     pub const LINK_CONTROL: Self = Self(1 << 11);
-    /// A packet that a mechanism has moved has joined its queue, and is accounted for.
+    /// A packet that a mechanism moved has joined its queue and is counted there.
     pub const MOVED: Self = Self(1 << 12);
-    /// All.
+    /// All events.
     pub const ALL: Self = Self(u16::MAX);
 
-    /// Those of both.
+    /// The union of two sets.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether it has one of the others.
+    /// Whether the two sets intersect.
     #[inline(always)]
     pub const fn has(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 }
 
-/// Where a mechanism is to run.
+/// The switch on which a mechanism is to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// The switch's name.
     pub name: &'a str,
     /// The seed of the run.
     pub seed: u64,
-    /// Steps from the hosts.
+    /// Tier: number of hops from the hosts.
     pub tier: u8,
     /// Its ports.
     pub ports: &'a [SitePort],
-    /// How many data queues a port has.
+    /// Number of data queues per port.
     pub queues: usize,
-    /// The memory of a data queue, if it has its own.
+    /// Buffer size of a data queue, if queues have buffers of their own.
     pub queue_size: Bytes,
-    /// The latency of the switch.
+    /// Static latency of the switch.
     pub latency: Duration,
     /// What its neighbours know of each other's routes.
     pub peers: &'a Peers,
-    /// How much the flows send, if a discipline asks.
+    /// The sizes of the flows, if a discipline needs them.
     pub sizes: Option<&'a Arc<Sizes>>,
 }
 
 #[cfg(test)]
 impl<'a> Site<'a> {
-    /// A leaf with one data queue at each of these ports.
+    /// A leaf switch with one data queue at each of these ports.
     pub fn with_ports(name: &'a str, seed: u64, ports: &'a [SitePort]) -> Self {
         let (queue_size, latency) = (Bytes(1_000_000), Duration::ZERO);
         Self {
@@ -118,16 +119,16 @@ static NO_PEERS: Peers = Peers::NONE;
 
 #[cfg(test)]
 impl SitePort {
-    /// To a host, with 100 Gb/s.
+    /// A port to a host, at 100 Gb/s.
     pub const HOST: Self = Self { link: Link::PLAIN, peer: NodeKind::Host };
 }
 
-/// A port of a switch in which a mechanism is to run.
+/// A port of the switch on which a mechanism is to run.
 #[derive(Clone, Copy, Debug)]
 pub struct SitePort {
     /// Its link.
     pub link: Link,
-    /// What is at the other end.
+    /// The kind of node at the other end.
     pub peer: NodeKind,
 }
 
@@ -142,13 +143,13 @@ pub struct View<'a> {
     pub ports: &'a [Port],
     /// The next hops to every host.
     pub routes: &'a Routes,
-    /// Its buffer for data, with what each ingress port and class holds of it.
+    /// Its data buffer, with the bytes held by each ingress port and class.
     pub buffer: &'a Buffer,
-    /// Data bytes in its queues.
+    /// Data bytes queued in the switch.
     pub occupancy: &'a Occupancy,
-    /// By port, bit c: class c of the neighbour is paused until it is resumed.
+    /// By port, bit c: class c of the neighbor is paused until resumed.
     pub paused_until_resumed: &'a [u8],
-    /// The time.
+    /// Current time.
     pub now: Instant,
 }
 
@@ -158,23 +159,23 @@ impl View<'_> {
         own_frame(self.id, packet.src, packet.flow, bytes, self.spec, body)
     }
 
-    /// Whether this class of a neighbour is paused until it is resumed.
+    /// Whether this class of a neighbor is paused until resumed.
     pub fn holds(&self, source: Source) -> bool {
         self.paused_until_resumed[source.port()] >> source.class() & 1 != 0
     }
 
-    /// A frame from this switch to the neighbour at `port`, about a flow.
+    /// A frame from this switch to the neighbor at `port`, about a flow.
     pub fn to_neighbor(&self, flow: FlowId, port: usize, bytes: u16, body: Body) -> Packet {
         own_frame(self.id, self.ports[port].tx.link().peer, flow, bytes, self.spec, body)
     }
 
-    /// Whether a host is attached here.
+    /// Whether the host is attached to this switch.
     pub fn is_edge_of(&self, host: NodeId) -> bool {
         matches!(self.routes.towards(host), Hops::Host(_))
     }
 }
 
-/// A frame that a switch makes.
+/// Builds a frame that originates at a switch.
 pub(super) fn own_frame(
     src: NodeId,
     dst: NodeId,
@@ -198,12 +199,12 @@ pub(super) fn own_frame(
     }
 }
 
-/// A data packet that has arrived, and for which no queue is chosen yet.
+/// A data packet that has arrived and has no queue yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived<'a> {
-    /// The egress port that it is bound for.
+    /// The egress port.
     pub egress: usize,
-    /// The data queue that it joins if its flow is not isolated.
+    /// The home queue: the data queue that the packet joins if its flow is not isolated.
     pub home: usize,
     /// The packet.
     pub packet: &'a Packet,
@@ -223,12 +224,13 @@ pub struct Joined<'a> {
 /// Where a mechanism moves a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// The data queue that it joins in place of its own.
+    /// The data queue that it joins instead of its home queue.
     pub queue: usize,
-    /// It may leave once this many packets have left the queue of [`Mechanism::keeps_behind`]; 0: at once.
-    /// Behind a crossbar, where packets overtake others, it is the number of the packet that must have left.
+    /// The packet may leave once this many packets have left the queue given by
+    /// [`Mechanism::keeps_behind`]; 0: at once. Behind a crossbar, where packets overtake others,
+    /// it is the number of the packet that must have left.
     pub not_before: u64,
-    /// Whether it is marked, if it is ECN-capable and the AQM has not marked it.
+    /// Whether the packet is marked if it is ECN-capable and the AQM has not marked it.
     pub marks: bool,
 }
 
@@ -243,104 +245,106 @@ pub struct Left<'a> {
     pub packet: &'a Packet,
 }
 
-/// A message from a switch to a host, which is about to leave.
+/// A message from a switch to a host that is about to leave.
 #[derive(Clone, Copy, Debug)]
 pub struct Transit<'a> {
     /// The message.
     pub frame: &'a Packet,
-    /// The port by which it is to leave.
+    /// The port that it is to leave by.
     pub egress: usize,
-    /// Whether this switch has just made it.
+    /// Whether this switch generated the message.
     pub own: bool,
 }
 
-/// What becomes of a frame.
+/// What happens to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It goes on.
+    /// It is forwarded.
     Forward,
-    /// It ends here.
+    /// It is consumed by this switch.
     Consume,
 }
 
-/// What a switch is to do.
+/// An action that a mechanism requests from its switch.
 #[derive(Clone, Copy, Debug)]
 pub enum Action {
-    /// Send a frame of its own towards its destination, unless the next hop is by port `except`: that of the
-    /// packet that the frame is about, if links have failed since it came.
+    /// Send a frame of the switch's own toward its destination, unless the next hop is port
+    /// `except`, the egress port of the packet that the frame is about. That happens if links have
+    /// failed since the packet arrived.
     Send {
         /// The frame.
         frame: Packet,
-        /// Not by this port.
+        /// Do not send by this port.
         except: Option<usize>,
     },
-    /// Send a frame of its own to the node at this port.
+    /// Send a frame of the switch's own to the node at this port.
     SendTo {
         /// The node's port.
         port: usize,
         /// The frame.
         frame: Packet,
     },
-    /// Pause a class of a neighbour by a PFC frame, until it is resumed.
+    /// Pause a class of a neighbor with a PFC frame, until it is resumed.
     Pause {
-        /// The class and the neighbour's port.
+        /// The class and the neighbor's port.
         source: Source,
-        /// Quanta of 512 bit times that this frame says.
+        /// Pause time in this frame, in quanta of 512 bit times.
         quanta: u16,
     },
-    /// Resume a class of a neighbour that was paused by [`Action::Pause`]. If other mechanisms still pause it
-    /// ([`Mechanism::left`]), the frame has the rest of their pause instead of 0 quanta.
+    /// Resume a class of a neighbor that was paused by [`Action::Pause`]. If other mechanisms still
+    /// pause it ([`Mechanism::left`]), the frame carries the rest of their pause time instead of 0
+    /// quanta.
     Resume {
-        /// The class and the neighbour's port.
+        /// The class and the neighbor's port.
         source: Source,
     },
-    /// Pause or resume all that a neighbour sends, by a PAUSE frame.
+    /// Pause or resume everything that a neighbor sends, with a PAUSE frame.
     PausePort {
-        /// The neighbour's port.
+        /// The neighbor's port.
         port: usize,
-        /// Quanta of 512 bit times, 0 to resume.
+        /// Pause time in quanta of 512 bit times; 0 to resume.
         quanta: u16,
     },
-    /// Stop obeying the pause of a data queue.
+    /// Cancel the pause that stops a data queue.
     IgnorePause {
         /// Egress port and queue.
         place: Source,
     },
-    /// Send a link control frame to the neighbour at this port, in place of one that waits and says the same of
-    /// another moment.
+    /// Send a link control frame to the neighbor at this port. It replaces a queued frame about the
+    /// same thing, whose content is older.
     SendLinkControl {
-        /// The neighbour's port.
+        /// The neighbor's port.
         port: usize,
-        /// What the frame says.
+        /// Content of the frame.
         body: Body,
     },
     /// Drop all packets of a data queue.
     Discard {
         /// Egress port and queue.
         place: Source,
-        /// Why.
+        /// The reason to record.
         reason: DropReason,
     },
-    /// Read [`Mechanism::next_wake`] again. Every other action does that too.
+    /// Read [`Mechanism::next_wake`] again. Every other action implies this.
     Arm,
-    /// Pause a class of a neighbour by a PFC frame. The pause ends by itself.
+    /// Pause a class of a neighbor with a PFC frame. The pause expires by itself.
     PauseFor {
-        /// The class and the neighbour's port.
+        /// The class and the neighbor's port.
         source: Source,
-        /// Quanta of 512 bit times, at least 1.
+        /// Pause time in quanta of 512 bit times, at least 1.
         quanta: u16,
     },
 }
 
-/// What a mechanism wants done, in this order.
+/// The actions that a mechanism requests, in order of execution.
 pub type Actions = Vec<Action>;
 
-/// The half of a mechanism that is in a switch.
+/// The part of a mechanism that runs in a switch.
 pub trait Mechanism: Sized {
     /// Its parameters.
     type Spec;
 
-    /// Builds it for a switch; `None` where it does not run.
+    /// Builds the mechanism for a switch; `None` where it does not run.
     fn build(spec: &Self::Spec, site: &Site<'_>) -> Option<Self>;
 
     /// The queue discipline of data queue `queue` at a port, if this mechanism brings one.
@@ -353,13 +357,13 @@ pub trait Mechanism: Sized {
         None
     }
 
-    /// The events that it wants to see.
+    /// The events to which the mechanism subscribes.
     fn wants(&self) -> Events;
 
     /// A data packet has arrived.
     fn on_arrived(&mut self, _arrived: &Arrived<'_>, _view: &View<'_>, _actions: &mut Actions) {}
 
-    /// The queue for a data packet, if not its own. `rng` is that of the switch.
+    /// The queue for a data packet, if not its home queue. `rng` is that of the switch.
     fn moves(
         &mut self,
         _arrived: &Arrived<'_>,
@@ -382,7 +386,7 @@ pub trait Mechanism: Sized {
     /// A packet has joined a data queue.
     fn on_joined(&mut self, _joined: &Joined<'_>, _view: &View<'_>, _actions: &mut Actions) {}
 
-    /// A packet that this mechanism has moved has joined the queue where it was moved to.
+    /// A packet that this mechanism moved has joined the queue that it was moved to.
     fn on_moved(&mut self, _joined: &Joined<'_>, _view: &View<'_>, _actions: &mut Actions) {}
 
     /// A message from a switch to a host is about to leave.
@@ -395,7 +399,7 @@ pub trait Mechanism: Sized {
         Fate::Forward
     }
 
-    /// A link control frame is about to leave by `port`: what it says, by now.
+    /// A link control frame is about to leave by `port`. Returns its up-to-date content.
     fn on_link_control(&mut self, _port: usize, body: Body, _now: Instant) -> Body {
         body
     }
@@ -408,16 +412,16 @@ pub trait Mechanism: Sized {
         Ok(())
     }
 
-    /// A packet for this queue, the control queue included, is dropped.
+    /// A packet bound for this queue, the control queue included, is dropped.
     fn on_dropped(&mut self, _egress: usize, _queue: usize, _reason: DropReason) {}
 
-    /// A frame from the neighbour at `port` pauses these classes, or resumes them (0 quanta). Returns the classes
-    /// in which it is not obeyed.
+    /// A frame from the neighbor at `port` pauses these classes, or resumes them (0 quanta).
+    /// Returns the classes in which the mechanism does not obey it.
     fn disobeys(&mut self, _port: usize, _classes: u8, _quanta: u16, _view: &View<'_>) -> u8 {
         0
     }
 
-    /// That frame has taken effect in the classes in which it is obeyed.
+    /// The frame has taken effect in the classes in which it is obeyed.
     fn on_paused(&mut self, _port: usize, _classes: u8, _view: &View<'_>, _actions: &mut Actions) {}
 
     /// When its timer expires; [`Instant::NEVER`] without one.
@@ -428,10 +432,11 @@ pub trait Mechanism: Sized {
     /// Its timer has expired.
     fn on_timer(&mut self, _view: &View<'_>, _actions: &mut Actions) {}
 
-    /// The link of a port is up again, and its other end has forgotten all pauses: repeats those that hold.
+    /// The link of a port is up again, and its other end has lost all pause state: repeats the
+    /// pauses that still apply.
     fn on_link_up(&mut self, _port: usize, _view: &View<'_>, _actions: &mut Actions) {}
 
-    /// The queue behind which moved packets are kept in order.
+    /// The queue behind which moved packets are held to preserve order.
     fn keeps_behind(&self) -> Option<u8> {
         None
     }
@@ -441,36 +446,39 @@ pub trait Mechanism: Sized {
         0
     }
 
-    /// Whether it pauses neighbours as a whole, counted as class 0.
+    /// Whether it pauses neighbors with PAUSE, all classes at once, counted as class 0.
     fn stops_ports(&self) -> bool {
         false
     }
 
-    /// The pauses sent to the neighbour at `port` for a class; `None` if it pauses no neighbours.
+    /// The pauses sent to the neighbor at `port` for a class; `None` if it does not pause
+    /// neighbors.
     fn pauses_sent(&self, _port: usize, _class: usize) -> Option<&Paused> {
         None
     }
 
-    /// What must leave before this source is resumed; `None` if it has not paused it.
+    /// What must leave before this source is resumed; `None` if the mechanism has not paused it.
     fn held(&self, _source: Source, _buffer: &Buffer) -> Option<Held> {
         None
     }
 
-    /// The storms of pauses that it has found.
+    /// The pause storms that it has detected.
     fn storms(&self) -> &[Event] {
         &[]
     }
 
-    /// The quanta that are left of its own pause of this class of a neighbour, which another mechanism resumes.
+    /// The quanta that remain of its own pause of this class of a neighbor, which another mechanism
+    /// resumes.
     fn left(&self, _source: Source, _view: &View<'_>) -> u16 {
         0
     }
 
-    /// Adds what it has counted.
+    /// Adds its counters to the tally.
     fn count(&self, _tally: &mut Tally) {}
 }
 
-/// A view of a switch whose mechanisms are borrowed separately.
+/// A view of a switch, built from separate fields so that its mechanisms can be borrowed mutably at
+/// the same time.
 macro_rules! view {
     ($switch:expr, $now:expr) => {
         $crate::switch::mechanism::View {
@@ -488,7 +496,7 @@ macro_rules! view {
 pub(super) use view;
 
 impl Switch {
-    /// Carries out what a mechanism wants done.
+    /// Executes the actions that a mechanism requested.
     #[cold]
     pub(super) fn carry_out(&mut self, now: Instant, context: &mut Context) {
         let mut actions = std::mem::take(&mut self.actions);
@@ -528,7 +536,7 @@ impl Switch {
                 Action::Arm => {}
             }
         }
-        // A nested call may have put another vector here; this one has the capacity.
+        // A nested call may have put another vector here. Keep the one with allocated capacity.
         self.actions = actions;
         self.send_combined(paused, now, context);
         self.set_timer();

@@ -1,38 +1,38 @@
-//! How much memory data takes, in a port or in a whole switch: all data queues together. The queue
-//! of feedback is not in it.
+//! Buffer occupancy by data, per port or per switch: all data queues together. The control queue is
+//! not included.
 
-/// Data bytes that wait.
+/// Data bytes queued.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Occupancy {
     bytes: u64,
-    /// Of these, what waits at the inputs of a crossbar where that is not to count as congestion.
+    /// Of these, bytes at the inputs of a crossbar that do not count as congestion.
     hidden: u64,
-    /// The most there have ever been. As in a queue, a packet that goes straight to the wire is
-    /// there for a moment.
+    /// Largest occupancy so far. As in a queue, a packet that goes straight to the wire counts as
+    /// present for an instant.
     pub max: u64,
-    /// Sum of the samples, bytes.
+    /// Sum over the samples, in bytes.
     pub sampled: u64,
 }
 
 impl Occupancy {
-    /// Bytes that wait now.
+    /// Bytes queued now.
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Those of them that count as congestion; see [`Queue::congestion`](super::queue::Queue::congestion).
+    /// Bytes that count as congestion; see [`Queue::congestion`](super::queue::Queue::congestion).
     #[inline]
     pub fn congestion(&self) -> u64 {
         self.bytes - self.hidden
     }
 
-    /// A packet that is there does not count as congestion from now on.
+    /// Excludes a queued packet from congestion.
     pub fn hide(&mut self, bytes: u16) {
         self.hidden += u64::from(bytes);
     }
 
-    /// A packet that did not count as congestion does from now on, or is to leave.
+    /// Counts a packet toward congestion again, or prepares it to leave.
     pub fn show(&mut self, bytes: u16) {
         self.hidden -= u64::from(bytes);
     }
@@ -57,17 +57,17 @@ impl Occupancy {
     }
 }
 
-/// What an occupancy is of.
+/// The scope of an occupancy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The data queues of one port.
     Port,
-    /// Those of all ports of a switch.
+    /// The data queues of all ports of a switch.
     Switch,
 }
 
 impl Scope {
-    /// All scopes, in the order of their numbers.
+    /// All scopes, in numeric order.
     pub const ALL: [Self; 2] = [Self::Port, Self::Switch];
 
     /// Its name in tables.

@@ -1,4 +1,4 @@
-//! A port of a switch: its egress queues, and the sending end of its link.
+//! A port of a switch: its egress queues and the transmitter of its link.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,31 +11,33 @@ use super::{aqm, scheduler};
 use crate::link::Transmitter;
 use crate::telemetry::{Hop, Telemetry};
 
-/// One port, in order of use: a packet that need not wait touches the first cache lines only.
+/// A switch port. Fields are ordered by access frequency: a packet that need not be queued touches
+/// only the first cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Port {
-    /// The sending end of its link.
+    /// Transmitter of its link.
     pub tx: Transmitter,
-    /// Data queues, and the control queue as the last.
+    /// Data queues, followed by the control queue.
     pub queues: Box<[Queue]>,
     /// Bit q: queue q is not empty.
     pub waiting: u8,
-    /// Whether there are link control frames that wait.
+    /// Whether link control frames are queued.
     urgent: bool,
     /// Whether the node at the other end is a host.
     pub to_host: bool,
-    /// Where it writes into packets that ask for it.
+    /// Telemetry records into which the port writes for packets that request it.
     pub telemetry: Option<Arc<Telemetry>>,
     /// Data bytes in its queues.
     pub occupancy: Occupancy,
-    /// What the queue management remembers of this port.
+    /// AQM state of this port.
     pub aqm: aqm::State,
-    /// Where the scheduler is.
+    /// Scheduler state.
     pub scheduler: scheduler::State,
-    /// MAC control frames that wait for the wire: before everything else, and never paused.
+    /// MAC control frames queued for the wire. They have priority over everything else and are
+    /// never paused.
     link_control: VecDeque<Packet>,
-    /// What was dropped, by queue and reason.
+    /// Drops, by queue and reason.
     pub drops: Vec<Drops>,
 }
 
@@ -44,28 +46,28 @@ pub struct Port {
 pub enum DropReason {
     /// The egress queue was full.
     QueueFull,
-    /// The memory of its ingress port and class, headroom included, was full.
+    /// The buffer of its ingress port and class, headroom included, was full.
     HeadroomExceeded,
-    /// It would have held more than the egress pool lets its queue have.
+    /// Its queue would have exceeded its threshold in the egress pool.
     EgressThreshold,
-    /// It would have held more than the ingress pool lets its port and class have.
+    /// Its ingress port and class would have exceeded their threshold in the ingress pool.
     IngressThreshold,
-    /// The queue management chose it, and it was not ECN-capable or more than a mark was needed.
+    /// The AQM chose it, and it was not ECN-capable or the AQM required a drop.
     Aqm,
     /// The link of its egress port is known to be down.
     LinkDown,
-    /// No way to its destination is left.
+    /// No route to its destination is left.
     NoRoute,
-    /// The link failed while it was on it, or before that was known.
+    /// The link failed while the packet was on it, or the sender did not know yet of the failure.
     LostOnLink,
-    /// The watchdog of PFC has found its queue in a storm of pauses.
+    /// The PFC watchdog has found its queue in a pause storm.
     Watchdog,
-    /// It waited, and the queue discipline has dropped it to make room for another.
+    /// It was queued, and the queue discipline dropped it to make room for another packet.
     PushedOut,
 }
 
 impl DropReason {
-    /// Whether there was no room, which must not happen to a class that is lossless.
+    /// Whether the packet found no room, which must not happen in a lossless class.
     pub const fn is_for_want_of_room(self) -> bool {
         !matches!(
             self,
@@ -90,21 +92,21 @@ impl DropReason {
     }
 }
 
-/// Dropped packets of one queue for one reason.
+/// Packets of one queue dropped for one reason.
 #[derive(Clone, Copy, Debug)]
 pub struct Drops {
     /// The egress queue that they were bound for.
     pub queue: u8,
-    /// Why.
+    /// The reason.
     pub reason: DropReason,
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
 }
 
 impl Port {
-    /// An idle port with these queues.
+    /// Builds an idle port with these queues.
     pub fn new(
         tx: Transmitter,
         queues: Box<[Queue]>,
@@ -126,23 +128,23 @@ impl Port {
         }
     }
 
-    /// The link control frames that wait, to be changed.
+    /// The queued link control frames, for modification.
     pub fn link_control_mut(&mut self) -> impl Iterator<Item = &mut Packet> {
         self.link_control.iter_mut()
     }
 
-    /// The link control frames that wait.
+    /// The queued link control frames.
     pub fn link_control(&self) -> impl Iterator<Item = &Packet> {
         self.link_control.iter()
     }
 
-    /// A link control frame waits for the wire.
+    /// Queues a link control frame for the wire.
     pub fn push_link_control(&mut self, frame: Packet) {
         self.link_control.push_back(frame);
         self.urgent = true;
     }
 
-    /// Takes out the first link control frame that waits.
+    /// Dequeues the first link control frame.
     #[inline]
     pub fn pop_link_control(&mut self) -> Option<Packet> {
         if !self.urgent {
@@ -153,8 +155,8 @@ impl Port {
         frame
     }
 
-    /// A packet that was in a queue, or would have passed it, is about to be put on the wire: writes
-    /// into its telemetry, if it carries any.
+    /// Writes into the telemetry of a packet, if it carries any. The packet is about to go to the
+    /// wire, from a queue or by the bypass.
     #[inline(always)]
     pub fn stamp(&self, packet: &Packet, now: Instant) {
         if self.telemetry.is_some()
@@ -169,12 +171,12 @@ impl Port {
     fn write_telemetry(&self, record: (NodeId, u32), bytes: u16, now: Instant) {
         let (Some(telemetry), link) = (&self.telemetry, self.tx.link()) else { return };
         let tx_bytes = self.tx.bytes + self.tx.frames * u64::from(link.wire_overhead);
-        // It still is in the books, unless it never waited.
+        // The packet is still in the accounting, unless it bypassed the queue.
         let backlog = self.occupancy.congestion().saturating_sub(bytes.into());
         telemetry.write(record, Hop { rate: link.rate, tx_bytes, backlog, at: now });
     }
 
-    /// Whether anything waits for the wire.
+    /// Whether anything is queued for the wire.
     #[inline]
     pub fn has_backlog(&self) -> bool {
         self.waiting != 0 || self.urgent
@@ -186,7 +188,7 @@ impl Port {
         self.tx.busy_until <= now && !self.has_backlog() && self.tx.paused(now) >> queue & 1 == 0
     }
 
-    /// The time to the end of all that waits here and counts as congestion, if nothing else comes and
+    /// Time to drain everything queued here that counts as congestion, if nothing else arrives and
     /// nothing is paused.
     pub fn time_to_drain(&self, now: Instant) -> Duration {
         let control = self.queues.last().map_or(0, Queue::backlog);

@@ -1,4 +1,5 @@
-//! Egress queues, with their own half of the books: first in, first out, unless a discipline decides the order.
+//! Egress queues, with the egress accounting: first in, first out, unless a discipline decides the
+//! order.
 
 use std::collections::VecDeque;
 
@@ -11,100 +12,103 @@ use super::flow_control::pausing::{Source, source_of};
 use crate::link::Transmitter;
 use crate::metric::Tally;
 
-/// A packet that waits.
+/// A queued packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {
-    /// The packet, still with the port and class by which it came in.
+    /// The packet, still with its ingress port and class.
     pub packet: Packet,
-    /// It may leave once this many packets have left the monitored queue, or one of that name if
-    /// packets can overtake others there ([`Queue::has_let_go`]): how an isolated flow stays in
-    /// order. 0 for every other packet.
+    /// Preserves the order of an isolated flow: the packet may leave once this many packets have
+    /// left the monitored queue. Where packets can overtake each other there, it is the number of
+    /// the packet that must have left ([`Queue::has_let_go`]). 0 for every other packet.
     pub not_before: u64,
 }
 
-/// What a queue knows about time, if somebody asks: kept apart, so that others are not larger.
+/// Arrival times, recorded only where something needs them. Kept apart so that other queues are not
+/// larger.
 #[derive(Debug, Default)]
 pub struct Times {
-    /// When the packets came that wait, in their order.
+    /// Arrival times of the queued packets, in queue order.
     arrivals: VecDeque<Instant>,
 }
 
-/// One egress queue. Behind a crossbar, its books are about all that waits for it, at inputs too.
+/// One egress queue. Behind a crossbar, its accounting covers all packets bound for it, including
+/// those at the inputs.
 ///
-/// In order of use: a packet that need not wait touches the first cache line only.
+/// Fields are ordered by access frequency: a packet that need not be queued touches only the first
+/// cache line.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub struct Queue {
     backlog: u64,
-    /// Of it, what waits at the inputs of a crossbar where that is not to count as congestion.
+    /// Of the backlog, bytes at the inputs of a crossbar that do not count as congestion.
     hidden: u64,
     departed: u64,
     /// Packets that joined.
     pub packets_in: u64,
     /// Their bytes.
     pub bytes_in: u64,
-    /// The largest backlog there has been, bytes.
+    /// Largest backlog so far, in bytes.
     pub max_backlog: u64,
-    /// Packets that were marked, or indicated, on joining or on leaving.
+    /// Packets that were marked, or given an indication, at enqueue or at dequeue.
     pub marked: u64,
-    /// Sum of the sampled backlogs, bytes.
+    /// Sum of the sampled backlogs, in bytes.
     pub sampled: u64,
-    /// Those that wait, if there is no discipline; behind a crossbar, those that have crossed.
+    /// Queued packets, if there is no discipline; behind a crossbar, those that have crossed.
     packets: VecDeque<Queued>,
     times: Option<Box<Times>>,
-    /// Holds the packets and decides their order in its place.
+    /// Discipline that holds the packets instead and decides their order.
     discipline: Option<Box<dyn Discipline>>,
-    /// What is known of the packets at the inputs of a crossbar.
+    /// State of the packets bound for this queue, behind a crossbar.
     egress: Option<Box<Egress>>,
 }
 
 impl Queue {
-    /// An empty queue whose order is that of a discipline.
+    /// An empty queue ordered by a discipline.
     pub fn ordered_by(discipline: Box<dyn Discipline>) -> Self {
         Self { discipline: Some(discipline), ..Self::default() }
     }
 
-    /// An empty queue that keeps the time at which each of its packets came.
+    /// An empty queue that records the arrival times of its packets.
     pub fn timed() -> Self {
         Self { times: Some(Box::default()), ..Self::default() }
     }
 
-    /// The same behind a crossbar: what has crossed to it. `timed`: times are kept.
+    /// An empty queue behind a crossbar. `timed`: arrival times are recorded.
     pub fn behind_crossbar(egress: Egress, timed: bool) -> Self {
         let queue = if timed { Self::timed() } else { Self::default() };
         Self { egress: Some(Box::new(egress)), ..queue }
     }
 
-    /// Whether packets join it and leave it first in, first out.
+    /// Whether it is a plain FIFO: neither a discipline nor a crossbar before it.
     #[inline]
     pub fn is_fifo(&self) -> bool {
         self.discipline.is_none() && self.egress.is_none()
     }
 
-    /// Its discipline, for the mechanism that it belongs to.
+    /// Its discipline, for the mechanism that owns it.
     pub fn discipline<D: 'static>(&self) -> Option<&D> {
         self.discipline.as_ref()?.as_any().downcast_ref()
     }
 
-    /// Bytes that wait.
+    /// Bytes queued.
     #[inline]
     pub fn backlog(&self) -> u64 {
         self.backlog
     }
 
-    /// Those of them that count as congestion: all, unless what waits at the inputs of a crossbar
-    /// is not looked at.
+    /// Bytes that count as congestion: all of them, except those at the inputs of a crossbar if
+    /// these are excluded.
     #[inline]
     pub fn congestion(&self) -> u64 {
         self.backlog - self.hidden
     }
 
-    /// Packets that wait.
+    /// Packets queued.
     pub fn len(&self) -> usize {
         (self.packets_in - self.departed) as usize
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.packets_in == self.departed
@@ -116,7 +120,8 @@ impl Queue {
         self.departed
     }
 
-    /// The packet that would leave next; `None` also if a discipline holds all back, or nothing has crossed.
+    /// The packet that would leave next; `None` if the queue is empty, if a discipline holds all
+    /// packets back, or if none has crossed yet.
     #[inline(always)]
     pub fn head(&self) -> Option<&Queued> {
         match &self.discipline {
@@ -125,19 +130,19 @@ impl Queue {
         }
     }
 
-    /// When the packet at the head came; `None` if nothing waits or no times are kept.
+    /// Arrival time of the packet at the head; `None` if the queue is empty or records no times.
     #[inline]
     pub fn head_since(&self) -> Option<Instant> {
         self.times.as_ref()?.arrivals.front().copied()
     }
 
-    /// How long the packet at the head has waited: zero if nothing waits or no times are kept.
+    /// Sojourn time of the packet at the head; zero if the queue is empty or records no times.
     #[inline]
     pub fn sojourn(&self, now: Instant) -> Duration {
         self.head_since().map_or(Duration::ZERO, |since| now.since(since))
     }
 
-    /// The packet that would leave next, to be marked.
+    /// The packet that would leave next, for marking.
     pub fn head_mut(&mut self) -> Option<&mut Packet> {
         match &mut self.discipline {
             None => self.packets.front_mut().map(|head| &mut head.packet),
@@ -162,7 +167,7 @@ impl Queue {
         self.count_in(&queued.packet);
     }
 
-    /// Whether a packet that finds the port idle may go to the wire at once; see [`Discipline::passes`].
+    /// Whether a packet that finds the port idle may bypass the queue; see [`Discipline::passes`].
     pub fn passes(&mut self, packet: &mut Packet, now: Instant, rng: &mut Stream) -> bool {
         self.discipline.as_mut().is_none_or(|discipline| discipline.passes(packet, now, rng))
     }
@@ -193,22 +198,22 @@ impl Queue {
         }
     }
 
-    /// Adds what the discipline has counted until `now`.
+    /// Adds the counters of the discipline as of `now`.
     pub fn count(&self, now: Instant, tally: &mut Tally) {
         if let Some(discipline) = &self.discipline {
             discipline.count(now, tally);
         }
     }
 
-    /// A packet that is bound for this queue has come to an input of the crossbar; `hidden`: that is
-    /// no congestion here.
+    /// A packet bound for this queue has arrived at an input of the crossbar. `hidden`: it does not
+    /// count as congestion here.
     pub fn expect(&mut self, packet: &Packet, hidden: bool) {
         self.count_in(packet);
         self.hidden += if hidden { packet.bytes.into() } else { 0 };
         self.egress_mut().expect(packet);
     }
 
-    /// A packet that was expected, and came `since` then, has crossed.
+    /// A packet announced with [`Queue::expect`], which arrived at `since`, has crossed.
     pub fn take_over(&mut self, queued: Queued, since: Instant, hidden: bool) {
         self.hidden -= if hidden { queued.packet.bytes.into() } else { 0 };
         self.packets.push_back(queued);
@@ -217,8 +222,8 @@ impl Queue {
         }
     }
 
-    /// A packet that was expected has been dropped at its input; what came before it by the same port
-    /// has left.
+    /// A packet announced with [`Queue::expect`] has been dropped at its input. The packets that
+    /// arrived before it by the same port have left.
     pub fn forget(&mut self, packet: &Packet, hidden: bool) {
         self.hidden -= if hidden { packet.bytes.into() } else { 0 };
         self.egress_mut().forget(packet);
@@ -265,7 +270,7 @@ impl Queue {
         }
         let queued = self.packets.pop_front()?;
         if self.packets.is_empty() {
-            // Begin at the front of the ring again, where the memory is in the cache.
+            // Restart at the front of the ring buffer, which is in the cache.
             self.packets.clear();
         }
         self.count_out(&queued.packet);
@@ -278,12 +283,13 @@ impl Queue {
         Some(queued)
     }
 
-    /// The packet that came last; `None` also of a queue that is not first in, first out.
+    /// The packet that arrived last; `None` if the queue is empty or not a plain FIFO.
     pub fn last(&self) -> Option<&Queued> {
         self.packets.back().filter(|_| self.is_fifo())
     }
 
-    /// Removes the packet that came last as if it had not come: no other leaves earlier for it.
+    /// Removes the packet that arrived last as if it had never arrived: no other packet leaves
+    /// earlier because of it.
     pub fn take_last(&mut self) -> Option<Queued> {
         let queued = self.packets.pop_back()?;
         let bytes = u64::from(queued.packet.bytes);
@@ -296,13 +302,14 @@ impl Queue {
         Some(queued)
     }
 
-    /// The flows of the packets that wait, from the head.
+    /// The flows of the queued packets, from the head.
     pub fn flows(&self) -> impl Iterator<Item = FlowId> {
         self.iter().map(|queued| queued.packet.flow)
     }
 
-    /// The number of packets that will have left when the last one of these flows that waits here
-    /// has, or behind a crossbar a name of that one; 0 if none waits, and with a discipline.
+    /// How many packets will have left this queue once the last queued packet of these flows has
+    /// left. Behind a crossbar, the number of that packet instead. 0 if none is queued, and with a
+    /// discipline.
     pub fn clear_of(&self, flows: impl Fn(FlowId) -> bool) -> u64 {
         if let Some(egress) = &self.egress {
             return egress.last_of(flows);
@@ -311,7 +318,7 @@ impl Queue {
         last.map_or(0, |place| self.departed + place as u64 + 1)
     }
 
-    /// Whether the packets have left that [`Queue::clear_of`] has told of by this number.
+    /// Whether the packets have left that [`Queue::clear_of`] identified by this number.
     #[inline]
     pub fn has_let_go(&self, packets: u64) -> bool {
         match &self.egress {
@@ -320,7 +327,7 @@ impl Queue {
         }
     }
 
-    /// Those whose packets wait; some more than once.
+    /// Ingress ports and classes of the queued packets, possibly with repetitions.
     pub fn sources(&self) -> impl Iterator<Item = Source> {
         let crossed = self.egress.as_ref().map(|egress| egress.sources());
         let others = self.egress.is_none().then(|| self.iter());
@@ -328,8 +335,8 @@ impl Queue {
         crossed.into_iter().flatten().chain(others)
     }
 
-    /// Whether the books agree with the packets, of which so many, and so many bytes, are at the
-    /// inputs of a crossbar.
+    /// Whether the accounting agrees with the packets. The argument is the number of packets, and
+    /// their bytes, that are at the inputs of a crossbar.
     pub fn is_consistent(&self, (packets, bytes): (u64, u64)) -> bool {
         let here: u64 = self.iter().map(|queued| u64::from(queued.packet.bytes)).sum();
         let count = self.iter().count();
@@ -344,7 +351,7 @@ impl Queue {
                 .is_none_or(|egress| egress.is_consistent(packets + count as u64))
     }
 
-    /// The packets that wait, without those at the inputs of a crossbar.
+    /// The queued packets, without those at the inputs of a crossbar.
     pub fn iter(&self) -> impl Iterator<Item = &Queued> {
         let ordered = self.discipline.as_ref().map(|discipline| discipline.iter());
         self.packets.iter().chain(ordered.into_iter().flatten())

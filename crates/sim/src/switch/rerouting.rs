@@ -1,5 +1,5 @@
-//! Which way a packet goes where there is more than one, what happens to those that have none, and
-//! links that fail. Kept out of line, so that switches that hash are not slower.
+//! Path selection where it is not by hash, packets without a route, and link failures. Kept out of
+//! line so that switches that hash are not slowed down.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::failure::{Failure, Outages};
 use crate::routing::{Hops, Routes};
 
 impl Switch {
-    /// The egress port among several, by what the path choice remembers or sees.
+    /// The egress port among several, chosen by the state or the load that path selection looks at.
     #[inline(never)]
     pub(super) fn choose_next_hop(&mut self, packet: &Packet, now: Instant) -> Option<usize> {
         let Hops::Equal(ports @ [_, ..]) = self.routes.towards(packet.dst) else { return None };
@@ -22,7 +22,7 @@ impl Switch {
         Some(usize::from(self.path.choose(packet, &hops, now)))
     }
 
-    /// A packet has come to which no way leads on. It is counted where it came in.
+    /// Drops a packet that has no route. It is counted at its ingress port.
     #[cold]
     pub(super) fn drop_unroutable(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
         let queue = if packet.is_control() {
@@ -33,7 +33,8 @@ impl Switch {
         self.drop(packet.ingress.index(), queue, DropReason::NoRoute, packet, now, context);
     }
 
-    /// These links fail, and from these times on the routes are these.
+    /// Registers link failures, as the times at which the routes change and the routes from then
+    /// on.
     pub fn fail(
         &mut self,
         failures: &[Failure],
@@ -47,13 +48,13 @@ impl Switch {
         }
     }
 
-    /// When a link is known to have failed or to work again.
+    /// When a link failure or repair becomes known next.
     pub(super) fn next_change(&self) -> Instant {
         self.epochs.front().map_or(Instant::NEVER, |&(at, _)| at)
     }
 
-    /// That moment has come: packets go by other ways, and what waits for a link that is down is
-    /// dropped.
+    /// A failure or repair has become known: installs the new routes, and drops the packets queued
+    /// for a link that is down.
     #[cold]
     pub(super) fn reroute(&mut self, now: Instant, context: &mut Context) {
         while self.next_change() <= now {
@@ -74,7 +75,7 @@ impl Switch {
         }
     }
 
-    /// Drops all that waits at a port. The books are settled as if it had been sent.
+    /// Drops everything queued at a port. The accounting is the same as if it had been sent.
     fn drain(&mut self, index: usize, now: Instant, context: &mut Context) {
         let control = self.control_queue();
         while let Some(frame) = self.ports[index].pop_link_control() {
@@ -86,7 +87,7 @@ impl Switch {
         }
     }
 
-    /// Drops all that waits for a queue. The books are settled as if it had been sent.
+    /// Drops everything queued in a queue. The accounting is the same as if it had been sent.
     pub(super) fn discard_all(
         &mut self,
         port: usize,

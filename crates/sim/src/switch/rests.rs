@@ -1,13 +1,13 @@
-//! What is not to be done again too soon, about the same one.
+//! Rate limit per key: an action is not repeated for the same key too soon.
 
 use floodway_model::{Duration, Instant};
 use rustc_hash::FxHashMap;
 
-/// When something was last done about whom, so that it is not done again too soon.
+/// When an action was last performed, by key.
 #[derive(Debug)]
 pub(super) struct Rests<K> {
     last: FxHashMap<K, Instant>,
-    /// How many there may be before old ones are looked for.
+    /// Number of entries at which expired ones are removed.
     limit: usize,
 }
 
@@ -18,12 +18,13 @@ impl<K> Default for Rests<K> {
 }
 
 impl<K: std::hash::Hash + Eq> Rests<K> {
-    /// It is done now, whenever it was done last.
+    /// Records the action as performed now, regardless of the last time.
     pub fn done(&mut self, who: K, now: Instant) {
         self.last.insert(who, now);
     }
 
-    /// Whether it may be done now, at least `rest` after the last time; then it counts as done.
+    /// Whether the action may be performed now: at least `rest` after the last time. If so, records
+    /// it as performed.
     pub fn may(&mut self, who: K, rest: Duration, now: Instant) -> bool {
         if let Some(last) = self.last.get_mut(&who) {
             let rested = now.since(*last) >= rest;

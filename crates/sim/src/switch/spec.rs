@@ -11,39 +11,40 @@ use super::{
     overflow, path, scheduler,
 };
 
-/// What a switch is made of.
+/// Parameters of a switch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Static latency: from the arrival of a frame's last bit to its place in an egress queue.
-    /// Default 0ns.
+    /// Static latency, from the arrival of a frame's last bit until the frame is in its egress
+    /// queue. Default 0ns.
     pub latency: Duration,
     /// The egress queues of each port.
     pub queue: QueueSpec,
-    /// What is between the ports. Default `output_queued`, nothing. The ideal completion times are those
-    /// of a network with nothing between ports, whatever is chosen, so that all are measured against
-    /// the same: with a crossbar a flow that is alone has a slowdown a little above 1.
+    /// The switch fabric between input and output ports. Default `output_queued`: no crossbar.
+    /// Ideal completion times always assume an output-queued network, so that all fabrics are
+    /// compared with the same reference: with a crossbar, a flow alone in the network has a
+    /// slowdown slightly above 1.
     pub fabric: fabric::Spec,
-    /// How much memory a queue may take.
+    /// Buffer limits of queues.
     pub buffer: buffer::Spec,
-    /// Which queue data goes to.
+    /// Classifier: the data queue of each packet.
     pub classify: classify::Spec,
-    /// The class of feedback and notifications. Default the control class for all.
+    /// The class of feedback and notifications. Default: the control class for all kinds.
     #[serde(skip_serializing_if = "feedback::Spec::is_default")]
     pub feedback: feedback::Spec,
-    /// What happens to data that finds no room. Default `drop`.
+    /// What happens to data that finds no room in the buffer. Default `drop`.
     #[serde(skip_serializing_if = "overflow::Spec::is_drop")]
     pub overflow: overflow::Spec,
-    /// How queues tell senders of congestion.
+    /// Active queue management: how queues signal congestion to senders.
     pub aqm: aqm::Spec,
-    /// Layer 2 congestion indication in place of marks; on if its table is there.
+    /// Layer 2 congestion indication instead of marks. Enabled by the presence of its table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_indication: Option<congestion_indication::Spec>,
-    /// Which queue sends next.
+    /// Scheduler: which queue of a port sends next.
     pub scheduler: scheduler::Spec,
-    /// Which of equal paths a packet takes.
+    /// Path selection: which of several equal-cost paths a packet takes.
     pub path: path::Spec,
-    /// What happens between neighbours.
+    /// Flow control between neighbors, and congestion messages of switches.
     pub flow_control: flow_control::Spec,
 }
 
@@ -66,14 +67,14 @@ impl Check for Spec {
 }
 
 impl Spec {
-    /// The data queue that the packet joins if its flow is not isolated.
+    /// The home queue: the data queue that the packet joins if its flow is not isolated.
     #[inline]
     pub fn data_queue(&self, packet: &Packet) -> usize {
         let queue = self.classify.queue(packet.dscp(), packet.ecn(), packet.dst, self.queue.count);
         usize::from(queue)
     }
 
-    /// The path of the field that says that no packet leaves with CE; `None` if some may.
+    /// The path of the field because of which no packet leaves with CE; `None` if some may.
     pub fn no_marks(&self) -> Option<&'static str> {
         if self.congestion_indication.as_ref().is_some_and(|spec| !spec.forward) {
             return Some("switch.congestion_indication.forward");
@@ -84,7 +85,8 @@ impl Spec {
         }
     }
 
-    /// With the buffer of the switch of this name, if that is not the same for all.
+    /// These parameters with the buffer of the switch of this name, if buffers differ between
+    /// switches.
     pub fn with_buffer_of(&self, name: &str) -> Cow<'_, Self> {
         match self.buffer.at(name) {
             Some(buffer) => Cow::Owned(Self { buffer, ..self.clone() }),
@@ -97,15 +99,16 @@ impl Spec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct QueueSpec {
-    /// Data queues per port, 1 to 7. One more queue, above them, carries feedback and
+    /// Data queues per port, 1 to 7. One more queue, with priority over them, carries feedback and
     /// notifications. Default 1.
     pub count: u8,
-    /// The most bytes in one data queue; with PFC measured on the ingress, the most of one
-    /// (ingress port, class); with PAUSE measured on the ingress, the most of one ingress port. Without meaning if `switch.buffer` is `shared`. Default 1MB (Congestion Isolation decks).
+    /// Maximum bytes in one data queue. With PFC measured on the ingress, the maximum of one
+    /// (ingress port, class); with PAUSE measured on the ingress, of one ingress port. Has no
+    /// effect if `switch.buffer` is `shared`. Default 1MB (Congestion Isolation decks).
     pub size: Bytes,
-    /// The most bytes in the control queue of a port. Default 1MB (assumed).
+    /// Maximum bytes in the control queue of a port. Default 1MB (assumed).
     pub control_size: Bytes,
-    /// In which order the packets of each data queue leave. Default `fifo`.
+    /// The order in which the packets of each data queue leave. Default `fifo`.
     #[serde(skip_serializing_if = "discipline::Spec::is_fifo")]
     pub discipline: discipline::Spec,
 }

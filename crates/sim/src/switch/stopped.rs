@@ -1,5 +1,5 @@
-//! What of a switch is stopped by its neighbours, and what its neighbours wait for here: the two
-//! halves of the graph in which deadlocks are sought.
+//! The wait-for graph for deadlock detection, as seen by one switch: which of its ports are stopped
+//! by neighbors, and what the neighbors that it has stopped depend on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,21 +10,21 @@ use super::fabric::Waiting;
 use super::flow_control::pausing::{Held, Source, source_of};
 use super::queue::Queue;
 
-/// A port and class that has packets and may not send them. PAUSE stops a port as a whole, which
-/// stands here as its class 0.
+/// A port and class that has packets queued and is paused. PAUSE stops a port as a whole,
+/// represented here as class 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped {
     /// Egress port.
     pub port: usize,
     /// Class.
     pub class: usize,
-    /// The node that has stopped it.
+    /// The node that paused it.
     pub peer: NodeId,
-    /// What it is to that node.
+    /// The ingress port and class at that node.
     pub source: Source,
     /// When this pause began.
     pub since: Instant,
-    /// Bytes that wait.
+    /// Bytes queued.
     pub backlog: u64,
     /// The flows of these bytes.
     pub flows: BTreeSet<FlowId>,
@@ -33,19 +33,19 @@ pub struct Stopped {
 /// An egress port and class.
 pub type Place = (usize, usize);
 
-/// What a source that is paused waits for in this switch.
+/// What a paused source depends on in this switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
-    /// Bytes that hold it up, with the egress ports and classes of which each keeps them here while
-    /// it is stopped: the one that they are bound for, and those of the heads that they stand behind
-    /// at the input of a crossbar.
+    /// Bytes that keep the source paused, each with the egress ports and classes that keep these
+    /// bytes here while any of them is stopped: the one that the bytes are bound for, and those
+    /// that the frames ahead of them at the input of a crossbar are blocked on.
     pub behind: Vec<(Vec<Place>, u64)>,
-    /// It may go on when at most so many of these bytes are left.
+    /// The source is resumed when at most this many of these bytes are left.
     pub goes_on_at: u64,
 }
 
 impl Switch {
-    /// What of it is stopped.
+    /// The ports and classes of this switch that are paused.
     pub fn stopped(&self, now: Instant) -> Vec<Stopped> {
         let mut stopped = Vec::new();
         for (number, port) in self.ports.iter().enumerate() {
@@ -75,8 +75,8 @@ impl Switch {
         stopped
     }
 
-    /// What the neighbour waits for that is `source` here, all of it; `None` if it has not been
-    /// stopped, or has been let go on by a frame that may still be on its way.
+    /// What the neighbor that is `source` here depends on: all of the returned entries. `None` if
+    /// this switch has not paused it, or has resumed it by a frame that may still be on the wire.
     pub fn holds_up(&self, source: Source) -> Option<Vec<Waits>> {
         let held = self.mechanisms.held(source, &self.buffer)?;
         Some(match held {
@@ -97,8 +97,8 @@ impl Switch {
         })
     }
 
-    /// The bytes of packets that are `counted`, which is asked with the place that they are bound for,
-    /// by the places that keep them here.
+    /// The bytes of the packets for which `counted` returns true, grouped by the places that keep
+    /// them here. `counted` is called with the place that the packet is bound for.
     fn kept(&self, counted: impl Fn(Place, &Packet) -> bool) -> Vec<(Vec<Place>, u64)> {
         let mut kept: BTreeMap<Vec<Place>, u64> = BTreeMap::new();
         let mut keep = |by: &BTreeSet<Place>, place, packet: &Packet| {
@@ -117,7 +117,7 @@ impl Switch {
             keep(&[place].into(), place, &frame.queued.packet);
         }
         for row in crossbar.rows() {
-            // The queues without room that are waited for further ahead.
+            // Full queues that frames ahead in this row are blocked on.
             let mut ahead = BTreeSet::new();
             for frame in row {
                 let place = self.place_of(frame);
@@ -136,13 +136,13 @@ impl Switch {
         (0..self.ports.len()).flat_map(move |port| (0..classes).map(move |class| (port, class)))
     }
 
-    /// Where a frame at an input is bound for.
+    /// The egress port and class that a frame at an input is bound for.
     fn place_of(&self, frame: &Waiting) -> Place {
         let class = if self.mechanisms.stops_ports() { 0 } else { frame.queue.into() };
         (frame.egress.into(), class)
     }
 
-    /// What of a port can be stopped by itself: its classes, or with PAUSE the whole.
+    /// How many parts of a port can be stopped separately: its data classes, or 1 with PAUSE.
     fn pausable(&self) -> usize {
         if self.mechanisms.stops_ports() { 1 } else { self.control_queue() }
     }
@@ -152,7 +152,7 @@ impl Switch {
         if self.mechanisms.stops_ports() { data } else { &data[class..=class] }
     }
 
-    /// Whether a packet that came as `of` is charged to `source`.
+    /// Whether a packet with ingress `of` is charged to `source`.
     fn is_of(&self, source: Source, of: Source) -> bool {
         source.port() == of.port()
             && (self.mechanisms.stops_ports() || source.class() == of.class())

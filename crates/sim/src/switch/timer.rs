@@ -1,4 +1,4 @@
-//! What a switch does at times of its own: samples, changes of routes, refreshes.
+//! Timed work of a switch: samples, route changes and the timers of mechanisms.
 
 use floodway_model::Instant;
 
@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::observe::Kinds;
 
 impl Switch {
-    /// Sets the timer for what is not about one port.
+    /// Sets the switch timer, which serves everything that does not belong to one port.
     pub(super) fn set_timer(&mut self) {
         let mechanisms = self.mechanisms.next_wake();
         let slot = self.ports.len();
@@ -16,7 +16,7 @@ impl Switch {
         self.timers.set(slot, mechanisms.min(sample).min(change));
     }
 
-    /// Does what is due.
+    /// Does everything that is due.
     pub(super) fn on_timer(&mut self, now: Instant, context: &mut Context) {
         if self.next_change() <= now {
             self.reroute(now, context);

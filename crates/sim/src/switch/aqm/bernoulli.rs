@@ -1,5 +1,6 @@
-//! Congestion at random, with a constant probability for every packet: what the rate of a sender
-//! depends on is measured with it (the "rate laws": Mathis et al., CCR 1997, for Reno).
+//! Random congestion with a constant probability for every packet. Serves to measure how the rate
+//! of a sender depends on the congestion probability (the "rate laws": Mathis et al., CCR 1997, for
+//! Reno).
 
 use floodway_model::Packet;
 use floodway_model::check::{Check, Findings};
@@ -13,8 +14,7 @@ use super::{Aqm, Verdict, View};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Probability, for every packet that arrives, that it is congested: 0 to 1. Default 0.01
-    /// (assumed).
+    /// Probability that an arriving packet is treated as congested, 0 to 1. Default 0.01 (assumed).
     pub probability: f64,
 }
 
@@ -31,14 +31,14 @@ impl Check for Spec {
 }
 
 impl Spec {
-    /// Rolls the dice for a packet.
+    /// Decides at random for one packet.
     #[inline]
     pub fn selects(&self, rng: &mut Stream) -> bool {
         rng.bernoulli(self.probability)
     }
 }
 
-/// It remembers nothing.
+/// It has no state.
 pub type State = Spec;
 
 impl Aqm for Spec {
@@ -63,7 +63,8 @@ mod tests {
         let spec = Spec { probability: 0.1 };
         let mut rng = Stream::named(11, "test");
         let marks: Vec<bool> = (0..100_000).map(|_| spec.selects(&mut rng)).collect();
-        // Mean 10000, standard deviation 95; pairs: mean 1000, at most 33 (Poisson). Five of them.
+        // Mean 10000, standard deviation 95; pairs: mean 1000, standard deviation at most 33
+        // (Poisson). Bounds are five standard deviations.
         let hits = marks.iter().filter(|mark| **mark).count();
         assert!((9_525..10_475).contains(&hits), "{hits}");
         let pairs = marks.windows(2).filter(|pair| pair[0] && pair[1]).count();

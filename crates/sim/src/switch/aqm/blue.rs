@@ -1,6 +1,7 @@
-//! BLUE (Feng, Kandlur, Saha and Shin, University of Michigan CSE-TR-387-99, 1999; IEEE/ACM Transactions on Networking
-//! 10(4), 2002): one probability for all packets of a queue, which rises when packets are lost for want of room and
-//! falls when the link is idle. The length of the queue says nothing, unless `above` is set.
+//! BLUE (Feng, Kandlur, Saha and Shin, University of Michigan CSE-TR-387-99, 1999; IEEE/ACM
+//! Transactions on Networking 10(4), 2002): one probability for all packets of a queue, which rises
+//! when packets are lost because the buffer is full and falls when the link is idle. The queue
+//! length is not used, unless `above` is set.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, Instant, Packet};
@@ -13,15 +14,17 @@ use super::{Aqm, Verdict, View};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// What a loss adds to the probability: d1, above 0 and at most 1. Default 0.02 (assumed).
+    /// Increase of the probability when a packet is lost: d1, above 0 and at most 1. Default 0.02
+    /// (assumed).
     pub increment: f64,
-    /// What an idle link takes from it: d2, above 0 and at most 1. Default 0.002 (assumed: a
-    /// tenth of d1, because the paper wants it far below).
+    /// Decrease of the probability when the link is idle: d2, above 0 and at most 1. Default 0.002
+    /// (assumed: a tenth of d1, because the paper wants it much smaller).
     pub decrement: f64,
-    /// How long the probability stays after a change, so that the change takes effect before the next. Default 100ms
-    /// (assumed: a round-trip time, as the paper wants it).
+    /// Minimum time between two changes of the probability, so that one takes effect before the
+    /// next. Default 100ms (assumed: a round-trip time, as the paper recommends).
     pub freeze_time: Duration,
-    /// A queue that is longer than this when a packet arrives counts as a loss: L. Default none: only a lost packet does.
+    /// L: queue length above which an arriving packet counts as a loss, in bytes. Default none:
+    /// only a lost packet counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above: Option<Bytes>,
 }
@@ -49,7 +52,7 @@ pub struct State {
 #[derive(Clone, Debug, Default)]
 struct Marking {
     probability: f64,
-    /// When it was changed last.
+    /// Time of the last change.
     changed: Instant,
 }
 
@@ -73,8 +76,8 @@ impl Aqm for State {
         Self { spec: spec.clone(), queues: vec![Marking::default(); queues].into() }
     }
 
-    /// The link became idle when its last frame ended. Nothing of the probability is needed before the next packet
-    /// arrives, so it is changed only then, as of that time.
+    /// The link became idle when its last frame ended. The probability is not needed before the
+    /// next packet arrives, so it is updated only then, as of that time.
     fn on_arrival(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
         let idle_since = view.tx.busy_until;
         if idle_since < view.now && view.queues.iter().all(|queue| queue.is_empty()) {
@@ -131,7 +134,7 @@ mod tests {
         let (mut blue, mut stand) = (blue(None), Stand::new(2));
         blue.queues[0].probability = 0.1;
         stand.fill(0, Ecn::Ect0, 1);
-        // Mean 10000, standard deviation 95: five of them.
+        // Mean 10000, standard deviation 95. Bounds are five standard deviations.
         let mut marks = |stand: &mut Stand| {
             (0..100_000).filter(|_| stand.arrives(&mut blue, 0, Ecn::Ect0) != Verdict::Pass).count()
         };
@@ -140,7 +143,8 @@ mod tests {
         assert!((9_525..10_475).contains(&marks(&mut stand)));
     }
 
-    /// The link has been idle since time zero, which is one change, however late and often it is noticed.
+    /// The link has been idle since time zero. That is one change, however late and often it is
+    /// noticed.
     #[test]
     fn an_idle_link_lowers_the_probability_of_all_queues_once() {
         let (mut blue, mut stand) = (blue(None), Stand::new(2));
@@ -154,7 +158,8 @@ mod tests {
             assert_eq!(thousandths(&blue), [98, 98]);
         }
         assert_eq!(blue.queues[0].changed, Instant(50_000_000_000));
-        // The next time it is idle soon after, within the freeze time, and then not.
+        // The next idle period comes soon after, within the freeze time; the one after that does
+        // not.
         for (until_ms, expected) in [(60, 98), (61, 96)] {
             stand.transmit_until(Duration::from_ms(until_ms));
             stand.arrives(&mut blue, 0, Ecn::Ect0);

@@ -1,4 +1,4 @@
-//! What goes with queue management, and what does not.
+//! Cross-checks of AQM parameters with the rest of the switch.
 
 use floodway_model::check::Findings;
 
@@ -7,7 +7,8 @@ use crate::switch::check::{Facts, there_are};
 use crate::switch::{classify, scheduler};
 
 impl Spec {
-    /// Whether queues are such that packets can be judged when they leave, and there are two if it is for two.
+    /// Checks that the queues allow AQM decisions at dequeue if the AQM needs them, and that there
+    /// are two queues if the AQM is for a dual queue.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let bfc = facts.switch.flow_control.bfc.is_some();
         if self.decides_on_departure() && bfc {
@@ -28,7 +29,7 @@ impl Spec {
         }
     }
 
-    /// What an AQM for two queues needs around it.
+    /// Checks what an AQM for a dual queue requires.
     fn dual_queue(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let switch = facts.switch;
         let count = switch.queue.count;

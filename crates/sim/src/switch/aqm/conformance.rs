@@ -1,5 +1,5 @@
-//! What every algorithm of the family does, whatever its parameters: random sequences of packets
-//! that come and go, silence, and a queue that does not end.
+//! Properties of every algorithm of the family, whatever its parameters: random sequences of
+//! arrivals and departures, silence, and a persistent queue.
 
 use floodway_model::{Duration, Ecn};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use super::stand::Stand;
 use super::{Spec, State, Verdict};
 use crate::switch::queue::Queued;
 
-/// A port with an algorithm on it, driven as a switch drives it.
+/// A port with an algorithm, driven as a switch drives it.
 struct Port {
     stand: Stand,
     state: State,
@@ -21,7 +21,7 @@ impl Port {
         Self { stand: Stand::new(2), state: State::new(spec, 2), decides_on_departure }
     }
 
-    /// A packet comes, and joins unless it is dropped.
+    /// A packet arrives, and joins the queue unless it is dropped.
     fn arrive(&mut self, queue: usize, ecn: Ecn) -> Verdict {
         let packet = Stand::packet(ecn);
         let verdict = self.state.on_arrival(queue, &packet, &mut self.stand.view());
@@ -32,7 +32,7 @@ impl Port {
         verdict
     }
 
-    /// The head of a queue leaves, or is dropped; `None` of an empty queue.
+    /// The head of a queue leaves or is dropped; `None` if the queue is empty.
     fn leave(&mut self, queue: usize) -> Option<Verdict> {
         let packet = self.stand.queues[queue].head()?.packet;
         let verdict = match self.decides_on_departure {
@@ -48,7 +48,7 @@ fn ecn() -> impl Strategy<Value = Ecn> {
     prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1), Just(Ecn::Ce)]
 }
 
-/// What happens: a packet comes, or the head leaves, or nothing for up to this many nanoseconds.
+/// An event: a packet arrives, the head leaves, or nothing happens for up to this many nanoseconds.
 #[derive(Clone, Debug)]
 enum Event {
     Arrive(usize, Ecn),
@@ -69,7 +69,7 @@ fn event() -> impl Strategy<Value = Event> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// The same events have the same verdicts, and nothing overflows.
+    /// The same events produce the same verdicts, and nothing overflows.
     #[test]
     fn verdicts_depend_on_what_happened(events in prop::collection::vec(event(), 1..400)) {
         for spec in Spec::all() {
@@ -93,10 +93,10 @@ proptest! {
         }
     }
 
-    /// Whatever has happened, after an hour of silence with nothing in the queues a packet that
-    /// comes and goes at once is left alone; and so is the next. Not by congestion at random, and not
-    /// by Curvy RED, whose average is over packets and forgets nothing while none come (RFC 9332,
-    /// appendix B).
+    /// Whatever has happened, after an hour of silence with empty queues a packet that comes and
+    /// goes at once is neither marked nor dropped, and neither is the next. Exceptions are random
+    /// congestion, and Curvy RED, whose average is over packets and does not decay while none
+    /// arrive (RFC 9332, appendix B).
     #[test]
     fn silence_is_no_congestion(
         events in prop::collection::vec(event(), 1..200), queue in 0usize..2, ecn in ecn(),
@@ -124,9 +124,9 @@ proptest! {
     }
 }
 
-/// A classic queue that stays at 800 packets for 20 seconds, 160 ms of the link: everyone but
-/// drop-tail and BLUE, for which nothing is lost here, tells somebody, and whoever tells marks what is ECN-capable
-/// instead of dropping it.
+/// A classic queue that stays at 800 packets for 20 seconds, 160 ms of the link. Every algorithm
+/// except drop-tail and BLUE, which sees no loss here, signals congestion, and marks ECN-capable
+/// packets instead of dropping them.
 #[test]
 fn a_standing_queue_is_congestion() {
     for spec in Spec::all() {
@@ -136,7 +136,7 @@ fn a_standing_queue_is_congestion() {
         for n in 0..100_000_u32 {
             let ecn = if n % 2 == 0 { Ecn::NotEct } else { Ecn::Ect0 };
             let mut verdicts = vec![port.arrive(1, ecn)];
-            // Where something is dropped another takes its place.
+            // Refill where a packet was dropped.
             while port.stand.queues[1].len() < 800 {
                 port.stand.fill(1, ecn, 1);
             }
@@ -151,7 +151,8 @@ fn a_standing_queue_is_congestion() {
         }
         let silent = matches!(spec, Spec::DropTail(_) | Spec::Blue(_));
         assert_eq!(told == 0, silent, "{}: {told}", spec.name());
-        // PI's on the way to certainty are overloaded after seconds of this: they may drop.
+        // PI controllers that approach a probability of 1 are overloaded after seconds of this, and
+        // may drop.
         let overloads = matches!(spec, Spec::Pie(_) | Spec::DualPi2(_));
         assert!(overloads || dropped_capable == 0, "{}: {dropped_capable}", spec.name());
     }

@@ -1,11 +1,11 @@
-//! One queue in which scalable congestion controls are marked and classic ones dropped or marked
-//! with the square, so that both get the same rate ("Data center to the home", 2015, slides 18 to
-//! 21): a scalable packet with probability p, a classic one with (p/k)², where p is the
-//! instantaneous queue, without smoothing and with a slope from the origin, over a full scale.
+//! One queue in which scalable congestion controls are marked, and classic ones dropped or marked
+//! with the squared probability, so that both get the same rate ("Data center to the home", 2015,
+//! slides 18 to 21): a scalable packet with probability p, a classic one with (p/k)². p is the
+//! instantaneous queue divided by its full scale, without smoothing, as a slope from the origin.
 //!
-//! Packets are judged when they leave, as in the deck, whose figures are of the queue "at dequeue":
-//! by the bytes that they leave behind, or by the time that they have waited. The square is a
-//! comparison with the larger of two random numbers. Each queue of a port is judged by itself.
+//! AQM decisions are made at dequeue, as in the deck, whose figures are of the queue "at dequeue":
+//! by the bytes that the packet leaves behind, or by its sojourn time. The square is a comparison
+//! with the larger of two random numbers. The queues of a port are independent.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, Packet};
@@ -21,17 +21,17 @@ use crate::switch::classify::ecn::Scalable;
 pub struct Spec {
     /// Which packets are scalable; all others are classic. Default `ecn_capable` (slide 20).
     pub scalable: Scalable,
-    /// How the queue is measured. Default `size` (slide 20).
+    /// Whether the queue is measured in bytes or by sojourn time. Default `size` (slide 20).
     pub measure: Measure,
-    /// The bytes at which a scalable packet is marked with certainty, with measure = "size". Default
+    /// Backlog at which a scalable packet is marked with certainty, with measure = "size". Default
     /// 1650KB (assumed, the deck gives none: `full_time` at 40 Mb/s).
     pub full_size: Bytes,
-    /// The waiting time at which a scalable packet is marked with certainty, with measure =
-    /// "time". Default 330ms (assumed, the deck gives none: classic packets are dropped as by
-    /// `dualq`, whose full scale of 2^29 ns is 1.63 times that).
+    /// Sojourn time at which a scalable packet is marked with certainty, with measure = "time".
+    /// Default 330ms (assumed, the deck gives none: classic packets are then dropped as by `dualq`,
+    /// whose full scale of 2^29 ns is 1.63 times this).
     pub full_time: Duration,
-    /// k: classic packets meet the square of p/k. Default 1.63, with which Reno and DCTCP get the
-    /// same rate (slide 19: 2/1.22).
+    /// k: classic packets are dropped or marked with probability (p/k)². Default 1.63, with which
+    /// Reno and DCTCP get the same rate (slide 19: 2/1.22).
     pub coupling: f64,
 }
 
@@ -39,10 +39,10 @@ pub struct Spec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// Bytes that wait.
+    /// Bytes queued.
     #[default]
     Size,
-    /// How long the packet has waited.
+    /// Sojourn time of the packet.
     Time,
 }
 
@@ -69,7 +69,7 @@ impl Check for Spec {
 }
 
 impl Spec {
-    /// p: the queue over its full scale.
+    /// p: the queue divided by its full scale.
     fn probability(&self, backlog: u64, sojourn: Duration) -> f64 {
         match self.measure {
             Measure::Size => backlog as f64 / self.full_size.0 as f64,
@@ -78,7 +78,7 @@ impl Spec {
     }
 }
 
-/// It remembers nothing.
+/// It has no state.
 pub type State = Spec;
 
 impl Aqm for Spec {

@@ -1,12 +1,12 @@
-//! Curvy RED for a dual queue (RFC 9332 appendix B, the algorithm that the dual queue of "Data
-//! center to the home" became): as `dualq`, but classic packets meet the power 2U of a smoothed
-//! waiting time.
+//! Curvy RED for a dual queue (RFC 9332 appendix B, the successor of the dual queue of "Data center
+//! to the home"): like `dualq`, but the probability for classic packets is the power 2U of a
+//! smoothed queue delay.
 //!
-//! When a classic packet leaves, the average of the classic waiting time moves by 2^-f_C of the
-//! difference, and the packet is dropped (or marked) if the average over its full scale of 2^S_C
-//! seconds is above the largest of 2U random numbers. When a low latency packet leaves, it is marked
-//! if more than a threshold is left in its queue, or if the waiting time of the classic head, without
-//! smoothing, over a full scale of 2^(S_C - k0) seconds is above the largest of U random numbers.
+//! When a classic packet leaves, the average classic queue delay moves by 2^-f_C of the difference,
+//! and the packet is dropped (or marked) if the average divided by its full scale of 2^S_C seconds
+//! exceeds the largest of 2U random numbers. When a low latency packet leaves, it is marked if more
+//! than a threshold is left in its queue, or if the unsmoothed sojourn time of the classic head,
+//! divided by a full scale of 2^(S_C - k0) seconds, exceeds the largest of U random numbers.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Packet};
@@ -20,20 +20,21 @@ use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// S_C: a smoothed classic waiting time of 2^s_c seconds is the full scale, -20 to 10. Default
+    /// S_C: full scale of the smoothed classic queue delay, as 2^s_c seconds, -20 to 10. Default
     /// -1, which is 500 ms (draft-ietf-tsvwg-aqm-dualq-coupled).
     pub s_c: i8,
-    /// U: how many random numbers a low latency packet is compared with, and half of those for a
-    /// classic one, 1 to 8. Default 1, which makes them linear and squared (same draft).
+    /// U: the number of random numbers that a low latency packet is compared with, half of the
+    /// number for a classic packet, 1 to 8. Default 1, which makes the probabilities linear and
+    /// squared (same draft).
     pub curviness: u8,
-    /// f_C: the weight of a new waiting time in the average is 2^-f_c, 0 to 30. Default 5 (same
+    /// f_C: exponent of the averaging: each new delay has weight 2^-f_c, 0 to 30. Default 5 (same
     /// draft).
     pub f_c: u8,
-    /// The coupling k of low latency to classic probabilities as a power of 2, 0 to 10. Default 1,
-    /// which is k = 2 (same draft).
+    /// k0: the coupling k of low latency to classic probabilities, as a power of 2, 0 to 10.
+    /// Default 1, which is k = 2 (same draft).
     pub k0: u8,
-    /// T: the low latency queue is marked whenever more bytes than this many full packets have are
-    /// left in it. Default 5 (same draft).
+    /// T: low latency packets are marked whenever more bytes than this number of full packets have
+    /// are left in their queue. Default 5 (same draft).
     pub threshold: u32,
 }
 
@@ -52,11 +53,11 @@ impl Check for Spec {
     }
 }
 
-/// What it remembers of one port.
+/// State of one port.
 #[derive(Debug)]
 pub struct State {
     spec: Spec,
-    /// The classic waiting time, smoothed, in seconds.
+    /// The smoothed classic queue delay, in seconds.
     average: f64,
 }
 
@@ -67,12 +68,12 @@ fn power_of_two(exponent: i32) -> f64 {
 }
 
 impl State {
-    /// A waiting time over the full scale of low latency packets.
+    /// A queue delay divided by the full scale of low latency packets.
     fn coupled(&self, waited: Duration) -> f64 {
         waited.as_secs() / power_of_two(i32::from(self.spec.s_c) - i32::from(self.spec.k0))
     }
 
-    /// The average, one classic packet later, over its full scale.
+    /// Updates the average with one classic packet, and returns it divided by its full scale.
     fn smoothed(&mut self, waited: Duration) -> f64 {
         let weight = power_of_two(-i32::from(self.spec.f_c));
         self.average += (waited.as_secs() - self.average) * weight;
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn full_scales_are_powers_of_two() {
         let mut state = State::new(&Spec { f_c: 0, ..Spec::default() }, 2);
-        // 125 ms of 500 ms, and of 250 ms.
+        // 125 ms relative to 500 ms, and to 250 ms.
         assert_eq!([state.smoothed(MS * 125), state.coupled(MS * 125)], [0.25, 0.5]);
         let mut state = State::new(&Spec { s_c: 1, k0: 3, f_c: 0, ..Spec::default() }, 2);
         assert_eq!([state.smoothed(MS * 125), state.coupled(MS * 125)], [0.0625, 0.5]);
@@ -124,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_average_moves_by_a_part_of_the_difference() {
-        // After n packets with the same waiting time it is at 1 - (1 - 1/32)^n of it.
+        // After n packets with the same delay the average is 1 - (1 - 1/32)^n of it.
         let mut state = State::new(&Spec::default(), 2);
         for n in 1..=100 {
             let part = 1.0 - (31.0_f64 / 32.0).powi(n);
@@ -134,8 +135,8 @@ mod tests {
 
     #[test]
     fn curviness_is_the_power() {
-        // A classic head of 125 ms, no smoothing: 1/4 to the power of 2U, and 1/2 to that of U. Of
-        // 100,000, five standard deviations.
+        // A classic head of 125 ms, no smoothing: 1/4 to the power of 2U, and 1/2 to the power of
+        // U. Five standard deviations of 100,000 trials.
         for (curviness, classic, sigmas_5, low_latency, sigmas_5_low) in
             [(1, 6_250, 383, 50_000, 791), (2, 391, 99, 25_000, 685)]
         {

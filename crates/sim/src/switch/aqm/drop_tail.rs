@@ -1,4 +1,4 @@
-//! No active queue management: the queue's limit decides alone.
+//! No active queue management: packets are dropped only when the queue is full.
 
 use floodway_model::check::Check;
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ pub struct Spec {}
 
 impl Check for Spec {}
 
-/// It remembers nothing.
+/// It has no state.
 pub type State = Spec;
 
 impl Aqm for Spec {

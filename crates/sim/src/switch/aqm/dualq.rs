@@ -1,11 +1,11 @@
-//! The dual queue of "Data center to the home" (2015, slide 29): the coupling of a low latency queue
-//! to the waiting time of a classic one, by two shifts and a comparison with random numbers.
+//! The dual queue of "Data center to the home" (2015, slide 29): couples a low latency queue to the
+//! delay of a classic queue, with two shifts and a comparison with random numbers.
 //!
-//! Qr is the waiting time of the head of the classic queue in nanoseconds, R1 and R2 are random
+//! Qr is the sojourn time of the head of the classic queue in nanoseconds; R1 and R2 are random
 //! 32-bit numbers. When a low latency packet leaves, it is marked if its queue is still longer than
-//! a threshold or Qr·2^S_d > R1; when a classic one leaves, it is dropped if Qr·2^S_r > R1 and also
-//! R2, that is, with the square of the probability. Strict priority for the low latency queue is
-//! the scheduler's part (`switch.scheduler.strict`), telling packets apart that of
+//! a threshold or if Qr·2^S_d > R1. When a classic packet leaves, it is dropped if Qr·2^S_r exceeds
+//! both R1 and R2, that is, with the squared probability. Strict priority for the low latency queue
+//! is configured in the scheduler (`switch.scheduler.strict`), classification in
 //! `switch.classify.ecn`.
 
 use floodway_model::check::{Check, Findings};
@@ -20,11 +20,11 @@ use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// The low latency queue is marked whenever more packets than this are left in it. Default 5
-    /// (the DCTCP threshold of slide 8).
+    /// Low latency packets are marked whenever more packets than this are left in their queue.
+    /// Default 5 (the DCTCP threshold of slide 8).
     pub threshold: u32,
-    /// The slope for classic packets, in bits: at a waiting time of 2^(32 - s_r) ns the drop is
-    /// certain, 0 to 31. Default 3, which is 537 ms (assumed, the deck gives none: the draft that
+    /// The slope for classic packets, in bits, 0 to 31: at a sojourn time of 2^(32 - s_r) ns the
+    /// drop is certain. Default 3, which is 537 ms (assumed, the deck gives none: the draft that
     /// followed it has 500 ms).
     pub s_r: u8,
     /// The slope for low latency packets, in bits, 0 to 31. Default none: `s_r` + 3, a coupling of
@@ -63,8 +63,8 @@ const CERTAIN: u64 = 1 << 32;
 /// Log2 of the deck's coupling of 8.
 const COUPLING_BITS: u8 = 3;
 
-/// A waiting time in whole nanoseconds times 2^`slope`, at most [`CERTAIN`], which is larger than
-/// every random number.
+/// A sojourn time in whole nanoseconds times 2^`slope`, limited to [`CERTAIN`], which is larger
+/// than every random number.
 fn scaled(waited: Duration, slope: u8) -> u64 {
     let ns = (waited.0 / 1_000).min(CERTAIN);
     (ns << slope).min(CERTAIN)
@@ -80,7 +80,7 @@ impl Spec {
     }
 }
 
-/// It remembers nothing.
+/// It has no state.
 pub type State = Spec;
 
 impl Aqm for Spec {
@@ -114,7 +114,7 @@ mod tests {
     use crate::switch::aqm::stand::Stand;
     use floodway_model::{Ecn, Rate};
 
-    /// The probability that a shifted time exceeds one random number.
+    /// The probability that a shifted sojourn time exceeds one random number.
     fn probability(waited: Duration, slope: u8) -> f64 {
         scaled(waited, slope) as f64 / CERTAIN as f64
     }
@@ -129,16 +129,16 @@ mod tests {
         // The full scales: 2^29 ns and 2^26 ns.
         assert_eq!(probability(ns((1 << 29) - 1), 3), 1.0 - 8.0 / 4_294_967_296.0);
         assert_eq!([probability(ns(1 << 29), 3), probability(ns(1 << 26), 6)], [1.0, 1.0]);
-        // Beyond, whatever the shift: no bits are lost.
+        // Larger times saturate, whatever the shift: no bits are lost.
         assert_eq!([probability(ns(u64::MAX / 1_000), 31), probability(ns(1 << 40), 0)], [1.0; 2]);
-        // Parts of a nanosecond do not count.
+        // Fractions of a nanosecond are ignored.
         assert_eq!(probability(Duration(1_999), 0), probability(ns(1), 0));
     }
 
     #[test]
     fn frequencies_are_linear_and_squared() {
         // A classic head of 2^24 ns, 16.8 ms: low latency 2^24·2^6/2^32 = 1/4, classic
-        // (2^24·2^3/2^32)² = 1/1024. Five standard deviations of 100,000 are 685 and 50.
+        // (2^24·2^3/2^32)² = 1/1024. Five standard deviations of 100,000 trials are 685 and 50.
         let mut spec = Spec::default();
         let mut stand = Stand::new(2);
         stand.fill(CLASSIC, Ecn::NotEct, 1);
@@ -158,19 +158,19 @@ mod tests {
         let mut spec = Spec::default();
         let mut stand = Stand::new(2);
         stand.fill(LOW_LATENCY, Ecn::Ect1, 6);
-        // Five are left, and there is no classic packet that waits.
+        // Five are left, and the classic queue is empty.
         assert_eq!(stand.departs(&mut spec, LOW_LATENCY, Ecn::Ect1), Verdict::Pass);
         stand.fill(LOW_LATENCY, Ecn::Ect1, 1);
         assert_eq!(stand.departs(&mut spec, LOW_LATENCY, Ecn::Ect1), Verdict::Congested);
     }
 
-    /// Full packets of 1500 bytes per second at 40 Mb/s, and the round trip of the deck without
-    /// queues.
+    /// Full packets of 1500 bytes per second at 40 Mb/s, and the round-trip time of the deck
+    /// without queues.
     const PACKETS: f64 = 40e6 / (8.0 * 1_500.0);
     const BASE_MS: u64 = 8;
 
-    /// Rates in packets per second by the deck's laws (slides 16 and 17), if the classic queue is
-    /// this long: of a Reno flow through it, and of a DCTCP flow past it.
+    /// Rates in packets per second by the deck's laws (slides 16 and 17) at this classic queue
+    /// delay: of a Reno flow through the classic queue, and of a DCTCP flow that bypasses it.
     fn rates(spec: &Spec, waited: Duration) -> (f64, f64) {
         let base = Duration::from_ms(BASE_MS).as_secs();
         let root = probability(waited, spec.s_r);
@@ -178,7 +178,8 @@ mod tests {
         (1.22 / (root * (base + waited.as_secs())), 2.0 / (marks * base))
     }
 
-    /// Where the classic queue rests: the time at which this much is offered.
+    /// The equilibrium of the classic queue: the delay at which the offered load equals the link
+    /// rate.
     fn rest(offered: impl Fn(Duration) -> f64) -> f64 {
         let (mut short, mut long) = (1_000, Rate(1).time_for(floodway_model::Bytes(1)).0);
         while long - short > 1 {
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_coupling_of_eight_is_fair_at_about_the_decks_queue() {
-        // The rates are equal if (8 ms + q)/8 ms = 8·1.22/2 = 4.88: at 31 ms, where the deck says 32.
+        // The rates are equal if (8 ms + q)/8 ms = 8·1.22/2 = 4.88: at 31 ms; the deck says 32.
         let spec = Spec::default();
         let ratio = |ms| {
             let (classic, low_latency) = rates(&spec, Duration::from_ms(ms));
@@ -216,8 +217,8 @@ mod tests {
         };
         assert!((ratio(31) - 4.88 * 8.0 / 39.0).abs() < 1e-6 && (ratio(31) - 1.0).abs() < 0.002);
         assert!((ratio(32) - 0.976).abs() < 1e-6);
-        // With n flows of each kind, n·F·(1.22/(q·(8 ms + q)) + 2/(8·8 ms·q)) = 3333/s: solved
-        // by bisection apart from this code. Fewer flows favour Reno, more flows DCTCP.
+        // With n flows of each kind, n·F·(1.22/(q·(8 ms + q)) + 2/(8·8 ms·q)) = 3333/s, solved by
+        // bisection independently of this code. Fewer flows favor Reno, more flows DCTCP.
         for (flows, queue_ms, fairness) in [(1.0, 13.975, 1.777), (5.0, 44.044, 0.750)] {
             let ms = rest(|waited| {
                 let (classic, low_latency) = rates(&spec, waited);

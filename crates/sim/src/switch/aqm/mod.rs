@@ -1,9 +1,8 @@
-//! Active queue management: what happens to a packet because of the queues of its port, when it
-//! arrives and when it is about to leave.
+//! Active queue management: AQM decisions on packets, at enqueue and at dequeue.
 //!
-//! There are no timers. An algorithm with periodic updates catches up on them when it is asked
-//! next, which is exact: every packet that joins or leaves a data queue is shown to it first, and in
-//! between only time goes on.
+//! There are no timers. An algorithm with periodic updates catches up on them at its next call.
+//! This is exact: the algorithm sees every packet before it joins or leaves a data queue, and
+//! between two calls only time passes.
 
 pub mod bernoulli;
 pub mod blue;
@@ -37,7 +36,7 @@ use crate::link::Transmitter;
 pub use red::MeasuredOn;
 
 floodway_model::family! {
-    /// How an egress queue tells its senders of congestion.
+    /// How an egress queue signals congestion to senders.
     "switch.aqm" with Aqm {
         new(queues: usize);
         parameters {
@@ -89,7 +88,7 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// That of the ports of one rate.
+    /// The parameters for ports of one rate.
     pub fn for_rate(&self, rate: Rate) -> Self {
         match self {
             Self::Ramp(spec) => Self::Ramp(spec.for_rate(rate)),
@@ -98,88 +97,90 @@ impl Spec {
     }
 }
 
-/// What is to happen to a packet.
+/// An AQM decision on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing.
+    /// Forward the packet unchanged.
     Pass,
-    /// Its sender is to be told of congestion: a mark if the packet is ECN-capable, else a drop; with
-    /// [layer 2 congestion indication](super::congestion_indication) that, whatever the packet.
+    /// Signal congestion to the sender: with a mark if the packet is ECN-capable, otherwise with a
+    /// drop. With [layer 2 congestion indication](super::congestion_indication), indicate it,
+    /// whatever the packet.
     Congested,
-    /// It is dropped, whatever its ECN field says.
+    /// Drop the packet, whatever its ECN field says.
     Drop,
 }
 
 impl Verdict {
-    /// Congested or not.
+    /// `Congested` if the argument is true, otherwise `Pass`.
     #[inline]
     pub const fn congested(congested: bool) -> Self {
         if congested { Self::Congested } else { Self::Pass }
     }
 }
 
-/// What an algorithm may look at: the port as it is before the packet joins, or while the packet
-/// that is to leave is still at the head of its queue.
+/// What an algorithm sees: the port as it is before the packet joins, or while the departing packet
+/// is still at the head of its queue.
 #[derive(Debug)]
 pub struct View<'a> {
-    /// The data queues. How long their heads have waited is known with [`Aqm::needs_times`].
+    /// The data queues. The sojourn times of their heads are known with [`Aqm::needs_times`].
     pub queues: &'a [Queue],
-    /// Bytes that wait in all data queues of the switch, as far as they count as congestion.
+    /// Bytes queued in all data queues of the switch that count as congestion.
     pub memory: u64,
-    /// Whether every packet can tell of congestion, because layer 2 indicates it.
+    /// Whether every packet can signal congestion, because layer 2 congestion indication is
+    /// enabled.
     pub indicates: bool,
-    /// The sending end that they lead to: when it is free, and what its link is like.
+    /// The transmitter of the port: when it is free, and the properties of its link.
     pub tx: &'a Transmitter,
-    /// The time.
+    /// Current time.
     pub now: Instant,
-    /// The chance of the switch.
+    /// The RNG stream of the switch.
     pub rng: &'a mut Stream,
 }
 
 impl View<'_> {
-    /// Bytes that wait in a queue, without preamble and gap; behind a crossbar, as far as they
+    /// Bytes in a queue, without preamble and interframe gap; behind a crossbar, only those that
     /// count as congestion.
     #[inline]
     pub fn backlog(&self, queue: usize) -> u64 {
         self.queues[queue].congestion()
     }
 
-    /// The same in all data queues.
+    /// The same, summed over all data queues.
     pub fn total_backlog(&self) -> u64 {
         self.queues.iter().map(Queue::congestion).sum()
     }
 
-    /// Packets that wait in a queue.
+    /// Packets in a queue.
     #[inline]
     pub fn packets(&self, queue: usize) -> usize {
         self.queues[queue].len()
     }
 
-    /// Whether the packet can tell of congestion, so that it need not be dropped for it.
+    /// Whether the packet can signal congestion, so that it need not be dropped instead.
     #[inline]
     pub fn can_mark(&self, packet: &Packet) -> bool {
         self.indicates || packet.ecn().is_capable()
     }
 
-    /// How long the head of a queue has waited; zero if it is empty.
+    /// Sojourn time of the head of a queue; zero if the queue is empty.
     #[inline]
     pub fn sojourn(&self, queue: usize) -> Duration {
         self.queues[queue].sojourn(self.now)
     }
 
-    /// The same at a moment since which no packet has joined or left the queue.
+    /// The same at time `at`, provided that no packet has joined or left the queue since.
     #[inline]
     pub fn sojourn_at(&self, queue: usize, at: Instant) -> Duration {
         self.queues[queue].sojourn(at)
     }
 
-    /// True with the square of a probability: it is larger than the larger of two random numbers.
+    /// True with the square of a probability: if it is larger than both of two random numbers.
     #[inline]
     pub fn squared(&mut self, probability: f64) -> bool {
         self.exceeds(probability, 2)
     }
 
-    /// Whether a number from 0 to 1 is larger than the largest of so many random numbers.
+    /// Whether a number from 0 to 1 is larger than each of this many random numbers.
     #[inline]
     pub fn exceeds(&mut self, number: f64, randoms: u8) -> bool {
         (0..randoms).all(|_| self.rng.bernoulli(number))
@@ -191,68 +192,68 @@ impl View<'_> {
         self.tx.link().rate
     }
 
-    /// The longest frame there is, in bytes as backlogs count them.
+    /// Largest possible frame, in bytes as backlogs count them.
     #[inline]
     pub fn largest_frame(&self) -> u64 {
         self.tx.link().largest_frame.into()
     }
 
-    /// The same with preamble and gap, in bytes as schedulers count them.
+    /// The same with preamble and interframe gap, in bytes as schedulers count them.
     #[inline]
     pub fn largest_on_wire(&self) -> u64 {
         self.largest_frame() + u64::from(self.tx.link().wire_overhead)
     }
 }
 
-/// An algorithm, as what it remembers of all data queues of a port. One that remembers nothing is its
-/// own parameters.
+/// An AQM algorithm, as its state for all data queues of a port. The state of a stateless algorithm
+/// is its parameters.
 pub trait Aqm {
     /// Its parameters.
     type Spec;
 
-    /// Whether it is to see packets that leave too, to judge them or to know the queues at every
-    /// moment.
+    /// Whether it is called when packets are dequeued, to decide on them or to know the queues at
+    /// all times.
     const JUDGES_DEPARTURES: bool = false;
 
-    /// Whether it is for two queues, one for low latency and one for classic packets, as
-    /// [`classify::ecn`](super::classify::ecn) numbers them.
+    /// Whether it is for a dual queue, with one queue for low latency and one for classic packets,
+    /// numbered as in [`classify::ecn`](super::classify::ecn).
     fn is_for_two_queues(_spec: &Self::Spec) -> bool {
         false
     }
 
-    /// Whether it is to see packets that leave with these parameters.
+    /// Whether it is called at dequeue, with these parameters.
     fn decides_on_departure(_spec: &Self::Spec) -> bool {
         Self::JUDGES_DEPARTURES
     }
 
-    /// Whether packets that find the port idle and leave at once are among those that it is to see
-    /// leave: not if it never has anything against them and does not remember them.
+    /// Whether the dequeue calls must include packets that find the port idle and leave at once.
+    /// Not needed if the algorithm always passes such packets and keeps no state about them.
     fn decides_on_lone_packets(spec: &Self::Spec) -> bool {
         Self::decides_on_departure(spec)
     }
 
-    /// That of a port with this many data queues, or of all ports of a switch. May panic if the
-    /// parameters are not valid.
+    /// Initial state for a port with this many data queues, or for all ports of a switch. May panic
+    /// if the parameters are invalid.
     fn new(spec: &Self::Spec, queues: usize) -> Self;
 
-    /// Whether it asks how long packets have waited, so that queues must keep their arrival times:
-    /// what judges departures usually does.
+    /// Whether it uses sojourn times, so that queues must record arrival times. Usual for
+    /// algorithms that decide at dequeue.
     fn needs_times(_spec: &Self::Spec) -> bool {
         Self::JUDGES_DEPARTURES
     }
 
-    /// The path of the field that says that it marks nothing; `None` if it marks.
+    /// The path of the field because of which it never marks; `None` if it may mark.
     fn no_marks(_spec: &Self::Spec) -> Option<&'static str> {
         None
     }
 
-    /// The fields that act on ECN-capable packets only, with these values.
+    /// The fields that, with these values, affect only ECN-capable packets.
     fn needs_ecn(_spec: &Self::Spec) -> &'static [&'static str] {
         &[]
     }
 
-    /// How it distinguishes scalable from classic packets by the ECN field, its field `scalable`, if it does
-    /// that itself.
+    /// How it distinguishes scalable from classic packets by the ECN field (its field `scalable`),
+    /// if it does so itself.
     fn scalable(_spec: &Self::Spec) -> Option<Scalable> {
         None
     }
@@ -262,35 +263,36 @@ pub trait Aqm {
         None
     }
 
-    /// How it is made to judge arrivals only, as a remedy where it cannot judge departures; `None` if it
-    /// cannot.
+    /// The setting that makes it decide at enqueue only, suggested where it cannot decide at
+    /// dequeue; `None` if there is none.
     fn on_arrival_instead(_spec: &Self::Spec) -> Option<&'static str> {
         None
     }
 
-    /// What it measures to find congestion: the queue, but for [`red`], which may look at all.
+    /// The backlog in which it detects congestion: that of the queue, except for [`red`], which may
+    /// be set to measure a port or the switch.
     fn measured_on(_spec: &Self::Spec) -> MeasuredOn {
         MeasuredOn::Queue
     }
 
-    /// About a packet that is to join `queue`. The port may still have no room for it.
+    /// Decision on a packet about to join `queue`. The port may still have no room for it.
     #[inline]
     fn on_arrival(&mut self, _queue: usize, _packet: &Packet, _view: &mut View<'_>) -> Verdict {
         Verdict::Pass
     }
 
-    /// About the packet at the head of `queue`, which is to leave; how long it has waited is the
-    /// sojourn time of its queue. Only asked with [`Aqm::decides_on_departure`].
+    /// Decision on the packet at the head of `queue`, which is about to leave; its sojourn time is
+    /// that of its queue. Only called with [`Aqm::decides_on_departure`].
     #[inline]
     fn on_departure(&mut self, _queue: usize, _packet: &Packet, _view: &mut View<'_>) -> Verdict {
         Verdict::Pass
     }
 
-    /// A packet of `queue` is dropped for want of room: one that has arrived, after [`Aqm::on_arrival`] about it,
-    /// or one that has waited and is dropped in its place.
+    /// A packet of `queue` is dropped because there is no room: either one that has just arrived,
+    /// after [`Aqm::on_arrival`] about it, or a queued one that is dropped in its place.
     fn on_overflow(&mut self, _queue: usize, _packet: &Packet, _view: &mut View<'_>) {}
 
-    /// The last packet has left the memory of the switch. Only told if that is
+    /// The last packet has left the buffer of the switch. Only called if that is
     /// [measured](Aqm::measured_on).
     fn on_empty(&mut self, _now: Instant) {}
 }

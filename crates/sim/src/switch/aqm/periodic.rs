@@ -1,9 +1,9 @@
-//! Work that is due at regular times, caught up on when something happens: as exact as a timer if
-//! what it depends on is known for every moment in between.
+//! Periodic work without a timer: it catches up at the next event. This is as exact as a timer if
+//! its inputs are known for all times in between.
 
 use floodway_model::{Duration, Instant};
 
-/// When it is due next.
+/// The time of the next update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Periodic {
     next: Instant,
@@ -15,9 +15,9 @@ impl Periodic {
         Self { next: Instant::ZERO + period }
     }
 
-    /// Calls `update` for every time up to `now` at which it was due. Once it says that it is
-    /// settled, that is, that it would change nothing until something happens, the rest is passed
-    /// over.
+    /// Calls `update` for every time up to `now` at which it was due. When `update` returns that it
+    /// has settled, so that it would change nothing until the next event, the remaining times are
+    /// skipped.
     #[inline]
     pub fn catch_up(
         &mut self,
@@ -63,7 +63,7 @@ mod tests {
     fn what_is_settled_is_passed_over_in_step() {
         let mut periodic = Periodic::every(MS * 2);
         let mut times = Vec::new();
-        // Hours, in two calls; then the even milliseconds go on.
+        // Hours, in two calls; afterwards it continues at the even milliseconds.
         for now in [36_000_001, 36_000_005] {
             periodic.catch_up(MS * 2, at_ms(now), |at| {
                 times.push(at);

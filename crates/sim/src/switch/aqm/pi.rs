@@ -1,15 +1,15 @@
-//! The controller of PI2 and DualPI2: a base probability that grows with the difference between
-//! the queue delay and a target (integral), and with the change of the delay (proportional). What
-//! is done with it is linear for scalable congestion controls and squared for classic ones.
+//! The controller of PI2 and DualPI2: a base probability that grows with the difference between the
+//! queue delay and a target (integral part), and with the change of the delay (proportional part).
+//! The probability is applied linearly to scalable congestion controls and squared to classic ones.
 
 use floodway_model::Duration;
 use floodway_model::check::Findings;
 use floodway_model::units::PS_PER_S;
 
-/// Its parameters.
+/// Parameters of the controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Gains {
-    /// The queue delay that is aimed at.
+    /// Target queue delay.
     pub target: Duration,
     /// Growth of the probability in one update, per second of delay beyond the target (Hz).
     pub alpha: f64,
@@ -17,10 +17,10 @@ pub struct Gains {
     pub beta: f64,
 }
 
-/// Below this, updates between two packets only cost time.
+/// With shorter intervals the updates between two packets only cost time.
 const SHORTEST_UPDATE: Duration = Duration::from_us(1);
 
-/// Checks the fields that have its parameters.
+/// Checks the fields that hold its parameters.
 pub fn check(
     (alpha, beta): (f64, f64),
     update_interval: Duration,
@@ -34,7 +34,7 @@ pub fn check(
     findings.range("coupling", coupling, 1.0.., "2 is usual");
 }
 
-/// What it remembers.
+/// State of the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pi {
     probability: f64,
@@ -48,8 +48,8 @@ impl Pi {
         self.probability
     }
 
-    /// One update with the delay of this moment; the probability becomes `most` at most. Whether
-    /// it has changed anything: if not, the same delay will not either.
+    /// One update with the current delay; limits the probability to `most`. Returns whether it
+    /// changed anything: if not, another update with the same delay will not either.
     pub fn update(&mut self, gains: &Gains, delay: Duration, most: f64) -> bool {
         let before = *self;
         let growth = gains.alpha * seconds_beyond(delay, gains.target)
@@ -60,7 +60,7 @@ impl Pi {
     }
 }
 
-/// How much longer one time is than another, in seconds.
+/// Difference of two times, in seconds.
 fn seconds_beyond(time: Duration, other: Duration) -> f64 {
     (time.0 as f64 - other.0 as f64) / PS_PER_S as f64
 }
@@ -74,15 +74,15 @@ mod tests {
 
     #[test]
     fn constant_delay_has_a_closed_form() {
-        // 25 ms from the first update on: beta counts once for all of it, alpha k times for the
-        // 10 ms beyond the target.
+        // 25 ms from the first update on: beta counts once for the whole delay, alpha k times for
+        // the 10 ms above the target.
         let mut pi = Pi::default();
         for k in 1..=100 {
             pi.update(&LINUX, Duration::from_ms(25), 1.0);
             let expected = 0.025 * 819.0 / 256.0 + f64::from(k) * 0.010 * 41.0 / 256.0;
             assert!((pi.probability() - expected).abs() < 1e-12, "{k}");
         }
-        // And the way back, at the target: only the fall of the delay counts.
+        // And back to the target: only the fall of the delay counts.
         pi.update(&LINUX, Duration::from_ms(15), 1.0);
         let expected = 0.015 * 819.0 / 256.0 + 100.0 * 0.010 * 41.0 / 256.0;
         assert!((pi.probability() - expected).abs() < 1e-12);

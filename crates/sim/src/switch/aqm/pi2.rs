@@ -1,12 +1,12 @@
 //! PI2 (De Schepper, Bondarenko, Tsang and Briscoe, CoNEXT 2016): a proportional-integral
-//! controller of the queue delay, whose probability is squared for classic congestion controls and
-//! taken k times for scalable ones, so that both can share a queue.
+//! controller of the queue delay. Its probability is squared for classic congestion controls and
+//! multiplied by k for scalable ones, so that both can share a queue.
 //!
-//! As in the authors' Linux module `sch_pi2`, packets are judged when they arrive, and not while
-//! fewer than two full packets wait. The delay is how long the head of the queue has waited, as in
-//! all later versions; the module estimated it from the rate of departures, and made the
-//! probability fall by 2 % at each update of an empty queue, which they all left out. Each queue of
-//! a port has a controller of its own.
+//! As in the authors' Linux module `sch_pi2`, the decision is made at enqueue, and only if at least
+//! two full packets are queued. The delay is the sojourn time of the head, as in all later
+//! versions. The module estimated it from the departure rate instead, and lowered the probability
+//! by 2 % at each update of an empty queue; all later versions dropped that. Each queue of a port
+//! has a controller of its own.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Packet};
@@ -22,12 +22,12 @@ use crate::switch::classify::ecn::Scalable;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Which packets are scalable; all others are classic. Default `ect1` (RFC 9331; the module has
+    /// Which packets are scalable; all others are classic. Default `ect1` (RFC 9331; sch_pi2 has
     /// `ecn_capable`).
     pub scalable: Scalable,
-    /// The queue delay that is aimed at. Default 20ms (sch_pi2).
+    /// Target queue delay. Default 20ms (sch_pi2).
     pub target: Duration,
-    /// Time between two updates. Default 30ms (sch_pi2; the paper has 32ms).
+    /// Interval between two updates of the probability. Default 30ms (sch_pi2; the paper has 32ms).
     pub update_interval: Duration,
     /// Growth of the base probability in one update, per second of delay beyond the target (Hz).
     /// Default 0.3125 (sch_pi2: 10/16 of the scalable probability, which is twice this one).
@@ -35,7 +35,7 @@ pub struct Spec {
     /// Growth of the base probability in one update, per second of change of the delay (Hz).
     /// Default 3.125 (sch_pi2: 100/16, likewise).
     pub beta: f64,
-    /// k, the scalable probability over the base probability. Default 2 (sch_pi2).
+    /// k: ratio of the scalable probability to the base probability. Default 2 (sch_pi2).
     pub coupling: f64,
 }
 
@@ -73,7 +73,7 @@ impl State {
         self.updates.catch_up(update_interval, view.now, |at| {
             let mut settled = true;
             for (queue, pi) in self.controllers.iter_mut().enumerate() {
-                // The scalable probability is 1 at most.
+                // The scalable probability is at most 1.
                 let changed = pi.update(&gains, view.sojourn_at(queue, at), 1.0 / coupling);
                 settled &= !changed && view.queues[queue].is_empty();
             }
@@ -130,8 +130,8 @@ mod tests {
 
     #[test]
     fn updates_see_the_delay_of_their_time() {
-        // The head comes at 10 ms. At 30, 60 and 90 ms it has waited 20, 50 and 80 ms: together 90
-        // ms beyond the target, and a change of 80 ms.
+        // The head arrives at 10 ms. At 30, 60 and 90 ms its sojourn time is 20, 50 and 80 ms: a
+        // sum of 90 ms above the target, and a change of 80 ms.
         let (mut state, mut stand) = (State::new(&Spec::default(), 1), Stand::new(1));
         stand.wait(MS * 10);
         stand.arrives(&mut state, 0, Ecn::NotEct);
@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn catching_up_late_is_the_same_as_in_time() {
-        // A head waits for 700 ms, which makes the probability 1/k, and then there is nothing: 47
-        // updates from 720 ms to 2100 ms, each of which takes 0.3125·20 ms away.
+        // A head is queued for 700 ms, which raises the probability to 1/k, and then the queue is
+        // empty: 47 updates from 720 ms to 2100 ms, each of which subtracts 0.3125·20 ms.
         let spec = Spec { beta: 0.0, ..Spec::default() };
         for step in [1, 7, 35, 100] {
             let (mut state, mut stand) = (State::new(&spec, 1), Stand::new(1));
@@ -191,12 +191,12 @@ mod tests {
             let judged = (0..100_000).map(|_| stand.arrives(&mut state, 0, ecn));
             judged.filter(|verdict| *verdict == Verdict::Congested).count() as i64
         };
-        // Of 100,000: 1/2, and 1/16; five standard deviations are 791 and 383.
+        // Of 100,000 trials: 1/2, and 1/16; five standard deviations are 791 and 383.
         assert!((congested(Ecn::Ect1) - 50_000).abs() < 791);
         assert!((congested(Ecn::Ce) - 50_000).abs() < 791);
         assert!((congested(Ecn::NotEct) - 6_250).abs() < 383);
         assert!((congested(Ecn::Ect0) - 6_250).abs() < 383);
-        // Fewer than two full packets wait.
+        // Fewer than two full packets are queued.
         let mut stand = Stand::new(1);
         stand.fill(0, Ecn::NotEct, 1);
         let passes = |verdict| verdict == Verdict::Pass;

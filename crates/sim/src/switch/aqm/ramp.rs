@@ -1,7 +1,7 @@
-//! The RED-shaped curve on the instantaneous queue depth that data-center switches offer as
-//! "WRED with ECN" (DCQCN, SIGCOMM 2015, figure 5): never below `low`, with a probability that
-//! rises linearly to `max_probability` between `low` and `high`, and above `high` as
-//! [`AboveHigh`] says. Congestion Isolation uses the same curve to choose congesting flows.
+//! The RED-shaped curve on the instantaneous queue depth that data-center switches offer as "WRED
+//! with ECN" (DCQCN, SIGCOMM 2015, figure 5): no marks up to `low`, a probability that rises
+//! linearly to `max_probability` between `low` and `high`, and above `high` as [`AboveHigh`] says.
+//! Congestion Isolation uses the same curve to select congesting flows.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::random::Stream;
@@ -15,51 +15,54 @@ use super::{Aqm, Verdict, View};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Depth up to which nothing is selected. Default 10KB (Congestion Isolation decks).
+    /// kmin: queue depth up to which nothing is selected. Default 10KB (Congestion Isolation
+    /// decks).
     pub low: Bytes,
-    /// Depth at which the probability reaches `max_probability`. Default 300KB (same decks).
+    /// kmax: queue depth at which the probability reaches `max_probability`. Default 300KB (same
+    /// decks).
     pub high: Bytes,
-    /// Probability at `high`, 0 to 1. Default 0.01 (same decks).
+    /// pmax: probability at `high`, 0 to 1. Default 0.01 (same decks).
     pub max_probability: f64,
-    /// What happens above `high`. Default `step`, as in RED and in DCQCN.
+    /// Probability above `high`. Default `step`, as in RED and in DCQCN.
     pub above_high: AboveHigh,
-    /// When a packet is judged. Default `departure`, as switches do it (the ECN test plan of SONiC wants
-    /// the first packet of a queue marked and the last one not; so do the simulators of the authors of
-    /// DCQCN and of HPCC). Marks on arrival are late by the queueing delay: DCQCN oscillates
-    /// (decision 48).
+    /// Whether packets are marked at enqueue or at dequeue. Default `departure`, as switches do it
+    /// (the ECN test plan of SONiC expects the first packet of a queue to be marked and the last
+    /// one not; so do the simulators of the authors of DCQCN and of HPCC). Marks at enqueue are
+    /// delayed by the queue, which makes DCQCN oscillate (decision 48).
     pub at: At,
-    /// Other curves for ports of these rates. Default none: all ports have the one above.
+    /// Separate curves for ports of these rates. Default none: all ports use the curve above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_rate: Vec<OfRate>,
 }
 
-/// The curve of the ports of one rate.
+/// The curve for ports of one rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfRate {
     /// The rate of the port.
     pub rate: Rate,
-    /// Depth up to which nothing is selected.
+    /// kmin: queue depth up to which nothing is selected.
     pub low: Bytes,
-    /// Depth at which the probability reaches `max_probability`.
+    /// kmax: queue depth at which the probability reaches `max_probability`.
     pub high: Bytes,
-    /// Probability at `high`, 0 to 1.
+    /// pmax: probability at `high`, 0 to 1.
     pub max_probability: f64,
 }
 
-/// When a packet is judged.
+/// When the decision on a packet is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum At {
-    /// When it joins the queue, by what it finds there.
+    /// At enqueue, by the backlog that the packet finds in the queue.
     Arrival,
-    /// When it leaves the queue, by what it leaves behind: what is told is as young as can be, and a
-    /// packet that arrived before a burst tells of it (the HPCC authors' simulator).
+    /// At dequeue, by the backlog that the packet leaves behind. The signal is as recent as
+    /// possible: a packet that arrived before a burst is marked because of it (the HPCC authors'
+    /// simulator).
     #[default]
     Departure,
 }
 
-/// The curve above its high threshold. The decks give "max probability 1 %" and leave this open.
+/// The curve above its upper threshold. The decks give "max probability 1 %" and leave this open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AboveHigh {
@@ -90,7 +93,7 @@ impl Check for Spec {
         findings.probability("max_probability", self.max_probability);
         for (number, of) in self.by_rate.iter().enumerate() {
             let findings = &mut findings.within(format!("by_rate.{number}"));
-            // A single threshold is a ramp without width.
+            // A single threshold is a ramp of zero width.
             findings.at_most(("low", of.low), ("high", of.high), "set `low` to at most `high`");
             findings.probability("max_probability", of.max_probability);
             if self.by_rate[..number].iter().any(|earlier| earlier.rate == of.rate) {
@@ -105,7 +108,7 @@ impl Check for Spec {
 }
 
 impl Spec {
-    /// That of the ports of one rate.
+    /// The parameters for ports of one rate.
     pub fn for_rate(&self, rate: Rate) -> Self {
         let mut spec = Self { by_rate: Vec::new(), ..self.clone() };
         if let Some(curve) = self.by_rate.iter().find(|curve| curve.rate == rate) {
@@ -115,7 +118,7 @@ impl Spec {
         spec
     }
 
-    /// The probability of being selected for a packet that finds `backlog` bytes in the queue.
+    /// Probability that a packet is selected when the queue holds `backlog` bytes.
     pub fn probability(&self, backlog: u64) -> f64 {
         if backlog <= self.low.0 {
             0.0
@@ -130,14 +133,14 @@ impl Spec {
         }
     }
 
-    /// Rolls the dice for a packet that finds `backlog` bytes in the queue.
+    /// Decides at random for a packet when the queue holds `backlog` bytes.
     #[inline]
     pub fn selects(&self, backlog: u64, rng: &mut Stream) -> bool {
         backlog > self.low.0 && rng.bernoulli(self.probability(backlog))
     }
 }
 
-/// It remembers nothing.
+/// It has no state.
 pub type State = Spec;
 
 impl Aqm for Spec {
@@ -160,7 +163,7 @@ impl Aqm for Spec {
     }
 
     fn decides_on_lone_packets(_: &Self) -> bool {
-        // What such a packet leaves behind is an empty queue.
+        // Such a packet leaves an empty queue behind.
         false
     }
 
@@ -185,7 +188,7 @@ mod tests {
     fn the_decks_curve() {
         let ramp = Spec::default();
         assert_eq!(ramp.probability(10_000), 0.0);
-        // Half way from 10 KB to 300 KB: half of 1 %.
+        // Halfway from 10 KB to 300 KB: half of 1 %.
         assert!((ramp.probability(155_000) - 0.005).abs() < 1e-15);
         assert_eq!(ramp.probability(300_000), 1.0);
         let capped = Spec { above_high: AboveHigh::Cap, ..ramp };
@@ -201,7 +204,8 @@ mod tests {
             max_probability: 0.2,
         };
         let ramp = Spec { by_rate: vec![fast], ..Spec::default() };
-        // Half way from 20 KB to 600 KB, at ports of 200 Gb/s; the others have that of the decks.
+        // Halfway from 20 KB to 600 KB, at ports of 200 Gb/s; the others use the curve of the
+        // decks.
         assert_eq!(ramp.for_rate(Rate::from_gbps(200)).probability(310_000), 0.1);
         assert_eq!(ramp.for_rate(Rate::from_gbps(100)), Spec::default());
     }
@@ -214,7 +218,7 @@ mod tests {
         let ramp = Spec { low, high: Bytes(1_001), at: At::Departure, ..Spec::default() };
         let (mut ramp, mut stand) = (ramp, Stand::new(1));
         // Of two packets of 1000 bytes the first leaves 1000 behind it, which is not above the
-        // threshold; of three, 2000. Whoever comes is not judged.
+        // threshold; of three, 2000. There is no decision at enqueue.
         stand.fill(0, Ecn::Ect0, 2);
         assert_eq!(stand.departs(&mut ramp, 0, Ecn::Ect0), Verdict::Pass);
         stand.fill(0, Ecn::Ect0, 1);
@@ -229,7 +233,7 @@ mod tests {
         let ramp = Spec::default();
         let mut rng = Stream::named(3, "test");
         let hits = (0..100_000).filter(|_| ramp.selects(155_000, &mut rng)).count();
-        // Mean 500, standard deviation 22.3: five of them.
+        // Mean 500, standard deviation 22.3. Bounds are five standard deviations.
         assert!((388..612).contains(&hits), "{hits}");
         assert!(!(0..1_000).any(|_| ramp.selects(10_000, &mut rng)));
     }

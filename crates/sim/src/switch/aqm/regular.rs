@@ -1,8 +1,9 @@
-//! Congestion at even distances: what laws of rates for evenly spaced losses are compared with (Mathis et
-//! al., CCR 1997, for Reno; RFC 9438 section 5.1 for Cubic).
+//! Congestion at regular intervals, counted in packets: the reference for rate laws with evenly
+//! spaced losses (Mathis et al., CCR 1997, for Reno; RFC 9438 section 5.1 for Cubic).
 //!
-//! Only packets with data count. If each is acknowledged, acknowledgements come in step with them, so that one
-//! in as many of these would always be the one that tells of the mark.
+//! Only packets with data count. If every packet is acknowledged, acknowledgements arrive in step
+//! with data, and counting both could select the acknowledgement that carries the echo of the mark
+//! each time.
 
 use std::num::NonZeroU32;
 
@@ -17,8 +18,8 @@ use super::{Aqm, Verdict, View};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// One packet with data in this many that arrive for a queue is treated as congested, the last of them. Default
-    /// 100 (assumed): a probability of 1 %.
+    /// One in this many data packets that arrive for a queue is treated as congested, the last one
+    /// of each group. Default 100 (assumed): a probability of 1 %.
     pub packets: NonZeroU32,
 }
 
@@ -30,7 +31,7 @@ impl Default for Spec {
 
 impl Check for Spec {}
 
-/// How many packets with data have arrived for each queue since the last one that was congested.
+/// By queue: data packets that have arrived since the last congested one.
 #[derive(Debug)]
 pub struct State {
     packets: u32,

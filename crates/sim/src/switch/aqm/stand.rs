@@ -1,4 +1,4 @@
-//! A port on which queue management is tried out, without a simulation around it.
+//! Test bench for AQM algorithms: a port without a simulation around it.
 
 use floodway_model::random::Stream;
 use floodway_model::{
@@ -9,12 +9,12 @@ use super::{Aqm, Verdict, View};
 use crate::link::{Link, Transmitter};
 use crate::switch::queue::{Queue, Queued};
 
-/// Queues with packets of 1000 bytes, on a link of 40 Mb/s whose largest frames these are.
+/// Queues with packets of 1000 bytes, on a link of 40 Mb/s whose largest frame has this size.
 pub struct Stand {
     pub queues: Vec<Queue>,
     tx: Transmitter,
     pub now: Instant,
-    /// Bytes that wait elsewhere in the switch.
+    /// Bytes queued elsewhere in the switch.
     pub elsewhere: u64,
     rng: Stream,
 }
@@ -32,7 +32,7 @@ impl Stand {
         }
     }
 
-    /// A packet with this field.
+    /// A packet with this ECN field.
     pub fn packet(ecn: Ecn) -> Packet {
         Packet {
             flow: FlowId(0),
@@ -49,7 +49,7 @@ impl Stand {
         }
     }
 
-    /// Packets join a queue, unseen.
+    /// Adds packets to a queue without calling the algorithm.
     pub fn fill(&mut self, queue: usize, ecn: Ecn, packets: usize) {
         for _ in 0..packets {
             let queued = Queued { packet: Self::packet(ecn), not_before: 0 };
@@ -57,27 +57,27 @@ impl Stand {
         }
     }
 
-    /// Frames were on the wire until this time after zero.
+    /// Keeps the wire busy until this time after zero.
     pub fn transmit_until(&mut self, time: Duration) {
         self.tx.busy_until = Instant::ZERO + time;
     }
 
-    /// Time goes on.
+    /// Advances the time.
     pub fn wait(&mut self, time: Duration) {
         self.now += time;
     }
 
-    /// What the algorithm says of a packet that would join.
+    /// The verdict on a packet that would join.
     pub fn arrives(&mut self, aqm: &mut impl Aqm, queue: usize, ecn: Ecn) -> Verdict {
         aqm.on_arrival(queue, &Self::packet(ecn), &mut self.view())
     }
 
-    /// What it says of one at the head, which stays there.
+    /// The verdict on a packet at the head, which stays there.
     pub fn departs(&mut self, aqm: &mut impl Aqm, queue: usize, ecn: Ecn) -> Verdict {
         aqm.on_departure(queue, &Self::packet(ecn), &mut self.view())
     }
 
-    /// How often, of 100,000 times, a packet at the head would be congested, and dropped.
+    /// How many of 100,000 packets at the head would be congested, and dropped.
     pub fn counts(&mut self, aqm: &mut impl Aqm, queue: usize, ecn: Ecn) -> (i64, i64) {
         let mut counts = (0, 0);
         for _ in 0..100_000 {
@@ -90,7 +90,7 @@ impl Stand {
         counts
     }
 
-    /// What an algorithm sees.
+    /// The view of an algorithm.
     pub fn view(&mut self) -> View<'_> {
         let here: u64 = self.queues.iter().map(Queue::backlog).sum();
         View {

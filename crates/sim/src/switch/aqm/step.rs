@@ -1,5 +1,5 @@
-//! Marks above one threshold of the instantaneous depth, as DCTCP asks of its switches (Alizadeh et
-//! al., SIGCOMM 2010, section 3.1).
+//! Marks above one threshold of the instantaneous queue depth, as DCTCP requires of switches
+//! (Alizadeh et al., SIGCOMM 2010, section 3.1).
 
 use floodway_model::check::Check;
 use floodway_model::{Bytes, Packet};
@@ -12,8 +12,8 @@ use super::{Aqm, Verdict, View};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Depth above which every packet is marked. Default 50KB (Source Flow Control deck: 1/3 of
-    /// its bandwidth-delay product).
+    /// K: queue depth above which every packet is marked. Default 50KB (Source Flow Control deck:
+    /// 1/3 of its bandwidth-delay product).
     pub threshold: Bytes,
 }
 
@@ -26,14 +26,14 @@ impl Default for Spec {
 impl Check for Spec {}
 
 impl Spec {
-    /// Whether a packet that finds `backlog` bytes in the queue is marked.
+    /// Whether a packet is marked when it finds `backlog` bytes in the queue.
     #[inline]
     pub fn selects(&self, backlog: u64) -> bool {
         backlog > self.threshold.0
     }
 }
 
-/// It remembers nothing.
+/// It has no state.
 pub type State = Spec;
 
 impl Aqm for Spec {

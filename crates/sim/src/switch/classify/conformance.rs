@@ -1,4 +1,4 @@
-//! What every classifier does, whatever its parameters.
+//! Properties of every classifier, whatever its parameters.
 
 use floodway_model::{Dscp, Ecn, FlowSpec, Instant, NodeId};
 use proptest::prelude::*;
@@ -10,8 +10,9 @@ fn ecn() -> impl Strategy<Value = Ecn> {
 }
 
 proptest! {
-    /// Every packet has a queue that there is; and where order is kept, it is that of its flow,
-    /// whatever a switch has written into the ECN field.
+    /// Every packet is assigned to a queue that exists. If the classifier preserves order, the
+    /// queue is the same for all packets of a flow, whatever a switch has written into the ECN
+    /// field.
     #[test]
     fn every_packet_has_a_queue(
         bytes in 1u64..10_000_000,

@@ -1,6 +1,6 @@
-//! Flows are spread over all data queues by a hash of their destination: the baseline that the
-//! Congestion Isolation simulations compare with ("flows are mapped to one of the two queues by
-//! hash of destination IP").
+//! Spreads flows over all data queues by a hash of their destination: the baseline of the
+//! Congestion Isolation simulations ("flows are mapped to one of the two queues by hash of
+//! destination IP").
 
 use floodway_model::check::Check;
 use floodway_model::random::mix;
@@ -31,7 +31,7 @@ pub fn queue(dst: NodeId, queues: u8) -> u8 {
     ((hash * u64::from(queues)) >> 32) as u8
 }
 
-/// Keeps this hash apart from the one that chooses paths.
+/// Makes this hash independent of the one that selects paths.
 const SALT: u64 = 0x636c_6173_7369_6679;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! Low latency and classic traffic have queues of their own, told apart by the ECN field: the
-//! classifier of a dual queue (RFC 9332 section 2.3, after "Data center to the home", 2015).
+//! Separate queues for low latency and classic traffic, classified by the ECN field: the classifier
+//! of a dual queue (RFC 9332 section 2.3, after "Data center to the home", 2015).
 //!
-//! A mark is written into the field that is read here. With `ect1`, a classic packet that was
-//! marked goes to the low latency queue of the next switch, and may overtake those of its flow that
-//! were not: RFC 9331 section 5.1 accepts that. With `ecn_capable` a mark changes nothing.
+//! Marks change the field that is classified. With `ect1`, a classic packet that was marked goes to
+//! the low latency queue of the next switch, and may overtake unmarked packets of its flow; RFC
+//! 9331 section 5.1 accepts that. With `ecn_capable`, marks have no effect on classification.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Dscp, Ecn, NodeId};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Classifier;
 use crate::switch::check::Facts;
 
-/// The queue for low latency: the first, so that it goes first where priority is strict.
+/// The queue for low latency: the first, so that it goes first under strict priority.
 pub const LOW_LATENCY: usize = 0;
 
 /// The queue of classic traffic.
@@ -23,27 +23,27 @@ pub const CLASSIC: usize = 1;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Which packets go to queue 0, for low latency; all others go to queue 1. Default `ect1`
+    /// Which packets go to queue 0, the low latency queue; all others go to queue 1. Default `ect1`
     /// (RFC 9331).
     pub low_latency: Scalable,
 }
 
 impl Check for Spec {}
 
-/// Which packets are taken for those of a scalable congestion control, which needs about the same
-/// number of marks in every round trip, whatever its rate.
+/// Which packets are taken to belong to a scalable congestion control, one that needs about the
+/// same number of marks per round trip at any rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scalable {
-    /// Those with ECT(1), and those that are marked already, which may have had it (RFC 9331).
+    /// Packets with ECT(1), and those with CE, which may have had ECT(1) (RFC 9331).
     #[default]
     Ect1,
-    /// All but those with Not-ECT ("Data center to the home", slides 20 to 29).
+    /// All packets except those with Not-ECT ("Data center to the home", slides 20 to 29).
     EcnCapable,
 }
 
 impl Scalable {
-    /// Whether a packet with this field is one.
+    /// Whether a packet with this field is scalable.
     #[inline]
     pub const fn includes(self, ecn: Ecn) -> bool {
         match self {

@@ -1,7 +1,7 @@
-//! Mice and elephants have queues of their own: the three-queue model of the Congestion Isolation
+//! Separate queues for mice and elephants: the three-queue model of the Congestion Isolation
 //! simulations, in which mice also have priority (`switch.scheduler.drr.strict`).
 //!
-//! A switch cannot know how long a flow will be. The sending host does, and tells by the DSCP of
+//! A switch does not know the size of a flow. The sending host does, and signals it in the DSCP of
 //! its packets.
 
 use floodway_model::check::{Check, Findings};
@@ -16,12 +16,13 @@ use crate::switch::check::Facts;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Flows of fewer bytes are mice, all others elephants. Default 100KB (decks).
+    /// Flow size in bytes below which a flow is a mouse; all others are elephants. Default 100KB
+    /// (decks).
     pub below: Bytes,
-    /// The queue of the mice, counted from 0. Default 0.
+    /// The queue for mice, counted from 0. Default 0.
     pub mice: u8,
-    /// The queue of the elephants. Default none: they are spread over all data queues but that of
-    /// the mice by a hash of their destination, as `destination_hash` does it.
+    /// The queue for elephants, counted from 0. Default none: elephants are spread over all data
+    /// queues except that of the mice, by a hash of their destination as in `destination_hash`.
     pub elephants: Option<u8>,
 }
 
@@ -70,7 +71,7 @@ impl Classifier for Spec {
         }
         self.elephants.unwrap_or_else(|| {
             let other = destination_hash::queue(dst, queues - 1);
-            // Of the others, those from the mice's number on are one further.
+            // Skip the queue of the mice.
             other + u8::from(other >= self.mice)
         })
     }

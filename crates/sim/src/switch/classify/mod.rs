@@ -1,8 +1,9 @@
-//! Which egress queue a frame goes to.
+//! Classification: the data queue of each packet.
 //!
-//! Only data is classified here: feedback and notifications have the control queue above all
-//! data queues, or the data queue that `switch.feedback` gives them. Congestion Isolation may then move a
-//! packet from its monitored to its congesting queue (`flow_control::congestion_isolation`).
+//! Only data is classified here. Feedback and notifications use the control queue, which has
+//! priority over all data queues, or the data queue that `switch.feedback` assigns to them.
+//! Congestion Isolation may then move a packet from its monitored queue to its congesting queue
+//! (`flow_control::congestion_isolation`).
 
 #[cfg(test)]
 mod conformance;
@@ -39,22 +40,22 @@ impl Default for Spec {
     }
 }
 
-/// How packets are assigned to data queues. It remembers nothing: every switch and every NIC assigns a packet
-/// to the same queue, so that a pause of one class stops one class.
+/// Assigns packets to data queues. Classifiers are stateless: every switch and every NIC assigns a
+/// packet to the same queue, so that a pause of one class stops that class only.
 pub trait Classifier {
-    /// What the sending host writes into the DSCP field of a flow's packets.
+    /// The DSCP that the sending host writes into the packets of a flow.
     fn dscp(&self, _flow: &FlowSpec) -> Dscp {
         Dscp::DEFAULT
     }
 
-    /// The data queue, below `queues`, for a packet with this DSCP and this ECN field to `dst`.
+    /// The data queue, below `queues`, of a packet to `dst` with this DSCP and ECN field.
     fn queue(&self, dscp: Dscp, ecn: Ecn, dst: NodeId, queues: u8) -> u8;
 
-    /// Whether there are the queues that it assigns packets to, and it goes with what else is chosen.
+    /// Checks that its queues exist, and that it is compatible with the other mechanisms.
     fn check_beside(&self, _facts: &Facts<'_>, _findings: &mut Findings<'_>) {}
 
-    /// Whether all packets of a flow go to the same queue, so that they stay in order: what the ECN
-    /// field says may differ from packet to packet and changes with a mark.
+    /// Whether all packets of a flow use the same queue, so that they stay in order. The ECN field
+    /// may differ from packet to packet, and marks change it.
     fn keeps_order(&self) -> bool {
         true
     }

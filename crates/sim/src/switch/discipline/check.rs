@@ -1,4 +1,4 @@
-//! Whether a queue discipline goes with what else looks at the order of packets.
+//! Cross-checks of queue disciplines with mechanisms that depend on the order of packets.
 
 use floodway_model::check::Findings;
 
@@ -6,7 +6,8 @@ use super::Spec;
 use crate::switch::check::Facts;
 
 impl Spec {
-    /// What does not go with queues that are not first in, first out. `findings` are about the family.
+    /// Reports mechanisms that are incompatible with queues that are not FIFO. `findings` are about
+    /// the family.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         if self.is_fifo() {
             return;

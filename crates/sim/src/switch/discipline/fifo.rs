@@ -1,4 +1,4 @@
-//! First in, first out, which a queue does by itself.
+//! First in, first out: queues implement it themselves.
 
 use floodway_model::check::Check;
 use schemars::JsonSchema;

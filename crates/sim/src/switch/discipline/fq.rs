@@ -1,10 +1,11 @@
-//! Flow queueing (RFC 8290, without CoDel): every flow has a queue of its own, and queues take turns by deficit
-//! round robin with signed deficits. A flow that begins, or comes back after its queue was empty for a round,
-//! goes before those that wait, for one quantum. If there is no room, the flow with the most bytes loses the
-//! packet at the head of its queue (section 4.1).
+//! Flow queueing (RFC 8290, without CoDel): every flow has a queue of its own, served by deficit
+//! round robin with signed deficits. A flow that is new, or returns after its queue was empty for a
+//! round, goes before the others for one quantum. If there is no room, the flow with the most bytes
+//! loses the packet at the head of its queue (section 4.1).
 //!
-//! Unlike RFC 8290: flows are told apart exactly unless `queues` is set, and one packet is dropped at a time until
-//! there is room, where the RFC and Linux drop up to half of that flow's queue, at most 64 packets.
+//! Unlike in RFC 8290, flows are distinguished exactly unless `queues` is set, and one packet at a
+//! time is dropped until there is room, where the RFC and Linux drop up to half of that flow's
+//! queue, at most 64 packets.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -25,11 +26,12 @@ use crate::switch::queue::Queued;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Bytes of frames that a flow may send in a turn, at least 1. Default 1514B (RFC 8290, section 5.2.4: the
-    /// MTU of Ethernet with its header).
+    /// Quantum: bytes of frames that a flow may send per round, at least 1. Default 1514B (RFC
+    /// 8290, section 5.2.4: the MTU of Ethernet with its header).
     pub quantum: Bytes,
-    /// Into how many queues flows are put by a hash of their own at every port. Flows in one queue share its
-    /// turns. Default none: as many as there are flows. RFC 8290 and Linux have 1024.
+    /// Number of queues into which flows are hashed, with a different hash at every port. Flows
+    /// that collide share a queue and its quantum. Default none: one queue per flow. RFC 8290 and
+    /// Linux have 1024.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<u32>,
 }
@@ -48,7 +50,7 @@ impl Check for Spec {
     }
 }
 
-/// A turn is counted in whole frames; more than this is no turn.
+/// A quantum is counted in whole frames; larger values make no sense.
 const LARGEST_QUANTUM: Bytes = Bytes(1_000_000_000);
 
 /// The flows of one data queue.
@@ -56,13 +58,13 @@ const LARGEST_QUANTUM: Bytes = Bytes(1_000_000_000);
 pub struct Fq {
     quantum: i64,
     queues: Option<u32>,
-    /// Of the hash.
+    /// Seed of the hash.
     seed: u64,
-    /// Those in one of the lists, by the number of their queue. Never iterated.
+    /// Flows that are in one of the lists, by the number of their queue. Never iterated.
     flows: FxHashMap<u32, Flow>,
-    /// New ones, which go first.
+    /// New flows, which go first.
     new: VecDeque<u32>,
-    /// Those that have had a turn.
+    /// Flows that have been served.
     old: VecDeque<u32>,
 }
 
@@ -70,12 +72,13 @@ pub struct Fq {
 struct Flow {
     packets: VecDeque<Queued>,
     bytes: u64,
-    /// What it may still send in this turn; below zero what it has sent too much.
+    /// Bytes that it may still send in this round; if negative, bytes that it sent beyond its
+    /// quantum.
     deficit: i64,
 }
 
 impl Fq {
-    /// Without flows.
+    /// Initial state, without flows.
     pub fn new(spec: &Spec, site: &Site<'_>, queue: usize) -> Self {
         let name = format!("flow queueing at {}, queue {queue}", site.name);
         Self {
@@ -96,12 +99,12 @@ impl Fq {
         })
     }
 
-    /// The queue whose turn it is.
+    /// The queue that is served now.
     fn first(&self) -> Option<u32> {
         self.new.front().or_else(|| self.old.front()).copied()
     }
 
-    /// The flow of a packet, which begins if it is in neither list.
+    /// The flow of a packet; added as a new flow if it is in neither list.
     fn listed_flow(&mut self, packet: &Packet) -> &mut Flow {
         let key = self.key(packet);
         self.flows.entry(key).or_insert_with(|| {
@@ -123,7 +126,8 @@ impl Fq {
 }
 
 impl Discipline for Fq {
-    /// Its flow has had its turn, which counts if more of it comes before the wire is free again.
+    /// The flow is listed as served, which matters if more of it arrives before the wire is free
+    /// again.
     fn passes(&mut self, packet: &mut Packet, _: Instant, _: &mut Stream) -> bool {
         self.listed_flow(packet);
         true
@@ -167,13 +171,13 @@ impl Discipline for Fq {
     }
 
     fn pop(&mut self) -> Option<Queued> {
-        // What is discarded is popped without a settled turn.
+        // Discarded packets are popped without a call of `settle`.
         let waits = |key: &u32| !self.flows[key].packets.is_empty();
         let key = self.first().filter(waits).or_else(|| self.listed().copied().find(waits))?;
         self.take(key)
     }
 
-    /// What is dropped instead costs its flow nothing.
+    /// A packet dropped instead of being sent does not count toward its flow's deficit.
     fn on_sent(&mut self, packet: &Packet, _: &Transmitter, _: Instant) {
         let key = self.key(packet);
         if let Some(flow) = self.flows.get_mut(&key) {
@@ -187,7 +191,8 @@ impl Discipline for Fq {
             let waiting = self.flows.get(&key).map_or(0, |flow| flow.bytes);
             waiting + if key == own { u64::from(packet.bytes) } else { 0 }
         };
-        // Of several with as much, the one whose turn is first; the packet's own if it is none of these.
+        // On a tie, the flow that is served first; the packet's own flow only if none of the others
+        // ties.
         let mut most = (bytes(own), own);
         for &key in self.listed() {
             if bytes(key) > most.0 {
@@ -233,8 +238,8 @@ mod tests {
         }
     }
 
-    /// The turns by hand with a quantum of 1000: flow 1 sends 600 and 600 (200 too much), flow 2 400, 400 and
-    /// 400 (200 too much); in the next turn each may send 800.
+    /// Rounds computed by hand with a quantum of 1000: flow 1 sends 600 and 600 (200 beyond the
+    /// quantum), flow 2 400, 400 and 400 (200 beyond); in the next round each may send 800.
     #[test]
     fn turns_are_by_bytes_and_what_was_too_much_is_kept() {
         let mut fq = fq(1_000);
@@ -249,12 +254,13 @@ mod tests {
         fill(&mut fq, &[(1, 1_000); 4]);
         fill(&mut fq, &[(2, 1_000); 4]);
         assert_eq!(flows(&mut fq, 3), [1, 2, 1]);
-        // It waits for the packet on the wire, and for nothing else.
+        // It is behind the packet on the wire, and nothing else.
         fill(&mut fq, &[(3, 500), (3, 600), (3, 100)]);
         assert_eq!(flows(&mut fq, 4), [3, 3, 2, 3]);
     }
 
-    /// One that sends a packet now and then does not gain by it: an empty queue stays listed for a round.
+    /// A flow that sends a packet now and then gains nothing: an empty queue stays listed for a
+    /// round.
     #[test]
     fn a_flow_that_was_new_is_old_for_a_round() {
         let mut fq = fq(1_000);
@@ -264,7 +270,8 @@ mod tests {
         fq.settle(Instant::ZERO);
         fill(&mut fq, &[(2, 100)]);
         assert_eq!(flows(&mut fq, 2), [1, 2]);
-        // Of a whole round nothing came: it is forgotten, and new when it comes back.
+        // No packet arrived for a whole round: the flow is removed, and counts as new when it
+        // returns.
         assert_eq!(flows(&mut fq, 2), [1, 1]);
         fill(&mut fq, &[(2, 100)]);
         assert_eq!(flows(&mut fq, 2), [2, 1]);
@@ -282,9 +289,9 @@ mod tests {
         // 800 bytes of flow 2; then 400 of it, 500 of flow 1 and 700 of flow 3.
         assert_eq!(out(4, 100), Some((2, 400)));
         assert_eq!(out(1, 100), Some((3, 700)));
-        // With the packet that came, flow 1 has the most.
+        // With the arriving packet, flow 1 has the most bytes.
         assert_eq!(out(1, 100), Some((1, 500)));
-        // A packet larger than all that wait of any other flow is itself the one.
+        // A packet larger than the backlog of every other flow is itself dropped.
         assert_eq!(out(9, 1_500), None);
     }
 

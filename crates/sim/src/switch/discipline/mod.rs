@@ -1,6 +1,7 @@
-//! Queue disciplines: the order in which the packets of a data queue leave, and which of them is dropped when
-//! there is no room. A mechanism of flow control may bring one of its own. First in, first out has no code
-//! here: queues do that themselves, and all of this is kept out of line, so that they are not slower.
+//! Queue disciplines: the order in which the packets of a data queue leave, and which of them is
+//! dropped when there is no room. A flow-control mechanism may bring a discipline of its own. First
+//! in, first out has no code here: queues implement it themselves. The rest is kept out of line so
+//! that such queues are not slowed down.
 
 mod check;
 pub mod fifo;
@@ -27,7 +28,7 @@ use crate::metric::Tally;
 pub use sizes::Sizes;
 
 floodway_model::family! {
-    /// In which order the packets of a data queue leave.
+    /// The order in which the packets of a data queue leave.
     "switch.queue.discipline":
     Fifo = "fifo" (fifo::Spec): "First in, first out; a packet that finds no room is dropped.",
     Fq = "fq" (fq::Spec):
@@ -43,7 +44,7 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// It, for a data queue of a switch; `None` for first in, first out.
+    /// Builds the discipline of a data queue of a switch; `None` for first in, first out.
     pub fn build(&self, site: &Site<'_>, queue: usize) -> Option<Box<dyn Discipline>> {
         match self {
             Self::Fifo(_) => None,
@@ -52,21 +53,23 @@ impl Spec {
         }
     }
 
-    /// Whether it has to know how much flows send.
+    /// Whether it needs the sizes of flows.
     pub const fn needs_sizes(&self) -> bool {
         matches!(self, Self::Srpt(_))
     }
 
-    /// Whether packets leave in the order in which they came.
+    /// Whether packets leave in the order of their arrival.
     pub const fn is_fifo(&self) -> bool {
         matches!(self, Self::Fifo(_))
     }
 }
 
-/// Decides the order in which the packets of one data queue leave. It holds them; the queue counts them.
+/// Decides the order in which the packets of one data queue leave. The discipline holds the
+/// packets; the queue keeps the counters.
 pub trait Discipline: Debug + Send {
-    /// Whether a packet that finds the port idle may go to the wire without joining the queue. What the packet
-    /// is to carry on the link, the discipline writes into it. `rng` is that of the switch.
+    /// Whether a packet that finds the port idle may bypass the queue and go to the wire. The
+    /// discipline writes into the packet what it must carry on the link. `rng` is that of the
+    /// switch.
     fn passes(&mut self, _packet: &mut Packet, _now: Instant, _rng: &mut Stream) -> bool {
         true
     }
@@ -74,51 +77,53 @@ pub trait Discipline: Debug + Send {
     /// Adds a packet.
     fn push(&mut self, queued: Queued, now: Instant, rng: &mut Stream);
 
-    /// The wire is free: decides which packet is at the head. If none may be sent: when the first may, as far as
-    /// that is known, or [`Instant::NEVER`]. Comes also before a packet that finds the wire free, and more than
-    /// once at the same time.
+    /// The wire is free: decides which packet is at the head. If none may be sent, returns the
+    /// earliest time at which one may, as far as known, or [`Instant::NEVER`]. Also called before a
+    /// packet that finds the wire free, and possibly several times at the same time.
     fn settle(&mut self, _now: Instant) -> Instant {
         Instant::NEVER
     }
 
-    /// The packet that leaves next; `None` also if packets wait and none may be sent.
+    /// The packet that leaves next; `None` if the queue is empty, or if none of its packets may be
+    /// sent.
     fn head(&self) -> Option<&Queued>;
 
-    /// The same, to be changed.
+    /// The same, for modification.
     fn head_mut(&mut self) -> Option<&mut Packet>;
 
     /// Removes the packet at the head.
     fn pop(&mut self) -> Option<Queued>;
 
-    /// There is no room for this packet: removes one that waits and is to be dropped in its place. `None`: it is
-    /// itself the one to be dropped.
+    /// There is no room for this packet: removes a queued packet that is to be dropped instead.
+    /// `None`: the packet itself is to be dropped.
     fn push_out(&mut self, _packet: &Packet) -> Option<Queued> {
         None
     }
 
-    /// A packet of this queue is about to be put on the wire.
+    /// A packet of this queue is about to go to the wire.
     fn on_sent(&mut self, _packet: &Packet, _tx: &Transmitter, _now: Instant) {}
 
-    /// A link control frame has come from the neighbour that gets what this queue sends.
+    /// A link control frame has arrived from the neighbor to which this queue sends.
     fn on_frame(&mut self, _frame: &Body, _now: Instant) {}
 
-    /// The packets that wait, in no particular order.
+    /// The queued packets, in no particular order.
     fn iter(&self) -> Box<dyn Iterator<Item = &Queued> + '_>;
 
-    /// Whether its books agree with its packets.
+    /// Whether its accounting agrees with its packets.
     fn is_consistent(&self) -> bool {
         true
     }
 
-    /// Adds what it has counted until `now`.
+    /// Adds its counters as of `now`.
     fn count(&self, _now: Instant, _tally: &mut Tally) {}
 
-    /// For the mechanism that it belongs to.
+    /// For a downcast by the mechanism that owns it.
     fn as_any(&self) -> &dyn Any;
 }
 
 impl Switch {
-    /// Whether a packet that finds the port idle may go straight to the wire. If so, the discipline counts it as sent.
+    /// Whether a packet that finds the port idle may go straight to the wire. If so, the discipline
+    /// counts it as sent.
     #[inline(never)]
     pub(super) fn passes_discipline(
         &mut self,
@@ -137,7 +142,7 @@ impl Switch {
         passes
     }
 
-    /// The packet waits as the discipline of its queue has it, or first at an input of the crossbar.
+    /// Queues the packet in the discipline of its queue, or first at an input of the crossbar.
     #[inline(never)]
     pub(super) fn push_by_discipline(
         &mut self,
@@ -157,8 +162,8 @@ impl Switch {
         queue.push_ordered(queued, now, &mut self.rng);
     }
 
-    /// The packet is refused: if for want of room in its queue, the discipline may drop others until it is not.
-    /// Whether it may join then.
+    /// The packet has been refused. If its queue has no room, the discipline may drop other packets
+    /// until it fits. Returns whether it may join.
     #[cold]
     pub(super) fn push_out(
         &mut self,
@@ -180,15 +185,16 @@ impl Switch {
         false
     }
 
-    /// Before a queue is selected: every discipline of the port decides what is at the head. When the first
-    /// packet may be sent of the queues in which none may now, as far as that is known.
+    /// Called before a queue is selected: every discipline of the port decides which packet is at
+    /// its head. Returns the earliest time at which a queue that may not send now may send, as far
+    /// as known.
     #[inline(never)]
     pub(super) fn settle(&mut self, index: usize, now: Instant) -> Instant {
         let queues = self.ports[index].queues.iter_mut();
         queues.map(|queue| queue.settle(now)).min().unwrap_or(Instant::NEVER)
     }
 
-    /// A packet has been taken out of `queue` and put on the wire: the discipline and the crossbar count it.
+    /// A packet of `queue` has gone to the wire: updates the discipline and the crossbar.
     #[inline(never)]
     pub(super) fn after_sending(
         &mut self,
@@ -207,7 +213,7 @@ impl Switch {
         }
     }
 
-    /// A link control frame about queues of a port has come.
+    /// A link control frame about queues of a port has arrived.
     #[inline(never)]
     pub(super) fn on_link_control(
         &mut self,

@@ -1,4 +1,4 @@
-//! How much is left of a flow, as a sender would write it into the header of each packet.
+//! Remaining size of a flow, as a sender would write it into the header of each packet.
 
 use floodway_model::{Body, FlowSpec, Packet};
 
@@ -13,13 +13,13 @@ struct Size {
 }
 
 impl Sizes {
-    /// By flow: its bytes, and those in a full packet of it.
+    /// By flow: its bytes, and the payload bytes of a full packet.
     pub fn new(flows: impl Iterator<Item = (u64, u64)>) -> Self {
         Self(flows.map(|(bytes, payload)| Size { bytes, payload }).collect())
     }
 
-    /// Bytes of the flow from the first one of this packet on; 0 of a packet without data, and the largest number
-    /// if the flow has no size.
+    /// Bytes of the flow from the first byte of this packet on; 0 for a packet without data, and
+    /// the largest number if the flow is long-lived, without a size.
     pub fn left(&self, packet: &Packet) -> u64 {
         let (Body::Data { psn, .. } | Body::Segment { psn, .. }) = packet.body else { return 0 };
         let flow = &self.0[packet.flow.index()];

@@ -1,7 +1,8 @@
-//! Shortest remaining processing time (Schrage and Miller, 1966), as switches can do it whose packets carry how
-//! much is left of their flow (pFabric: Alizadeh, Yang, Sharif, Katti, McKeown, Prabhakar, Shenker, SIGCOMM
-//! 2013, section 4.1). The flow with the least left sends its earliest packet, so that flows stay in order. If
-//! there is no room, the packet with the most left is dropped, which may be the one that came.
+//! Shortest remaining processing time (Schrage and Miller, 1966), as a switch can implement it if
+//! packets carry the remaining size of their flow (pFabric: Alizadeh, Yang, Sharif, Katti, McKeown,
+//! Prabhakar, Shenker, SIGCOMM 2013, section 4.1). The flow with the smallest remaining size sends
+//! its earliest packet, so that flows stay in order. If there is no room, the packet with the
+//! largest remaining size is dropped, which may be the arriving one.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -21,21 +22,22 @@ use crate::switch::queue::Queued;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// What is left of a flow. Default `first_packet`.
+    /// Which remaining size of a flow is compared. Default `first_packet`.
     pub left: Left,
 }
 
 impl Check for Spec {}
 
-/// What of its packets that wait says how much is left of a flow.
+/// Which of the queued packets of a flow defines its remaining size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Left {
-    /// The first: what still has to leave this port.
+    /// The first queued packet: the bytes that still have to leave this port.
     #[default]
     FirstPacket,
-    /// The one with the least: what its sender still had when that left it (pFabric, whose buffers hold a few
-    /// packets of each flow). In a deep queue a long flow of which all has come is then a short one.
+    /// The queued packet with the smallest remaining size: what the sender still had to send when
+    /// that packet left (pFabric, whose buffers hold a few packets of each flow). In a deep queue,
+    /// a long flow that has arrived completely then counts as short.
     LeastPacket,
 }
 
@@ -43,17 +45,17 @@ pub enum Left {
 #[derive(Debug)]
 pub struct Srpt {
     sizes: Arc<Sizes>,
-    /// Flows with packets.
+    /// Flows with queued packets.
     flows: BTreeMap<FlowId, VecDeque<Ranked>>,
-    /// By what is left, and when it came: all packets.
+    /// All packets, by remaining size and arrival.
     order: BTreeSet<Rank>,
-    /// The same of the first packet of each flow, if these decide.
+    /// The first packet of each flow, in the same order, if first packets decide.
     first: Option<BTreeSet<Rank>>,
-    /// Packets that have come.
+    /// Number of packets that have arrived.
     came: u64,
 }
 
-/// What is left, when it came, and the flow.
+/// Remaining size, arrival number, and flow.
 type Rank = (u64, u64, FlowId);
 
 #[derive(Debug)]
@@ -64,7 +66,7 @@ struct Ranked {
 }
 
 impl Srpt {
-    /// Without packets.
+    /// Initial state, without packets.
     pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
         Self {
             first: (spec.left == Left::FirstPacket).then(BTreeSet::new),
@@ -75,7 +77,7 @@ impl Srpt {
         }
     }
 
-    /// Takes a packet out of its flow.
+    /// Removes a packet of a flow.
     fn remove(&mut self, flow: FlowId, place: usize) -> Option<Queued> {
         let packets = self.flows.get_mut(&flow)?;
         let Ranked { left, came, queued } = packets.remove(place)?;
@@ -92,7 +94,7 @@ impl Srpt {
         Some(queued)
     }
 
-    /// The flow whose turn it is.
+    /// The flow that sends next.
     fn next(&self) -> Option<FlowId> {
         let (_, _, flow) = self.first.as_ref().unwrap_or(&self.order).first()?;
         Some(*flow)
@@ -155,7 +157,7 @@ mod tests {
     use crate::switch::discipline::stand::{flows, packet, psn};
     use crate::switch::mechanism::SitePort;
 
-    /// Flows 0, 1 and 2 of 10, 4 and 2 packets, and one without a size.
+    /// Flows 0, 1 and 2 of 10, 4 and 2 packets, and a long-lived flow.
     fn srpt(left: Left) -> Srpt {
         let bytes = [10_000, 4_000, 2_000, u64::MAX];
         let sizes = Arc::new(Sizes::new(bytes.into_iter().map(|bytes| (bytes, 1_000))));
@@ -177,7 +179,7 @@ mod tests {
         let mut srpt = srpt(Left::FirstPacket);
         fill(&mut srpt, &[(3, 0), (0, 0), (0, 9), (1, 0), (1, 1), (2, 0)]);
         assert_eq!(flows(&mut srpt, 4), [2, 1, 1, 0]);
-        // Of flow 0 only the last packet is there now; of flow 1 two are left.
+        // Only the last packet of flow 0 is queued; two packets of flow 1 are left.
         fill(&mut srpt, &[(1, 2)]);
         assert_eq!(flows(&mut srpt, 3), [0, 1, 3]);
     }
@@ -187,7 +189,8 @@ mod tests {
         let mut srpt = srpt(Left::LeastPacket);
         fill(&mut srpt, &[(3, 0), (0, 0), (1, 0), (1, 1), (2, 0)]);
         assert_eq!(flows(&mut srpt, 3), [2, 1, 1]);
-        // Flow 0 has sent nine tenths: the last packet has less left than flow 1, and the first leaves first.
+        // Flow 0 has sent nine tenths: its last packet has a smaller remaining size than flow 1,
+        // and its first packet leaves first.
         fill(&mut srpt, &[(1, 2), (0, 9)]);
         let first = srpt.pop().unwrap();
         assert_eq!((first.packet.flow, psn(&first.packet)), (FlowId(0), 0));
@@ -211,7 +214,7 @@ mod tests {
             assert!(srpt.is_consistent());
             out.map(|queued| (queued.packet.flow.0, psn(&queued.packet)))
         };
-        // More is left of what came, or as much.
+        // The arriving packet has a larger or equal remaining size.
         assert_eq!(out(0, 1), None);
         assert_eq!(out(0, 2), None);
         assert_eq!(out(2, 0), Some((0, 2)));

@@ -1,4 +1,4 @@
-//! What tests of disciplines have in common.
+//! Common code for tests of disciplines.
 
 use floodway_model::{Body, Class, Echo, FlowId, Instant, NodeId, Packet, PortIx, Tos};
 
@@ -7,7 +7,7 @@ use crate::link::Transmitter;
 use crate::switch::mechanism::SitePort;
 use crate::switch::queue::Queued;
 
-/// A packet of data.
+/// A data packet.
 pub fn packet(flow: u32, psn: u32, bytes: u16) -> Queued {
     let packet = Packet {
         flow: FlowId(flow),
@@ -25,7 +25,7 @@ pub fn packet(flow: u32, psn: u32, bytes: u16) -> Queued {
     Queued { packet, not_before: 0 }
 }
 
-/// Its packet sequence number.
+/// The packet sequence number of a packet.
 pub fn psn(packet: &Packet) -> u32 {
     let Body::Data { psn, .. } = packet.body else { panic!("it is data") };
     psn

@@ -1,5 +1,6 @@
-//! Flow control: mechanisms by which a switch pauses its neighbours or remote sources. A scenario may run
-//! several together; those that implement [`Mechanism`] are asked in the order of the fields of [`Spec`].
+//! Flow control: mechanisms by which a switch pauses its neighbors or remote sources. A scenario
+//! may combine several; those that implement [`Mechanism`] are called in the order of the fields of
+//! [`Spec`].
 
 pub mod bfc;
 pub mod congestion_isolation;
@@ -29,11 +30,12 @@ use super::port::DropReason;
 use crate::context::Context;
 use crate::metric::Tally;
 
-/// Makes [`Spec`], [`CATALOGUE`], [`Mechanisms`] and what asks each of these from one row per mechanism: the name of its
-/// table in scenarios, which is that of its module, what it does, and its half in a switch.
+/// Generates [`Spec`], [`CATALOGUE`], [`Mechanisms`] and the code that calls each mechanism, from
+/// one row per mechanism: the name of its module, which is also the name of its table in scenarios;
+/// a summary; and the type that runs in a switch, if any.
 macro_rules! mechanisms {
     ($($module:ident: $summary:literal $(, $half:ty)?;)+) => {
-        /// Which mechanisms run. Each is on if its table is there.
+        /// The flow-control mechanisms in use. Each is enabled by the presence of its table.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         pub struct Spec {
@@ -92,7 +94,7 @@ macro_rules! mechanisms {
         }
 
         impl Mechanisms {
-            /// Those that run there.
+            /// Builds the mechanisms that run in a switch.
             pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
                 let mut all = Self::default();
                 $($(
@@ -102,12 +104,12 @@ macro_rules! mechanisms {
                 all
             }
 
-            /// The switch itself wants these events asked about too.
+            /// Adds events that the switch itself needs.
             pub fn want(&mut self, events: Events) {
                 self.wants = self.wants.and(events);
             }
 
-            /// The queue discipline of data queue `queue` at a port, if one of them brings one.
+            /// The queue discipline of data queue `queue` at a port, if a mechanism brings one.
             pub fn discipline(
                 &self,
                 site: &Site<'_>,
@@ -120,13 +122,13 @@ macro_rules! mechanisms {
                 }))?)+
             }
 
-            /// The events that any of them wants.
+            /// The events to which any mechanism subscribes.
             #[inline(always)]
             pub fn wants(&self) -> Events {
                 self.wants
             }
 
-            /// The most quanta that are left of a pause of this class of a neighbour.
+            /// The most quanta that remain of a pause of this class of a neighbor.
             pub fn left(&self, source: Source, view: &View<'_>) -> u16 {
                 let all: &[u16] = &[
                     $($(self.$module.as_ref().map_or(0, |one: &Box<$half>| one.left(source, view)),)?)+
@@ -134,8 +136,8 @@ macro_rules! mechanisms {
                 all.iter().copied().max().unwrap_or(0)
             }
 
-            /// The pauses sent to the neighbour at `port` for a class (with PAUSE, class 0 stands for all); `None` if no
-            /// mechanism pauses neighbours.
+            /// The pauses sent to the neighbor at `port` for a class (with PAUSE, class 0 stands
+            /// for all); `None` if no mechanism pauses neighbors.
             pub fn pauses_sent(&self, port: usize, class: usize) -> Option<&Paused> {
                 None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.pauses_sent(port, class))))?)+
             }
@@ -145,18 +147,18 @@ macro_rules! mechanisms {
                 None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.held(source, buffer))))?)+
             }
 
-            /// Whether neighbours are paused as a whole.
+            /// Whether neighbors are paused with PAUSE, all classes at once.
             pub fn stops_ports(&self) -> bool {
                 false $($(|| self.$module.as_ref().is_some_and(|one: &Box<$half>| one.stops_ports()))?)+
             }
 
-            /// The storms of pauses that were found.
+            /// The pause storms that were detected.
             pub fn storms(&self) -> impl Iterator<Item = &Event> {
                 let all: &[&[Event]] = &[$($(self.$module.as_ref().map_or(&[], |one: &Box<$half>| one.storms()),)?)+];
                 all.to_vec().into_iter().flatten()
             }
 
-            /// When the next of their timers expires.
+            /// When the next timer of a mechanism expires.
             pub fn next_wake(&self) -> Instant {
                 let mut next = Instant::NEVER;
                 $($(next = next.min(self.$module.as_ref().map_or(Instant::NEVER, |one: &Box<$half>| one.next_wake()));)?)+
@@ -178,7 +180,7 @@ macro_rules! mechanisms {
                 })?)+
             }
 
-            /// The queue behind which moved packets are kept in order.
+            /// The queue behind which moved packets are held to preserve order.
             pub fn keeps_behind(&self) -> Option<u8> {
                 None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.keeps_behind())))?)+
             }
@@ -188,7 +190,7 @@ macro_rules! mechanisms {
                 0 $($(| self.$module.as_ref().map_or(0, |one: &Box<$half>| one.unmarked()))?)+
             }
 
-            /// Adds what they have counted.
+            /// Adds the counters of all mechanisms.
             pub fn count(&self, tally: &mut Tally) {
                 $($(
                     if let Some(one) = &self.$module {
@@ -199,7 +201,7 @@ macro_rules! mechanisms {
         }
 
         impl Switch {
-            /// The queue for a data packet, if not its own.
+            /// The queue for a data packet, if a mechanism moves it from its home queue.
             #[inline(never)]
             pub(in crate::switch) fn ask_moves(&mut self, arrived: &Arrived<'_>, now: Instant) -> Option<Moved> {
                 $($(if let Some(one) = &mut self.mechanisms.$module
@@ -214,7 +216,7 @@ macro_rules! mechanisms {
                 None
             }
 
-            /// A data packet has arrived: asks those that want to see it.
+            /// A data packet has arrived: calls the subscribed mechanisms.
             #[inline(never)]
             pub(in crate::switch) fn ask_arrived(&mut self, arrived: &Arrived<'_>, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, ARRIVED, now, context, |one, view, actions| {
@@ -222,7 +224,7 @@ macro_rules! mechanisms {
                 });)?)+
             }
 
-            /// A packet has joined the queue to which a mechanism has moved it: asks that mechanism.
+            /// A packet has joined the queue to which a mechanism moved it: calls that mechanism.
             #[inline(never)]
             pub(in crate::switch) fn ask_moved(&mut self, joined: &Joined<'_>, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, MOVED, now, context, |one, view, actions| {
@@ -230,7 +232,7 @@ macro_rules! mechanisms {
                 });)?)+
             }
 
-            /// A packet has joined a data queue: asks those that want to see it.
+            /// A packet has joined a data queue: calls the subscribed mechanisms.
             #[inline(never)]
             pub(in crate::switch) fn ask_joined(&mut self, joined: &Joined<'_>, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, JOINED, now, context, |one, view, actions| {
@@ -238,7 +240,7 @@ macro_rules! mechanisms {
                 });)?)+
             }
 
-            /// A link control frame is about to leave: what it says, by now.
+            /// A link control frame is about to leave. Returns its up-to-date content.
             #[inline(never)]
             pub(in crate::switch) fn ask_link_control(&mut self, port: usize, mut body: Body, now: Instant) -> Body {
                 $($(if let Some(one) = &mut self.mechanisms.$module {
@@ -248,7 +250,7 @@ macro_rules! mechanisms {
                 body
             }
 
-            /// A packet has left a data queue: asks those that want to see it.
+            /// A packet has left a data queue: calls the subscribed mechanisms.
             #[inline(never)]
             pub(in crate::switch) fn ask_left(&mut self, left: &Left<'_>, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, LEFT, now, context, |one, view, actions| {
@@ -283,14 +285,15 @@ macro_rules! mechanisms {
                 });)?)+
             }
 
-            /// A timer of a mechanism has expired.
+            /// The timer of a mechanism has expired.
             pub(in crate::switch) fn ask_timer(&mut self, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, TIMER, now, context, |one, view, actions| {
                     one.on_timer(view, actions)
                 });)?)+
             }
 
-            /// A message from a switch to a host is about to leave: asks those that want to see it.
+            /// A message from a switch to a host is about to leave: calls the subscribed
+            /// mechanisms.
             #[inline(never)]
             pub(in crate::switch) fn ask_transit(
                 &mut self,
@@ -307,7 +310,8 @@ macro_rules! mechanisms {
                 fate
             }
 
-            /// A link is up again, and its other end has forgotten all pauses: repeats those that hold.
+            /// A link is up again, and its other end has lost all pause state: repeats the pauses
+            /// that still apply.
             pub(in crate::switch) fn ask_link_up(&mut self, port: usize, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, ALL, now, context, |one, view, actions| {
                     one.on_link_up(port, view, actions)
@@ -317,7 +321,8 @@ macro_rules! mechanisms {
     };
 }
 
-/// Asks one mechanism about an event, if it is there and wants to see it, and carries out its answer.
+/// Calls one mechanism about an event, if the mechanism runs here and is subscribed, and executes
+/// its actions.
 macro_rules! ask {
     (
         $switch:ident, $module:ident: $half:ty, $event:ident, $now:ident, $context:ident,
@@ -357,7 +362,7 @@ mechanisms! {
 }
 
 impl Spec {
-    /// Bit c: class c is lossless, because neighbours are paused before there is no room for it.
+    /// Bit c: class c is lossless, because neighbors are paused before its buffer is full.
     pub fn lossless(&self) -> u8 {
         match (&self.pause, &self.pfc) {
             (Some(_), _) => u8::MAX,

@@ -1,7 +1,8 @@
-//! What happens to a packet that finds no room in its data queue. A member of the family decides, and the switch
-//! carries it out. It is asked only when a packet has been refused, so it costs nothing while there is room.
+//! Overflow: what happens to a packet that finds no room in its data queue. A member of the family
+//! decides, and the switch acts. It is called only when a packet has been refused, so it costs
+//! nothing while there is room.
 //!
-//! What a queue discipline pushes out to make room is not decided here: see
+//! Packets that a queue discipline drops to make room are not decided here: see
 //! [`Discipline::push_out`](super::discipline::Discipline::push_out).
 
 pub mod drop;
@@ -22,7 +23,7 @@ use crate::context::Context;
 use crate::observe::{Fact, Kinds};
 
 floodway_model::family! {
-    /// What happens to a packet that finds no room.
+    /// What happens to a packet that finds no room in the buffer.
     "switch.overflow" as Overflow:
     Drop = "drop" (drop::Spec): "It is dropped.",
     Trim = "trim" (trim::Spec):
@@ -36,7 +37,7 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// Whether it is the default, with nothing to write down.
+    /// Whether it is the default, which is omitted when the parameters are written out.
     pub const fn is_drop(&self) -> bool {
         matches!(self, Self::Drop(_))
     }
@@ -54,11 +55,11 @@ pub trait Overflow {
         None
     }
 
-    /// Whether it goes with what else is chosen.
+    /// Checks that it is compatible with the other mechanisms.
     fn check_beside(&self, _facts: &Facts<'_>, _findings: &mut Findings<'_>) {}
 
-    /// About a packet that has been refused. `last_is_trimmable`: the last packet of its queue could be trimmed in its
-    /// place. `rng` is that of the switch.
+    /// Decision on a packet that has been refused. `last_is_trimmable`: the last packet of its
+    /// queue could be trimmed instead. `rng` is that of the switch.
     fn decide(&self, _last_is_trimmable: bool, _rng: &mut Stream) -> Fate {
         Fate::Drop
     }
@@ -69,22 +70,23 @@ pub trait Overflow {
 pub enum Fate {
     /// It is dropped.
     Drop,
-    /// It is trimmed, if it can be; else it is dropped.
+    /// It is trimmed if possible, otherwise dropped.
     Trim,
-    /// The last packet of its queue is trimmed, and it takes its place.
+    /// The last packet of its queue is trimmed, and the arriving packet takes its place.
     TrimLast,
 }
 
-/// What a switch that trims knows and counts.
+/// State and counters of a switch that trims packets.
 #[derive(Debug)]
 pub struct Trimming {
     /// The parameters.
     spec: trim::Spec,
-    /// By flow: whether its transport knows trimmed packets, which a switch reads from the DSCP.
+    /// By flow: whether its transport supports trimmed packets, which a real switch reads from the
+    /// DSCP.
     understood: Arc<[bool]>,
-    /// Packets that were trimmed here.
+    /// Packets trimmed by this switch.
     pub trimmed: u64,
-    /// Trimmed packets that were dropped here.
+    /// Trimmed packets dropped by this switch.
     pub headers_dropped: u64,
 }
 
@@ -100,12 +102,13 @@ impl Trimming {
         }))
     }
 
-    /// Whether packets are refused although there may be room.
+    /// Whether packets may be refused although there is room.
     pub fn has_threshold(&self) -> bool {
         self.spec.threshold.is_some()
     }
 
-    /// Whether a packet may be trimmed: its receiver understands a header, and there is something to lose.
+    /// Whether a packet may be trimmed: its receiver supports trimming, and the packet is longer
+    /// than a header.
     fn applies_to(&self, packet: &Packet) -> bool {
         matches!(packet.body, Body::Data { .. })
             && self.spec.shortens(packet)
@@ -114,7 +117,7 @@ impl Trimming {
 }
 
 impl Switch {
-    /// Whether a packet fits into what its queue may have of packets that can be trimmed.
+    /// Whether a packet fits within the threshold of its queue for packets that can be trimmed.
     #[inline(never)]
     pub(super) fn admit_trimmable(
         &self,
@@ -129,15 +132,15 @@ impl Switch {
         if fits || !self.may_trim(packet) { Ok(()) } else { Err(DropReason::QueueFull) }
     }
 
-    /// Whether a packet is trimmed if it finds no room. In a class that must not lose any it is not: there a lack of
-    /// room is a fault, which is to be seen.
+    /// Whether a packet is trimmed if it finds no room. In a lossless class it is not: there, a
+    /// lack of room is an error, which must remain visible.
     fn may_trim(&self, packet: &Packet) -> bool {
         let lossless = self.spec.flow_control.must_not_lose() >> packet.class.0 & 1 != 0;
         !lossless && self.trimming.as_ref().is_some_and(|trimming| trimming.applies_to(packet))
     }
 
-    /// A packet has been refused for this reason. Whether it may join its queue, because another has made room; else
-    /// it is no more.
+    /// A packet has been refused for this reason. Returns whether it may join its queue, because
+    /// another one made room; otherwise it has been dropped or trimmed.
     #[cold]
     pub(super) fn overflows(
         &mut self,
@@ -170,7 +173,7 @@ impl Switch {
         false
     }
 
-    /// The last packet of a queue leaves it and is trimmed.
+    /// Takes the last packet out of a queue and trims it.
     fn trim_last(&mut self, egress: usize, queue: usize, now: Instant, context: &mut Context) {
         let port = &mut self.ports[egress];
         let Some(last) = port.queues[queue].take_last() else { return };
@@ -184,7 +187,7 @@ impl Switch {
         }
     }
 
-    /// A packet that was bound for `queue` goes on as a header.
+    /// Trims a packet bound for `queue` and forwards the header.
     fn trim(
         &mut self,
         egress: usize,
@@ -198,7 +201,8 @@ impl Switch {
         }
     }
 
-    /// What is left of a packet that was bound for `queue`, or has waited there and has left it.
+    /// The header of a trimmed packet that was bound for `queue`, or was queued there and has left
+    /// it.
     fn cut(
         &mut self,
         egress: usize,
@@ -221,7 +225,7 @@ impl Switch {
         context.state(Kinds::TRIMMED, self.id, now, fact);
         let (aqm, mut view) = self.aqm(egress, now);
         aqm.on_overflow(queue, packet, &mut view);
-        // What switches have written into it is cut off with the payload.
+        // Telemetry that switches wrote into the packet is cut off with the payload.
         if let Some(telemetry) = &self.ports[egress].telemetry {
             telemetry.free(packet);
         }

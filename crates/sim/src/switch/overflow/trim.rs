@@ -1,10 +1,11 @@
-//! Packet trimming: a packet that finds no room loses its payload and goes on as a header, so that its receiver
-//! learns at once which packet is missing (Cheng et al., "Catch the Whole Lot in an Action", NSDI 2014; Handley et al.,
-//! "Re-architecting datacenter networks and stacks for low latency and high performance" (NDP), SIGCOMM 2017,
-//! section 3; Ultra Ethernet 1.0, section 4.1).
+//! Packet trimming: a packet that finds no room loses its payload and is forwarded as a header, so
+//! that its receiver learns at once which packet is missing (Cheng et al., "Catch the Whole Lot in
+//! an Action", NSDI 2014; Handley et al., "Re-architecting datacenter networks and stacks for low
+//! latency and high performance" (NDP), SIGCOMM 2017, section 3; Ultra Ethernet 1.0, section 4.1).
 //!
-//! The header goes to the control queue, above all data, or to the data queue that `switch.feedback.trimmed` gives it.
-//! There it is limited like everything else: by `switch.queue.control_size`, or by the buffer for data.
+//! The header uses the control queue, with priority over all data, or the data queue given by
+//! `switch.feedback.trimmed`. Its queue limits apply: `switch.queue.control_size`, or the data
+//! buffer.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length;
@@ -22,20 +23,22 @@ use crate::switch::check::Facts;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Frame length of a trimmed packet. Default 64B (NDP, section 3). Switches on sale cut at 128B or 256B. A packet
-    /// that is not longer than this has no payload to lose and is dropped.
+    /// Frame length of a trimmed packet. Default 64B (NDP, section 3). Commercial switches trim to
+    /// 128B or 256B. A packet that is no longer than this has no payload to cut and is dropped.
     pub size: Bytes,
-    /// The most bytes of a data queue that packets may fill if they can be trimmed. One that does not fit is trimmed
-    /// although there may be room. NDP: 8 packets; Ultra Ethernet: one bandwidth-delay product of the port. Default
-    /// none: packets are trimmed when the buffer has no room.
+    /// Maximum backlog of a data queue, in bytes, up to which trimmable packets are admitted. A
+    /// packet that does not fit is trimmed although there may be room in the buffer. NDP: 8
+    /// packets; Ultra Ethernet: one bandwidth-delay product of the port. Default none: packets are
+    /// trimmed only when the buffer has no room.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Bytes>,
-    /// Probability that the last packet of the queue is trimmed, and the one that came takes its place. Default 0
-    /// (Ultra Ethernet: the packet that came). NDP: 0.5, against flows that arrive in phase.
+    /// Probability that the last packet of the queue is trimmed instead of the arriving one, which
+    /// takes its place. Default 0 (Ultra Ethernet: always the arriving packet). NDP: 0.5, against
+    /// phase effects between flows.
     pub last: f64,
-    /// Whether a header carries CE if its packet was ECN-capable, so that trimming is a signal of congestion as a mark
-    /// is. Default true (assumed). NDP has no congestion control, and Ultra Ethernet's
-    /// takes the NACK itself for the signal.
+    /// Whether a header carries CE if its packet was ECN-capable, so that trimming is a congestion
+    /// signal like a mark. Default true (assumed). NDP has no congestion control, and that of Ultra
+    /// Ethernet takes the NACK itself as the signal.
     pub mark: bool,
 }
 
@@ -104,7 +107,8 @@ impl Overflow for Spec {
     }
 
     fn decide(&self, last_is_trimmable: bool, rng: &mut Stream) -> Fate {
-        // No random number without the parameter, so that results do not depend on an unused one.
+        // Draw no random number if the parameter is 0, so that an unused parameter does not affect
+        // results.
         if last_is_trimmable && self.last > 0.0 && rng.bernoulli(self.last) {
             Fate::TrimLast
         } else {
@@ -114,7 +118,7 @@ impl Overflow for Spec {
 }
 
 impl Spec {
-    /// What does not go with trimming.
+    /// Reports mechanisms that are incompatible with trimming.
     fn check_switch(&self, switch: &switch::Spec, findings: &mut Findings<'_>) {
         if switch.congestion_indication.is_some() {
             findings.error(
@@ -149,12 +153,12 @@ impl Spec {
         }
     }
 
-    /// Frame length of a trimmed packet.
+    /// Frame length of a trimmed packet, in bytes.
     pub fn header(&self) -> u16 {
         self.size.0.min(u16::MAX.into()) as u16
     }
 
-    /// Whether a packet has something to lose.
+    /// Whether trimming would shorten the packet.
     pub fn shortens(&self, packet: &Packet) -> bool {
         packet.bytes > self.header()
     }
@@ -164,7 +168,8 @@ impl Spec {
 mod tests {
     use super::*;
 
-    /// What becomes of 10,000 refused packets whose last one can be trimmed or not: how often the last one is trimmed.
+    /// Of 10,000 refused packets, how often the last packet of the queue is trimmed instead, if it
+    /// can be trimmed or not.
     fn of_last(last: f64, trimmable: bool) -> usize {
         let (spec, mut rng) = (Spec { last, ..Spec::default() }, Stream::from_seed(7));
         let decided = (0..10_000).map(|_| spec.decide(trimmable, &mut rng));
@@ -173,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_coin_of_ndp_is_fair() {
-        // The standard deviation of 10,000 fair coins is 50: five of them.
+        // The standard deviation of 10,000 fair coin tosses is 50. The bound is five of them.
         assert!(of_last(0.5, true).abs_diff(5_000) < 250);
         assert_eq!([of_last(0.0, true), of_last(1.0, true), of_last(1.0, false)], [0, 10_000, 0]);
     }

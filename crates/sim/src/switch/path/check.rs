@@ -1,4 +1,4 @@
-//! Whether what is sent can bear the choice of a path, and whether there is one.
+//! Cross-checks of path selection with the transports and the network.
 
 use floodway_model::check::Findings;
 use floodway_model::graph::NodeKind;
@@ -9,7 +9,8 @@ use crate::host::transport::rocev2::recovery;
 use crate::switch::check::Facts;
 
 impl Spec {
-    /// Whether neighbours can know the path, if they have to. `findings` are about the member.
+    /// Checks that neighbors can compute the path, if a mechanism requires it. `findings` are about
+    /// the member.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let is_known = matches!(self, Self::Ecmp(ecmp::Spec { weighted: false }));
         if facts.switch.flow_control.drc.is_some() && !is_known {
@@ -22,10 +23,10 @@ impl Spec {
         }
     }
 
-    /// Whether the network has several paths, and transports bear that packets take them. `findings` are about
-    /// the family.
+    /// Checks that the network has several paths, and that transports tolerate packets that take
+    /// different ones. `findings` are about the family.
     pub fn check_on(&self, facts: &Facts<'_>, graph: &Graph, findings: &mut Findings<'_>) {
-        // A tree.
+        // A tree has only one path between two nodes.
         if graph.links().count() < graph.ids().count() {
             findings.idle("", "there is only one path between any two nodes");
             return;
@@ -55,7 +56,8 @@ impl Spec {
     }
 }
 
-/// Whether no switch has links of different rates to other switches: next hops have equal weights then.
+/// Whether all links between switches have, at each switch, the same rate: next hops then have
+/// equal weights.
 fn has_equal_links(graph: &Graph) -> bool {
     let is_switch = |id: NodeId| graph.node(id).kind != NodeKind::Host;
     graph.switches().all(|switch| {

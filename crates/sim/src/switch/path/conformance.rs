@@ -1,4 +1,4 @@
-//! What every choice of paths does, whatever its parameters.
+//! Properties of every path selection, whatever its parameters.
 
 use floodway_model::random::Stream;
 use floodway_model::{Ecn, FlowId, Instant, NodeId, Packet};
@@ -10,7 +10,7 @@ use crate::switch::aqm::stand::Stand;
 use crate::switch::port::Port;
 use crate::switch::{aqm, scheduler};
 
-/// The switch on which paths are chosen, and its ports.
+/// The switch that selects paths, and the number of its ports.
 const AT: NodeId = NodeId(100);
 const PORTS: u16 = 6;
 
@@ -23,17 +23,17 @@ fn ports() -> Vec<Port> {
     (0..PORTS).map(port).collect()
 }
 
-/// A packet: its flow, its destination, and how many nanoseconds after the one before it comes.
+/// Packets: flow, destination, and nanoseconds since the packet before.
 fn packets() -> impl Strategy<Value = Vec<(u32, u32, u64)>> {
     prop::collection::vec((0u32..5, 0u32..20, 0u64..1_000_000), 1..200)
 }
 
-/// The ports to destinations of even and of odd number: two sets of next hops.
+/// The ports toward destinations with even and odd numbers: two sets of next hops.
 fn next_hops(dst: u32) -> (u16, &'static [u16]) {
     if dst.is_multiple_of(2) { (0, &[0, 2, 3]) } else { (1, &[1, 2, 4, 5]) }
 }
 
-/// A switch that chooses as its own forwarding does.
+/// A switch that selects paths as the forwarding code does.
 struct Switch {
     spec: Spec,
     state: State,
@@ -62,7 +62,8 @@ impl Switch {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The same packets take the same next hops, and no packet goes by a port that leads elsewhere.
+    /// The same packets take the same next hops, and no packet leaves by a port that is not a next
+    /// hop.
     #[test]
     fn a_packet_goes_by_a_next_hop(packets in packets()) {
         for spec in Spec::all() {
@@ -76,7 +77,7 @@ proptest! {
         }
     }
 
-    /// What says that it keeps packets of a flow in order sends all of them by one port.
+    /// An algorithm that claims to preserve order sends all packets of a flow by one port.
     #[test]
     fn a_flow_in_order_has_one_path(packets in packets()) {
         for spec in Spec::all().into_iter().filter(Spec::keeps_order) {
@@ -90,7 +91,7 @@ proptest! {
         }
     }
 
-    /// After a change of routes a port that is no next hop any more is not taken again.
+    /// After a change of routes, a port that is no longer a next hop is not used again.
     #[test]
     fn a_lost_next_hop_is_not_taken(packets in packets(), lost in 0usize..3) {
         for spec in Spec::all() {

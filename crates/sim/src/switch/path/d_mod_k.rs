@@ -1,11 +1,11 @@
 //! D-mod-k (Zahavi, Johnson, Kerbyson and Lang, Concurrency and Computation 2010): the destination
-//! decides the way, so that nothing is left to chance and a way can be told beforehand. Of k ways up,
-//! a leaf takes number d mod k for the host d; a switch that is t tiers above it leaves out what the
-//! tiers below have decided, and takes number d / k^t mod k. All that goes to one host comes down
-//! one way, and neighbouring hosts are reached by different ones.
+//! determines the path, which is deterministic and can be computed in advance. Of k uplinks, a leaf
+//! uses number d mod k for host d. A switch t tiers above the leaves ignores the digits that the
+//! tiers below have used, and takes number d / k^t mod k. All traffic to one host descends on one
+//! path, and neighboring hosts are reached on different ones.
 //!
-//! Hosts have the numbers of their order in the network. In networks whose tiers have different
-//! numbers of ways up, k is that of the switch itself.
+//! Hosts are numbered by their order in the network. If the tiers have different numbers of
+//! uplinks, k is that of the switch itself.
 
 use floodway_model::check::Check;
 use floodway_model::random::Stream;
@@ -22,7 +22,7 @@ pub struct Spec {}
 
 impl Check for Spec {}
 
-/// It remembers the tier of its switch.
+/// State: the tier of the switch.
 #[derive(Debug)]
 pub struct State {
     tier: u8,
@@ -44,7 +44,8 @@ impl PathChoice for State {
     }
 }
 
-/// Which of `count` equal next hops leads to `dst` at a switch of this tier, 0 next to the hosts.
+/// Which of `count` equal-cost next hops leads to `dst` at a switch of this tier; tier 0 is next to
+/// the hosts.
 #[inline]
 fn choose(dst: NodeId, tier: u8, count: usize) -> usize {
     let decided_below = count.saturating_pow(tier.into());
@@ -57,12 +58,12 @@ mod tests {
 
     #[test]
     fn a_leaf_takes_the_last_digit_and_the_tier_above_the_one_before() {
-        // To the base of 4, host 27 is 123.
+        // In base 4, host 27 is 123.
         assert_eq!([0, 1, 2, 3].map(|tier| choose(NodeId(27), tier, 4)), [3, 2, 1, 0]);
-        // To the base of 3, hosts 5 to 8 are 12, 20, 21 and 22.
+        // In base 3, hosts 5 to 8 are 12, 20, 21 and 22.
         assert_eq!([5, 6, 7, 8].map(|host| choose(NodeId(host), 0, 3)), [2, 0, 1, 2]);
         assert_eq!([5, 6, 7, 8].map(|host| choose(NodeId(host), 1, 3)), [1, 2, 2, 2]);
-        // More tiers than digits fit into a number.
+        // More tiers than a number has digits.
         assert_eq!(choose(NodeId(u32::MAX), u8::MAX, 64), 0);
     }
 }

@@ -13,14 +13,14 @@ use super::{NextHops, PathChoice};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Whether a port gets flows in proportion to the rate of its link (WCMP, Zhou et al., EuroSys
-    /// 2014). Default false: each port as many as the others.
+    /// Whether a port receives flows in proportion to its link rate (WCMP, Zhou et al., EuroSys
+    /// 2014). Default false: all ports receive equally many.
     pub weighted: bool,
 }
 
 impl Check for Spec {}
 
-/// It remembers nothing.
+/// It has no state.
 pub type State = Spec;
 
 impl PathChoice for Spec {
@@ -45,13 +45,13 @@ impl PathChoice for Spec {
     }
 }
 
-/// Which of `count` equal next hops `flow` takes at the switch `at`.
+/// Which of `count` equal-cost next hops `flow` takes at switch `at`.
 #[inline]
 fn choose(flow: FlowId, at: NodeId, count: usize) -> usize {
     ((u64::from(hash(flow, at)) * count as u64) >> 32) as usize
 }
 
-/// Which of the ports with these rates `flow` takes at the switch `at`; 0 if there are none.
+/// Which of the ports with these rates `flow` takes at switch `at`; 0 if there are none.
 fn choose_weighted(flow: FlowId, at: NodeId, rates: impl Iterator<Item = Rate> + Clone) -> usize {
     let total: u128 = rates.clone().map(|rate| u128::from(rate.0)).sum();
     let drawn = (u128::from(hash(flow, at)) * total) >> 32;
@@ -83,7 +83,7 @@ mod tests {
             let at = |node| choose(FlowId(flow), NodeId(node), 4);
             count[at(7)][at(8)] += 1;
         }
-        // Mean 1000, standard deviation 31: five of them.
+        // Mean 1000, standard deviation 31. Bounds are five standard deviations.
         assert!(count.as_flattened().iter().all(|n| (845..1155).contains(n)), "{count:?}");
     }
 
@@ -94,7 +94,7 @@ mod tests {
         for flow in 0..10_000 {
             count[choose_weighted(FlowId(flow), NodeId(7), rates.into_iter())] += 1;
         }
-        // Standard deviations 30, 49 and 50: five of them.
+        // Standard deviations 30, 49 and 50. Bounds are five of them.
         let near = |count: i32, mean: i32| (count - mean).abs() < 250;
         assert!(
             near(count[0], 1_000) && near(count[1], 4_000) && near(count[2], 5_000),

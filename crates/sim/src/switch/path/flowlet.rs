@@ -1,11 +1,11 @@
 //! Flowlet switching (Sinha, Kandula, Katabi, HotNets 2004) with random choices, as in LetFlow
-//! (Vanini et al., NSDI 2017): a flow that has been silent for longer than a gap may go on by
-//! another path, because what it sent before has arrived by then. Where paths are congested gaps
-//! are longer and more frequent, so flows leave them by themselves.
+//! (Vanini et al., NSDI 2017): after an idle gap of sufficient length a flow may continue on
+//! another path, because its earlier packets have arrived by then. On congested paths gaps are
+//! longer and more frequent, so flows tend to leave them.
 //!
-//! A switch remembers the port of the last packet by a hash of its flow. Two flows with one hash
-//! share the entry: they go by one port as long as either sends. LetFlow ages entries in steps of
-//! the gap, so that it takes one to two gaps; here the time is exact.
+//! A switch stores the port of the last packet in a table indexed by a hash of the flow. Two flows
+//! with the same hash share an entry: they use one port as long as either sends. LetFlow ages
+//! entries in steps of the gap, so that it takes one to two gaps; here the time is exact.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::random::{Stream, mix};
@@ -19,11 +19,11 @@ use super::{NextHops, PathChoice};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Silence of a flow after which it may change its path; shorter than the difference of the
-    /// delays of two paths it reorders packets. Default 500us (CONGA, SIGCOMM 2014, on which LetFlow
-    /// is built).
+    /// Idle time of a flow after which it may change its path. If it is shorter than the delay
+    /// difference of two paths, packets are reordered. Default 500us (CONGA, SIGCOMM 2014, on which
+    /// LetFlow is based).
     pub gap: Duration,
-    /// Entries of the table of each switch. Default 65536 (CONGA).
+    /// Number of entries in the flowlet table of each switch. Default 65536 (CONGA).
     pub entries: u32,
 }
 
@@ -39,7 +39,7 @@ impl Check for Spec {
     }
 }
 
-/// Entries of a flowlet table: ten bytes each, in every switch.
+/// Maximum size of a flowlet table: ten bytes per entry, in every switch.
 const MOST_ENTRIES: u32 = 1 << 24;
 
 /// The table of one switch.
@@ -47,19 +47,19 @@ const MOST_ENTRIES: u32 = 1 << 24;
 pub struct State {
     gap: Duration,
     rng: Stream,
-    /// By entry: from when on a packet begins a new flowlet; 0 if there has been none.
+    /// By entry: the time from which a packet begins a new flowlet; 0 if the entry was never used.
     fresh_from: Vec<u64>,
     /// By entry: the port of the last packet.
     port: Vec<u16>,
 }
 
 impl State {
-    /// The port, one of `ports`, by which a packet of `flow` goes that comes now. Feedback goes the
-    /// other way and is distinguished from data by `dst`.
+    /// The port, one of `ports`, for a packet of `flow` that arrives now. Feedback of the same flow
+    /// travels in the opposite direction and is distinguished from data by `dst`.
     fn next(&mut self, (flow, dst): (FlowId, NodeId), ports: &[u16], now: Instant) -> u16 {
         let hash = mix(u64::from(dst.0) << 32 | u64::from(flow.0)) as u32;
         let entry = ((u64::from(hash) * self.port.len() as u64) >> 32) as usize;
-        // Another flow with the same hash may go elsewhere.
+        // Another flow with the same hash may have other next hops.
         let fresh = now.0 >= self.fresh_from[entry] || !ports.contains(&self.port[entry]);
         if fresh {
             self.port[entry] = ports[self.rng.below(ports.len() as u64) as usize];
@@ -86,7 +86,7 @@ impl PathChoice for State {
 mod tests {
     use super::*;
 
-    /// The ports of packets of one flow that come at these times, in nanoseconds.
+    /// The ports taken by packets of one flow that arrive at these times, in nanoseconds.
     fn ports(state: &mut State, flow: u32, times: &[u64]) -> Vec<u16> {
         let choose = |&ns: &u64| {
             let flow = (FlowId(flow), NodeId(9));
@@ -101,7 +101,7 @@ mod tests {
         let mut changes = 0;
         for seed in 0..1_000 {
             let mut state = State::new(&spec, 0, || Stream::from_seed(seed));
-            // 1000 ns apart is not longer than the gap; 1001 is.
+            // An idle time of 1000 ns is not longer than the gap; 1001 ns is.
             let taken = ports(&mut state, 1, &[0, 0, 1_000, 2_000, 3_001, 4_001]);
             assert_eq!((taken[0], taken[0], taken[0]), (taken[1], taken[2], taken[3]));
             assert_eq!(taken[4], taken[5]);
@@ -119,7 +119,7 @@ mod tests {
         for flow in 2..50 {
             assert_eq!(ports(&mut state, flow, &[500]), first);
         }
-        // Where that port leads nowhere, another one is taken.
+        // If that port is not a next hop, another one is used.
         let elsewhere: Vec<u16> =
             [3, 5, 7, 8].into_iter().filter(|&port| port != first[0]).collect();
         let taken = state.next((FlowId(60), NodeId(4)), &elsewhere, Instant(600_000));

@@ -1,10 +1,10 @@
 //! The least loaded of a few ports, per packet: DRILL (Ghorbani et al., SIGCOMM 2017). For every
-//! packet a switch looks at the egress queues of some ports chosen at random, and at those that
-//! were the shortest the last time, and takes the shortest. It knows nothing of other switches.
+//! packet a switch compares the egress queues of some ports chosen at random with those that were
+//! shortest the last time, and takes the shortest. It uses no information from other switches.
 //!
-//! How long a queue is, is said in time, so that ports of different rates can be compared: what is
-//! left of the frame on the wire and all that waits behind it. DRILL's second half, by which an
-//! asymmetric network is cut into symmetric ones, is not here.
+//! Queue length is measured in time, so that ports of different rates can be compared: the rest of
+//! the frame on the wire and everything queued behind it. The second part of DRILL, which
+//! decomposes an asymmetric network into symmetric ones, is not implemented.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::random::Stream;
@@ -18,10 +18,11 @@ use super::{NextHops, PathChoice};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Ports chosen at random for every packet, all different; as many as there are or more: all.
-    /// Default 2 (DRILL, d).
+    /// d: number of different ports sampled at random for every packet. If there are no more ports
+    /// than this, all are sampled. Default 2 (DRILL).
     pub choices: u16,
-    /// How many of the shortest are looked at again for the next packet. Default 1 (DRILL, m).
+    /// m: number of shortest ports that are remembered and compared again for the next packet.
+    /// Default 1 (DRILL).
     pub memory: u16,
 }
 
@@ -38,21 +39,21 @@ impl Check for Spec {
     }
 }
 
-/// What one switch remembers.
+/// State of one switch.
 #[derive(Debug)]
 pub struct State {
     choices: usize,
     memory: usize,
     rng: Stream,
-    /// By set of next hops: the ports that were the shortest.
+    /// By set of next hops: the ports that were shortest.
     best: Vec<Vec<u16>>,
-    /// Ports that are looked at, with how long they are.
+    /// Ports being compared, with their queue lengths.
     seen: Vec<(Duration, u16)>,
 }
 
 impl State {
-    /// The port, one of `ports`, which are the set `group`, by which a packet goes; `load` says how
-    /// long the queue of a port is.
+    /// The port, one of `ports` in the set `group`, for a packet; `load` returns the queue length
+    /// of a port.
     fn next(&mut self, group: u16, ports: &[u16], load: impl Fn(u16) -> Duration) -> u16 {
         let group = usize::from(group);
         if self.best.len() <= group {
@@ -70,7 +71,7 @@ impl State {
         }
         let shortest = self.seen.iter().map(|seen| seen.0).min().expect("there is a port");
         let equal = self.seen.iter().filter(|seen| seen.0 == shortest);
-        // Among several that are equally short the order of the ports must not decide.
+        // Ties are broken at random, not by port order.
         let which = match equal.clone().count() {
             1 => 0,
             several => self.rng.below(several as u64) as usize,
@@ -83,7 +84,7 @@ impl State {
         chosen
     }
 
-    /// Puts as many different ones of the ports into `seen` as there are choices (Floyd's algorithm).
+    /// Draws as many different ports into `seen` as there are choices (Floyd's algorithm).
     fn draw(&mut self, ports: &[u16]) {
         if self.choices >= ports.len() {
             return self.seen.extend(ports.iter().map(|&port| (Duration::ZERO, port)));
@@ -151,7 +152,7 @@ mod tests {
 
     #[test]
     fn two_choices_without_memory() {
-        // The shortest of two different ones among four: 3/6, 2/6, 1/6 and never the longest.
+        // The shortest of two different ones among four: 3/6, 2/6, 1/6, and never the longest.
         let mut state = state(2, 0);
         let mut count = [0i32; 4];
         for _ in 0..6_000 {
@@ -168,8 +169,8 @@ mod tests {
     fn the_best_is_looked_at_again() {
         let mut state = state(1, 1);
         let load = |port: u16| Duration(port.into());
-        // Once the shortest has been seen it is never lost; other next hops have a memory of their
-        // own.
+        // Once the shortest port has been found it is not lost. Other sets of next hops have
+        // separate memories.
         let taken: Vec<u16> = (0..100).map(|_| state.next(0, &PORTS, load)).collect();
         let found = taken.iter().position(|&port| port == 10).unwrap();
         assert!(taken[found..].iter().all(|&port| port == 10) && taken.is_sorted_by(|a, b| a >= b));

@@ -1,4 +1,4 @@
-//! Which of the equal next hops a packet takes.
+//! Path selection: which of several equal-cost next hops a packet takes.
 
 mod check;
 #[cfg(test)]
@@ -15,7 +15,7 @@ use floodway_model::{FlowId, Instant, NodeId, Packet};
 use super::port::Port;
 
 floodway_model::family! {
-    /// How equal paths are shared.
+    /// Load balancing over equal-cost paths.
     "switch.path" with PathChoice {
         new(tier: u8, rng: impl FnOnce() -> Stream);
         parameters {
@@ -45,12 +45,12 @@ impl Default for Spec {
     }
 }
 
-/// The next hops of a packet at a switch where there are several.
+/// The equal-cost next hops of a packet at a switch, where there are several.
 #[derive(Clone, Copy, Debug)]
 pub struct NextHops<'a> {
     /// The switch.
     pub at: NodeId,
-    /// The number of the set of next hops, below 65,536 and the same for all destinations that share it.
+    /// The number of the set of next hops, below 65,536; destinations with the same set share it.
     pub group: u16,
     /// The ports that lead to them, at least two.
     pub equal: &'a [u16],
@@ -58,13 +58,14 @@ pub struct NextHops<'a> {
     pub ports: &'a [Port],
 }
 
-/// How a switch chooses among equal next hops, as what it remembers.
+/// How a switch selects among equal-cost next hops, as its state.
 pub trait PathChoice {
     /// Its parameters.
     type Spec;
 
-    /// Which of `count` equal next hops `flow` takes at the switch `at`, if nothing else decides
-    /// that: [`choose`](Self::choose) is not called then, and neighbours can compute it.
+    /// Which of `count` equal-cost next hops `flow` takes at switch `at`, if the flow alone
+    /// determines it. Then [`choose`](Self::choose) is not called, and neighbors can compute the
+    /// path.
     #[inline]
     fn by_flow(_spec: &Self::Spec, _flow: FlowId, _at: NodeId, _count: usize) -> Option<usize> {
         None
@@ -80,14 +81,14 @@ pub trait PathChoice {
         false
     }
 
-    /// That of a switch of this tier, 0 next to the hosts, which has not forwarded anything; `rng` is for nothing
-    /// else.
+    /// Initial state for a switch of this tier, where tier 0 is next to the hosts. `rng` is used
+    /// for nothing else.
     fn new(spec: &Self::Spec, tier: u8, rng: impl FnOnce() -> Stream) -> Self;
 
     /// The port by which a packet leaves the switch.
     fn choose(&mut self, packet: &Packet, hops: &NextHops<'_>, now: Instant) -> u16;
 
-    /// From now on the sets of next hops are different ones. A port that is no next hop any more must not
-    /// be taken again.
+    /// The sets of next hops have changed. A port that is no longer a next hop must not be used
+    /// again.
     fn forget(&mut self) {}
 }

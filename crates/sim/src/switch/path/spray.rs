@@ -1,6 +1,6 @@
-//! Packet spraying (Dixit et al., INFOCOM 2013): every packet goes by any of the equal paths,
-//! whatever its flow. Links are loaded evenly; packets arrive out of order where paths are not
-//! equally long.
+//! Packet spraying (Dixit et al., INFOCOM 2013): every packet may take any of the equal-cost paths,
+//! whatever its flow. Links are loaded evenly; packets arrive out of order where path delays
+//! differ.
 
 use floodway_model::check::Check;
 use floodway_model::random::Stream;
@@ -14,35 +14,35 @@ use super::{NextHops, PathChoice};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Which port is next. Default `random` (Dixit et al.).
+    /// How the next port is chosen. Default `random` (Dixit et al.).
     pub order: Order,
 }
 
 impl Check for Spec {}
 
-/// How packets are dealt out.
+/// How packets are spread over the ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Each port is equally likely for every packet.
+    /// Each port is equally likely, for every packet.
     #[default]
     Random,
-    /// The ports take turns, among destinations with the same next hops. Each switch begins with a
-    /// random one, so that switches are not in step.
+    /// Round robin over the ports, shared by destinations with the same next hops. Each switch
+    /// starts with a random port, so that switches are not synchronized.
     RoundRobin,
 }
 
-/// Which ports are next at one switch.
+/// State of one switch.
 #[derive(Debug)]
 pub struct State {
     order: Order,
     rng: Stream,
-    /// By set of next hops: the place of the port that is next, once there has been one.
+    /// By set of next hops: the index of the next port, once one has been used.
     next: Vec<Option<u16>>,
 }
 
 impl State {
-    /// The port, one of `ports`, which are the set `group`, by which a packet goes.
+    /// The port, one of `ports` in the set `group`, for the next packet.
     fn next(&mut self, group: u16, ports: &[u16]) -> u16 {
         let count = ports.len() as u64;
         if self.order == Order::Random {
@@ -91,7 +91,7 @@ mod tests {
             first.push(state.next(0, &[4, 5, 6]));
             second.push(state.next(2, &[4, 9]));
         }
-        // Whatever comes first: every three, and every two, are different and repeat.
+        // Whichever port comes first: any three, or two, consecutive ones are different and repeat.
         let mut turn = first[..3].to_vec();
         turn.sort_unstable();
         assert_eq!((turn, &first[..3]), (vec![4, 5, 6], &first[3..]));

@@ -1,4 +1,4 @@
-//! What every scheduler does, whatever its parameters.
+//! Properties of every scheduler, whatever its parameters.
 
 use floodway_model::Duration;
 use proptest::prelude::*;
@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use super::{Spec, State};
 use crate::link::Link;
 
-/// What waits in each of two queues: the wire length of the head, 0 if there is none or it may not
-/// be sent, and for how long it has waited. At least one may be sent.
+/// The heads of two queues: wire length in bytes (0 if the queue is empty or may not send) and
+/// sojourn time. At least one queue may send.
 fn heads() -> impl Strategy<Value = ([u32; 2], [u64; 2])> {
     let length = || prop_oneof![1 => Just(0), 3 => 84u32..=1_542];
     let lengths = [length(), length()].prop_filter("some queue can send", |heads| *heads != [0; 2]);
@@ -19,7 +19,7 @@ fn select(state: &mut State, (lengths, waited): &([u32; 2], [u64; 2])) -> usize 
 }
 
 proptest! {
-    /// No scheduler leaves the link idle, and the same heads are sent in the same order.
+    /// Every scheduler is work-conserving, and the same heads are sent in the same order.
     #[test]
     fn a_queue_that_can_send_is_selected(rounds in prop::collection::vec(heads(), 1..200)) {
         for spec in Spec::all() {
@@ -33,8 +33,7 @@ proptest! {
         }
     }
 
-    /// A packet that is dropped in place of being sent changes nothing: what is selected from then on
-    /// is what would have been selected without it.
+    /// A packet that is dropped instead of being sent has no effect on later selections.
     #[test]
     fn what_is_taken_back_costs_nothing(
         rounds in prop::collection::vec((heads(), any::<bool>()), 1..200),
@@ -53,8 +52,8 @@ proptest! {
         }
     }
 
-    /// Queues that wait have no more than the link between them, each has something, and one that is
-    /// alone has it all.
+    /// The shares of backlogged queues add up to at most one link, each is positive, and a single
+    /// queue gets the whole link.
     #[test]
     fn shares_are_of_one_link(waiting in 1u8..4) {
         for spec in Spec::all() {
@@ -64,7 +63,7 @@ proptest! {
                 part as f64 / whole as f64
             });
             let sum: f64 = shares.sum();
-            // With strict priority and by times each counts as alone.
+            // With strict priority, or selection by sojourn time, each queue counts as if alone.
             let alone = matches!(spec, Spec::Strict(_) | Spec::TimeShifted(_));
             let expected = if alone { f64::from(waiting.count_ones()) } else { 1.0 };
             prop_assert!((sum - expected).abs() < 1e-12, "{}: {sum}", spec.name());

@@ -1,8 +1,10 @@
-//! Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): each queue in turn may send as
-//! many bytes as its deficit counter holds, which grows by the quantum at each of its turns.
+//! Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): queues are visited in round-robin
+//! order. At each visit the deficit counter of the queue grows by its quantum, and the queue may
+//! send as many bytes as the counter holds.
 //!
-//! The first queues may have strict priority above that, as switches combine the two (enhanced
-//! transmission selection, IEEE 802.1Q clause 8.6.8.3, leaves what strict priority does not take).
+//! The first queues may have strict priority over the round robin, a combination that switches
+//! offer (enhanced transmission selection, IEEE 802.1Q clause 8.6.8.3, shares what strict priority
+//! leaves).
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::id::CLASSES;
@@ -18,14 +20,14 @@ use crate::switch::check::{Facts, there_are};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Bytes (on the wire) that a queue of weight 1 may send at each turn; at least one frame of
-    /// the largest size keeps the cost of a decision constant. Default 1500B.
+    /// Bytes on the wire that a queue of weight 1 may send per round. With at least one frame of
+    /// the largest size, the cost of a decision is constant. Default 1500B.
     pub quantum: Bytes,
-    /// Weights of the queues, from queue 0; a queue without one has weight 1, and that of a queue
-    /// with strict priority counts for nothing. Default none.
+    /// Weights of the queues, starting with queue 0. A queue without a weight has weight 1; the
+    /// weight of a queue with strict priority is ignored. Default none.
     pub weights: Vec<u32>,
-    /// How many queues, from queue 0 on, have strict priority: the lowest-numbered of them that
-    /// can send goes first, and the others share what is left. Default 0.
+    /// Number of queues with strict priority, starting with queue 0: the lowest-numbered one that
+    /// can send goes first, and the other queues share the rest of the link. Default 0.
     pub strict: u8,
 }
 
@@ -56,7 +58,7 @@ impl Check for Spec {
     }
 }
 
-/// A queue's turn is counted in 32 bits.
+/// The bytes of a round are counted in 32 bits.
 const LARGEST_TURN: u128 = 1_000_000_000;
 
 impl Spec {
@@ -66,18 +68,18 @@ impl Spec {
     }
 }
 
-/// Where the round is at one port.
+/// Scheduler state of one port.
 #[derive(Clone, Copy, Debug)]
 pub struct State {
-    /// Whose turn it is.
+    /// The queue that the round robin has reached.
     turn: u8,
-    /// Whether that queue has had its quantum for this turn.
+    /// Whether that queue has received its quantum in this round.
     served: bool,
     /// How many queues have strict priority.
     strict: u8,
-    /// By queue: bytes that it may still send at its turn.
+    /// By queue: bytes that it may still send in this round.
     deficit: [u32; CLASSES],
-    /// By queue: bytes that it gets at each of its turns.
+    /// By queue: bytes added to its deficit in each round.
     quantum: [u32; CLASSES],
 }
 
@@ -119,7 +121,7 @@ impl Scheduler for State {
         if let Some(queue) = heads[..prior].iter().position(|&head| head > 0) {
             return queue;
         }
-        // Ends: every round adds at least one byte of deficit to some queue that can send.
+        // Terminates: every round adds at least one byte of deficit to some queue that can send.
         loop {
             let queue = usize::from(self.turn);
             if heads[queue] > 0 {
@@ -190,7 +192,8 @@ mod tests {
         let share = |queue, waiting, count| State::share(&spec, queue, waiting, count);
         assert_eq!(share(0, 0b001, 3), (3, 3));
         assert_eq!(share(1, 0b111, 3), (1, 8));
-        // The one that asks counts whether it waits yet or not; others beyond do not.
+        // The queue in question counts whether or not it is backlogged; queues beyond `count` do
+        // not.
         assert_eq!(share(1, 0b1_000_100, 3), (1, 5));
         let strict = Spec { strict: 1, ..spec.clone() };
         assert_eq!(State::share(&strict, 0, 0b111, 3), (1, 1));
@@ -203,7 +206,7 @@ mod tests {
         let mut state = state(&spec);
         assert_eq!(select(&mut state, &[64, 1106, 1106, 1106]), 0);
         assert_eq!(select(&mut state, &[0, 1106, 1106, 1106]), 1);
-        // Priority takes every second turn; what is left is shared 3 to 1 all the same.
+        // Strict priority takes every second transmission; the rest is still shared 3 to 1.
         let mut sent = [0; 4];
         for round in 0..20_000 {
             let prior = if round % 2 == 0 { 1106 } else { 0 };
@@ -224,8 +227,8 @@ mod tests {
     #[test]
     fn what_is_dropped_costs_nothing() {
         let mut state = state(&Spec::default());
-        // The quantum of 1500 is for one frame of 1000. Each time it is dropped, and the deficit is
-        // there for the next one, which is sent: then it is the turn of the other queue.
+        // The quantum of 1500 is enough for one frame of 1000. Each frame dropped gives its deficit
+        // back, so the next one is sent; then the other queue is served.
         for _ in 0..5 {
             assert_eq!(select(&mut state, &[1000, 1000]), 0);
             state.take_back(0, 1000);

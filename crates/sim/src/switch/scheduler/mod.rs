@@ -1,6 +1,7 @@
 //! Transmission selection (IEEE 802.1Q clause 8.6.8): which data queue sends next.
 //!
-//! Link control frames and then the control queue come before all data, whatever the scheduler.
+//! Link control frames, and then the control queue, have priority over all data, whatever the
+//! scheduler.
 
 #[cfg(test)]
 mod conformance;
@@ -45,35 +46,35 @@ impl Default for Spec {
     }
 }
 
-/// A scheduler of one port. One that remembers nothing is its own parameters.
+/// The scheduler of one port. The state of a stateless scheduler is its parameters.
 pub trait Scheduler {
     /// Its parameters.
     type Spec;
 
-    /// Whether it asks how long packets have waited, so that queues must keep their arrival times.
+    /// Whether it uses sojourn times, so that queues must record arrival times.
     fn needs_times(_spec: &Self::Spec) -> bool {
         false
     }
 
-    /// Whether it goes with the queues and what else is chosen.
+    /// Checks that it is compatible with the queues and the other mechanisms.
     fn check_beside(_spec: &Self::Spec, _facts: &Facts<'_>, _findings: &mut Findings<'_>) {}
 
-    /// The part of its port's rate that a queue gets among those whose bits are set in `waiting`,
-    /// of `count` queues: its weight, and the sum of all weights. A queue with strict priority
-    /// counts as alone, and so does one that is selected by times.
+    /// The share of the port rate that a queue gets when the queues in the bit set `waiting` are
+    /// backlogged, of `count` queues: its weight, and the sum of all weights. A queue with strict
+    /// priority counts as if alone, and so does one that is selected by sojourn time.
     fn share(_spec: &Self::Spec, _queue: usize, _waiting: u8, _count: u8) -> (u64, u64) {
         (1, 1)
     }
 
-    /// Nothing has been sent to the link.
+    /// Initial state for a link.
     fn new(spec: &Self::Spec, link: &Link) -> Self;
 
-    /// The queue that sends next. `heads[q]` is the wire length of the frame at the head of queue
-    /// q, 0 if that queue has none or may not send. At least one is not 0. `sojourn(q)` is how
-    /// long that frame has waited, for a scheduler that [needs times](Self::needs_times).
+    /// The queue that sends next. `heads[q]` is the wire length in bytes of the frame at the head
+    /// of queue q, 0 if that queue is empty or may not send. At least one is not 0. `sojourn(q)` is
+    /// the sojourn time of that frame, for a scheduler that [needs times](Self::needs_times).
     fn select(&mut self, heads: &[u32], sojourn: impl Fn(usize) -> Duration) -> usize;
 
-    /// The frame of that wire length for which `queue` was selected last is dropped, not sent: it
-    /// costs the queue nothing.
+    /// The frame of this wire length, for which `queue` was last selected, is dropped instead of
+    /// sent: it must not count toward the share of the queue.
     fn take_back(&mut self, _queue: usize, _length: u32) {}
 }

@@ -15,7 +15,7 @@ pub struct Spec {}
 
 impl Check for Spec {}
 
-/// It remembers nothing.
+/// It has no state.
 pub type State = Spec;
 
 impl Scheduler for Spec {

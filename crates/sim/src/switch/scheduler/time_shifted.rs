@@ -1,6 +1,6 @@
-//! Time-shifted first in, first out: of two heads the one goes first that has waited longer, those
-//! of the low latency queue as if they had come earlier by a constant (RFC 9332 appendix A.1, which
-//! leaves the scheduler open and describes this one).
+//! Time-shifted first in, first out: of two heads, the one with the longer sojourn time goes first,
+//! where packets of the low latency queue count as if they had arrived earlier by a constant (RFC
+//! 9332 appendix A.1, which leaves the scheduler open and describes this one).
 
 use floodway_model::Duration;
 use floodway_model::check::{Check, Findings};
@@ -16,9 +16,9 @@ use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// How much longer a packet of queue 1 must have waited than one of queue 0 to go before it.
-    /// Default 50ms (draft-ietf-tsvwg-aqm-dualq-coupled-10 in ns-3; the first Linux module has
-    /// 40ms, twice its target).
+    /// How much the sojourn time of a packet of queue 1 must exceed that of a packet of queue 0 for
+    /// it to go first. Default 50ms (draft-ietf-tsvwg-aqm-dualq-coupled-10 in ns-3; the first Linux
+    /// module has 40ms, twice its target).
     pub shift: Duration,
 }
 
@@ -30,7 +30,7 @@ impl Default for Spec {
 
 impl Check for Spec {}
 
-/// It remembers nothing.
+/// It has no state.
 pub type State = Spec;
 
 impl Scheduler for Spec {
@@ -78,10 +78,10 @@ mod tests {
         let mut select = |heads: [u32; 2], waited_ms: [u64; 2]| {
             spec.select(&heads, |queue| Duration::from_ms(waited_ms[queue]))
         };
-        // Alone, whatever the times.
+        // A queue alone is selected, whatever the times.
         assert_eq!(select([84, 0], [0, 0]), LOW_LATENCY);
         assert_eq!(select([0, 84], [0, 0]), CLASSIC);
-        // Classic goes first from more than 50 ms ahead on.
+        // The classic queue goes first if its packet is more than 50 ms older.
         let mut both = |waited| select([84, 84], waited);
         assert_eq!([both([0, 49]), both([0, 50]), both([0, 51])], [0, 0, 1]);
         assert_eq!([both([7, 57]), both([7, 58])], [0, 1]);
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn without_shift_it_is_one_queue() {
         let mut spec = Spec { shift: Duration::ZERO };
-        // Arrivals in ms, of the one queue and the other; each packet takes 1 ms.
+        // Arrival times at the two queues in ms; each packet takes 1 ms to send.
         let arrivals: [&[u64]; 2] = [&[1, 2, 6], &[0, 3, 4]];
         let mut next = [0; 2];
         let order: Vec<usize> = (6..12)

@@ -1,11 +1,12 @@
-//! Weighted round robin with a credit, for a low latency queue that goes first until a classic one
-//! has waited for its share: the scheduler of Linux' `sch_dualpi2`, which calls the weight classic
-//! protection.
+//! Weighted round robin with a credit: the low latency queue goes first until the classic queue has
+//! fallen behind its share. This is the scheduler of Linux `sch_dualpi2`, which calls the weight
+//! classic protection.
 //!
-//! The credit counts only while both queues can send. Each byte of the low latency queue adds the
-//! weight of the classic queue to it, each byte of the classic queue takes the weight of the low
-//! latency queue away, and its sign says who is next. Linux forgets it when both queues are empty;
-//! here it stays as it is, which can change which of two packets goes first after a pause.
+//! The credit changes only while both queues can send. Each byte of the low latency queue adds the
+//! weight of the classic queue, each byte of the classic queue subtracts the weight of the low
+//! latency queue, and the sign determines which queue is next. Linux resets the credit when both
+//! queues are empty; here it is unchanged, which can alter which of two packets goes first after an
+//! idle period.
 
 use floodway_model::Duration;
 use floodway_model::check::{Check, Findings};
@@ -21,8 +22,8 @@ use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// The part of the link that queue 1, of classic traffic, has while both queues wait, in per
-    /// cent, 1 to 99; the rest is for queue 0. Default 10 (Linux, sch_dualpi2).
+    /// Share of the link for queue 1, the classic queue, while both queues are backlogged, in
+    /// percent, 1 to 99; the rest is for queue 0. Default 10 (Linux, sch_dualpi2).
     pub classic_weight: u8,
 }
 
@@ -40,27 +41,27 @@ impl Check for Spec {
 }
 
 impl Spec {
-    /// The weight of a queue in per cent.
+    /// The weight of a queue in percent.
     fn weight(&self, queue: usize) -> i64 {
         let classic = i64::from(self.classic_weight);
         if queue == CLASSIC { classic } else { 100 - classic }
     }
 }
 
-/// Where the round is at one port.
+/// Scheduler state of one port.
 #[derive(Clone, Copy, Debug)]
 pub struct State {
-    /// Whose turn it is: the classic queue's above zero. In bytes times per cent.
+    /// Which queue is next: the classic queue if above zero. In bytes times percent.
     credit: i64,
-    /// What the packet that was selected last has changed.
+    /// The change of the credit by the last selected packet.
     change: i64,
-    /// By queue: its weight in per cent.
+    /// By queue: its weight in percent.
     weight: [i64; 2],
 }
 
 impl State {
-    /// Both queues empty: the difference of the weights in full packets, of `largest` bytes on the
-    /// wire, so that the heavier queue begins.
+    /// Initial state: the credit is the difference of the weights, times a full packet of `largest`
+    /// bytes on the wire, so that the queue with the larger weight starts.
     fn of(spec: &Spec, largest: u64) -> Self {
         let weight = [0, 1].map(|queue| spec.weight(queue));
         Self { credit: largest as i64 * (weight[CLASSIC] - weight[LOW_LATENCY]), change: 0, weight }
@@ -107,7 +108,7 @@ impl Scheduler for State {
 mod tests {
     use super::*;
 
-    /// Which queues send, with frames of these lengths at the heads.
+    /// The queues selected, with frames of these lengths at the heads.
     fn turns(state: &mut State, heads: [u32; 2], count: usize) -> Vec<usize> {
         (0..count).map(|_| select(state, heads)).collect()
     }
@@ -119,8 +120,8 @@ mod tests {
     #[test]
     fn nine_to_one_by_hand() {
         let mut state = State::of(&Spec::default(), 1_500);
-        // In full packets the credit begins at -80 and grows by 10: after eight packets it is 0,
-        // the ninth makes it 10. One classic packet takes 90, and it is -80 again.
+        // In full packets the credit starts at -80 and grows by 10: after eight packets it is 0,
+        // the ninth makes it 10. One classic packet subtracts 90, and it is -80 again.
         let cycle = [0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
         assert_eq!(turns(&mut state, [1_500; 2], 20), [cycle, cycle].concat());
         assert_eq!(state.credit, -80 * 1_500);
@@ -134,8 +135,8 @@ mod tests {
 
     #[test]
     fn bytes_are_shared_by_weight_to_within_one_packet() {
-        // wc·L - wl·C is how far the credit has gone from its beginning, and C is wc % of the sum
-        // less a hundredth of that. The credit stays above -wl and at most wc full packets.
+        // wc·L - wl·C is the change of the credit since the start, and C is wc % of the sum minus a
+        // hundredth of that change. The credit stays above -wl and at most wc full packets.
         for (weight, lengths) in [(10, [1_500, 1_500]), (10, [84, 1_500]), (30, [1_500, 700])] {
             let mut state = State::of(&Spec { classic_weight: weight }, 1_500);
             let mut sent = [0; 2];

@@ -1,5 +1,5 @@
-//! Controlled delay (RFC 8289): drops at the head of the queue when every packet of an interval
-//! has waited longer than the target, and then the more often the longer that goes on.
+//! Controlled delay (CoDel, RFC 8289): drops at the head of the queue once the sojourn times of all
+//! packets of an interval were above the target, and then more and more often while this continues.
 
 #[cfg(test)]
 mod tests;
@@ -15,16 +15,17 @@ use super::{Aqm, Verdict, View};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Sojourn time that is acceptable at all times. Default 5ms (RFC 8289, section 4.3).
+    /// Acceptable standing queue delay: sojourn times above it for a whole `interval` start drops.
+    /// Default 5ms (RFC 8289, section 4.3).
     pub target: Duration,
-    /// For how long it may be exceeded before the first drop; about the largest round trip time.
-    /// Default 100ms (RFC 8289, section 4.2).
+    /// How long the target may be exceeded before the first drop; about the largest round-trip
+    /// time. Default 100ms (RFC 8289, section 4.2).
     pub interval: Duration,
-    /// Whether ECN-capable packets are marked instead of dropped. Default true (Linux: only with
-    /// the word `ecn`).
+    /// Whether ECN-capable packets are marked instead of dropped. Default true (in Linux only with
+    /// the option `ecn`).
     pub ecn: bool,
-    /// Sojourn time above which every ECN-capable packet is marked besides, for senders that need
-    /// a threshold (Linux `ce_threshold`). Default none.
+    /// Sojourn time above which every ECN-capable packet is marked in addition, for senders that
+    /// need a step threshold (Linux `ce_threshold`). Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Duration>,
 }
@@ -54,25 +55,26 @@ impl Check for Spec {
     }
 }
 
-/// What it remembers of one queue, with the names of RFC 8289, section 5.
+/// State of one queue, with the names of RFC 8289, section 5.
 #[derive(Clone, Debug, Default)]
 struct Queue {
-    /// When the sojourn time will have been above the target for an interval, if it is.
+    /// When the sojourn time will have been above the target for an interval; `None` if it is not
+    /// above.
     first_above_time: Option<Instant>,
-    /// Whether it is dropping.
+    /// Whether it is in the dropping state.
     dropping: bool,
-    /// When the next drop is due, while dropping; else when it would have been.
+    /// When the next drop is due, in the dropping state; otherwise when it would have been due.
     drop_next: Instant,
-    /// Drops since it went into that state.
+    /// Drops since it entered the dropping state.
     count: u32,
-    /// `count` when it last went into that state.
+    /// `count` when it last entered the dropping state.
     lastcount: u32,
-    /// A packet was dropped at `drop_next`: the time of the next drop follows if the packet
-    /// behind it has waited too long as well.
+    /// A packet was dropped at `drop_next`. The next drop time is computed once it is known whether
+    /// the packet behind it is above the target too.
     dropped: bool,
 }
 
-/// CoDel in all data queues of a port, each by itself.
+/// CoDel on all data queues of a port, independently.
 #[derive(Clone, Debug)]
 pub struct State {
     spec: Spec,
@@ -80,22 +82,23 @@ pub struct State {
 }
 
 impl Spec {
-    /// `interval / sqrt(count)` after `from`. The square root is exact; Linux has one of 16 bits.
+    /// `interval / sqrt(count)` after `from`. The square root is exact; Linux approximates it with
+    /// 16 bits.
     fn control_law(&self, from: Instant, count: u32) -> Instant {
         from + Duration((self.interval.0 as f64 / f64::from(count).sqrt()).round() as u64)
     }
 }
 
-/// A packet that is to leave.
+/// A packet about to leave.
 struct Head {
     sojourn: Duration,
-    /// Whether more than a packet's length of data stays behind it.
+    /// Whether more than one packet length of data stays behind it.
     backlogged: bool,
     now: Instant,
 }
 
 impl Queue {
-    /// Whether the queue has been bad for an interval: `dodequeue`.
+    /// Whether the queue has been above the target for an interval: `dodequeue` in the RFC.
     fn ok_to_drop(&mut self, spec: &Spec, head: &Head) -> bool {
         if head.sojourn < spec.target || !head.backlogged {
             self.first_above_time = None;
@@ -110,7 +113,8 @@ impl Queue {
         }
     }
 
-    /// Whether the packet is to be dropped or, if `marks`, marked: `deque`, one packet at a time.
+    /// Whether the packet is to be dropped or, if `marks`, marked: `deque` in the RFC, one packet
+    /// at a time.
     fn hits(&mut self, spec: &Spec, head: &Head, marks: bool) -> bool {
         let ok_to_drop = self.ok_to_drop(spec, head);
         let after_a_drop = std::mem::take(&mut self.dropped);
@@ -132,7 +136,7 @@ impl Queue {
         }
         self.count += 1;
         if marks {
-            // A marked packet leaves, and no other is looked at now.
+            // A marked packet leaves, so no further packet is examined now.
             self.drop_next = spec.control_law(self.drop_next, self.count);
         } else {
             self.dropped = true;
@@ -140,8 +144,8 @@ impl Queue {
         true
     }
 
-    /// Goes into the dropping state. If it was there not long ago, the rate of drops that did it
-    /// then is where it begins.
+    /// Enters the dropping state. If it was in that state recently, it resumes with the drop rate
+    /// that it had reached.
     fn begin(&mut self, spec: &Spec, now: Instant) {
         let delta = self.count.wrapping_sub(self.lastcount);
         let recent = now.since(self.drop_next.min(now)) < spec.interval * 16;

@@ -1,4 +1,4 @@
-//! What marks the low latency queue of DualPI2 by itself, without regard to classic traffic.
+//! Native marking of the low latency queue of DualPI2, independent of classic traffic.
 
 use floodway_model::Duration;
 use floodway_model::check::{Check, Findings};
@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 floodway_model::family! {
-    /// What marks the low latency queue by itself; what is coupled to the classic queue comes on
-    /// top. Default `step`.
+    /// Native AQM of the low latency queue. Coupled marks from the classic queue are added. Default
+    /// `step`.
     "switch.aqm.dualpi2.low_latency":
     Step = "step" (Step): "Marks a packet that has waited longer than a threshold (Linux).",
     StepPackets = "step_packets" (StepPackets):
@@ -26,7 +26,7 @@ impl Default for Spec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Step {
-    /// The waiting time above which every packet is marked. Default 1ms (Linux, sch_dualpi2).
+    /// Sojourn time above which every packet is marked. Default 1ms (Linux, sch_dualpi2).
     pub threshold: Duration,
 }
 
@@ -42,8 +42,8 @@ impl Check for Step {}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StepPackets {
-    /// Packets left in the queue above which every packet is marked. Default 5 (assumed, as
-    /// `switch.aqm.dualq.threshold`: Linux has no default).
+    /// Every packet is marked that leaves more packets than this in the queue. Default 5 (assumed,
+    /// as `switch.aqm.dualq.threshold`: Linux has no default).
     pub threshold: u32,
 }
 
@@ -59,12 +59,13 @@ impl Check for StepPackets {}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ramp {
-    /// The waiting time up to which nothing is marked. Default 800us (RFC 9332 appendix A, minTh).
+    /// Sojourn time up to which nothing is marked. Default 800us (RFC 9332 appendix A, minTh).
     pub low: Duration,
-    /// How much above `low` everything is marked. Default 400us (RFC 9332 appendix A, range).
+    /// Width of the ramp: every packet is marked above `low` + `range`. Default 400us (RFC 9332
+    /// appendix A, range).
     pub range: Duration,
-    /// Nothing is marked while fewer packets than this are in the queue, the one that leaves
-    /// included. Default 2 (RFC 9332 appendix A: more than Th_len, one packet).
+    /// Nothing is marked while the queue has fewer packets than this, the departing one included.
+    /// Default 2 (RFC 9332 appendix A: more than Th_len, one packet).
     pub least_packets: u32,
 }
 
@@ -81,7 +82,7 @@ impl Check for Ramp {
 }
 
 impl Spec {
-    /// The probability of a mark for a packet that has waited this long in a queue of `packets`, it
+    /// Probability of marking a packet with this sojourn time in a queue of `packets`, the packet
     /// included.
     pub fn probability(&self, waited: Duration, packets: usize) -> f64 {
         let certain = |marked: bool| f64::from(u8::from(marked));

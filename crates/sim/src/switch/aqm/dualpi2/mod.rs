@@ -1,13 +1,14 @@
 //! DualPI2 (RFC 9332 appendix A, Linux `sch_dualpi2`): a dual queue under one proportional-integral
-//! controller. From its base probability p', classic packets are dropped or marked with p'², low
-//! latency packets marked with k·p', or by what marks their queue itself if that is more.
+//! controller. With its base probability p', classic packets are dropped or marked with probability
+//! p'², and low latency packets are marked with k·p', or with the probability of the native AQM of
+//! their queue if that is larger.
 //!
-//! The delay that is controlled is that of the head that has waited longer. Packets are judged when
-//! they leave, and not while less than two full packets are left. When k·p' is above 1, marks cannot
-//! tell more, and [`Overload`] says what follows. Linux' other parameters are found elsewhere: the
-//! part of the link for classic traffic in `switch.scheduler.wrr`, the field that tells packets
-//! apart in `switch.classify.ecn`, and the limit, of 10,000 packets for both queues or of 250 ms in
-//! RFC 9332, in `switch.queue.size` or `switch.buffer`.
+//! The controlled delay is the longer sojourn time of the two heads. The decision is made at
+//! dequeue, and only if at least two full packets are left. When k·p' exceeds 1, marks can signal
+//! no more congestion, and [`Overload`] applies. Other parameters of Linux are found elsewhere: the
+//! share of the link for classic traffic in `switch.scheduler.wrr`, the field that classifies
+//! packets in `switch.classify.ecn`, and the limit (10,000 packets for both queues, or 250 ms in
+//! RFC 9332) in `switch.queue.size` or `switch.buffer`.
 
 pub mod low_latency;
 
@@ -25,9 +26,9 @@ use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// The queue delay that is aimed at. Default 15ms (Linux; RFC 9332).
+    /// Target queue delay. Default 15ms (Linux; RFC 9332).
     pub target: Duration,
-    /// Time between two updates. Default 16ms (Linux; 15ms in RFC 9332).
+    /// Interval between two updates of the probability. Default 16ms (Linux; 15ms in RFC 9332).
     pub update_interval: Duration,
     /// Growth of the base probability in one update, per second of delay beyond the target (Hz).
     /// Default 0.16015625 (Linux: 41/256; RFC 9332: 0.1·`update_interval`/(100 ms)²).
@@ -35,37 +36,39 @@ pub struct Spec {
     /// Growth of the base probability in one update, per second of change of the delay (Hz).
     /// Default 3.19921875 (Linux: 819/256; RFC 9332: 0.3/100 ms).
     pub beta: f64,
-    /// k, the low latency probability over the base probability. Default 2 (Linux; RFC 9332).
+    /// k: ratio of the low latency probability to the base probability. Default 2 (Linux; RFC
+    /// 9332).
     pub coupling: f64,
-    /// What marks the low latency queue by itself. Default `step` (Linux).
+    /// Native AQM of the low latency queue. Default `step` (Linux).
     pub low_latency: low_latency::Spec,
-    /// What happens when marks cannot tell more. Default `drop` (Linux).
+    /// What happens when marks can signal no more congestion (k·p' above 1). Default `drop`
+    /// (Linux).
     pub overload: Overload,
-    /// When the controller's probabilities are applied; the low latency queue is judged by itself
-    /// when packets leave in any case. Default `departure` (Linux, drop_dequeue).
+    /// When the controller's probabilities are applied. The native AQM of the low latency queue
+    /// always decides at dequeue. Default `departure` (Linux, drop_dequeue).
     pub judged_on: JudgedOn,
 }
 
-/// What happens when k·p' is above 1.
+/// What happens when k·p' exceeds 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Overload {
-    /// Packets of both queues are dropped with p'², whatever their ECN field, and all other low
-    /// latency packets are marked: delay stays low.
+    /// Packets of both queues are dropped with probability p'², whatever their ECN field, and all
+    /// other low latency packets are marked: delay stays low.
     #[default]
     Drop,
-    /// p' goes no further than 1/k, and queues grow until they are full: nothing is dropped that can
-    /// be marked before that.
+    /// p' is limited to 1/k, and queues grow until they are full: no packet that can be marked is
+    /// dropped before that.
     Overflow,
 }
 
-/// When packets are judged.
+/// When the decision on a packet is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgedOn {
-    /// Before they join their queue (Linux, drop_enqueue).
+    /// At enqueue (Linux, drop_enqueue).
     Arrival,
-    /// When it is their turn to leave.
+    /// At dequeue.
     #[default]
     Departure,
 }
@@ -112,17 +115,18 @@ impl State {
         });
     }
 
-    /// The base probability for a packet with this many bytes beside it in both queues, if it is
-    /// the time to apply it.
+    /// The base probability for a packet with this many other bytes in both queues; zero if the
+    /// controller does not apply at this time.
     fn base(&self, judged_on: JudgedOn, beside: u64, view: &View<'_>) -> f64 {
         let applies = judged_on == self.spec.judged_on && beside >= 2 * view.largest_frame();
         if applies { self.pi.probability() } else { 0.0 }
     }
 
-    /// About a packet for `queue`, with the probability that the low latency queue has by itself.
+    /// Verdict on a packet of `queue`; `native` is the probability of the native AQM of the low
+    /// latency queue.
     fn verdict(&self, queue: usize, base: f64, native: f64, view: &mut View<'_>) -> Verdict {
         let coupled = self.spec.coupling * base;
-        // On overflow rounding could put it above 1.
+        // With `overflow`, rounding could put it above 1.
         let overloaded = coupled > 1.0 && self.spec.overload == Overload::Drop;
         if overloaded && view.squared(base) {
             return Verdict::Drop;

@@ -1,10 +1,10 @@
-//! Proportional integral controller enhanced (RFC 8033): drops on arrival with a probability that
-//! a controller adapts so that the queue's delay stays near a target.
+//! Proportional integral controller enhanced (PIE, RFC 8033): drops at enqueue with a probability
+//! that a controller adapts so that the queue delay stays near a target.
 //!
-//! The delay is that of the last packet that left, by its time of arrival (section 4.3 of the RFC
-//! allows either that or an estimate of the departure rate; Linux without `dq_rate_estimator` does
-//! the same), and zero if the queue was empty then. The controller is updated at the multiples of
-//! `tupdate`.
+//! The queue delay is the sojourn time of the last packet that left, from its arrival time (section
+//! 4.3 of the RFC allows this or an estimate of the departure rate; Linux without
+//! `dq_rate_estimator` does the same), and zero if that packet left the queue empty. The controller
+//! is updated at the multiples of `tupdate`.
 
 #[cfg(test)]
 mod tests;
@@ -22,21 +22,21 @@ use super::{Aqm, Verdict, View};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// The delay that it aims at. Default 15ms (RFC 8033, section 4.2: QDELAY_REF).
+    /// Target queue delay. Default 15ms (RFC 8033, section 4.2: QDELAY_REF).
     pub target: Duration,
-    /// Time between two updates of the probability. Default 15ms (same section: T_UPDATE).
+    /// Interval between two updates of the probability. Default 15ms (same section: T_UPDATE).
     pub tupdate: Duration,
-    /// Weight of the deviation from the target, per second. Default 0.125 (same section).
+    /// Weight of the deviation from the target, per second (Hz). Default 0.125 (same section).
     pub alpha: f64,
-    /// Weight of the change of the delay, per second. Default 1.25 (same section).
+    /// Weight of the change of the delay, per second (Hz). Default 1.25 (same section).
     pub beta: f64,
-    /// After a quiet time nothing is dropped for this long. Default 150ms (section 4.4:
-    /// MAX_BURST).
+    /// Burst allowance: nothing is dropped for this long after a period without congestion. Default
+    /// 150ms (section 4.4: MAX_BURST).
     pub max_burst: Duration,
-    /// Whether ECN-capable packets are marked instead of dropped. Default true (section 5.1;
-    /// Linux: only with the word `ecn`).
+    /// Whether ECN-capable packets are marked instead of dropped. Default true (section 5.1; in
+    /// Linux only with the option `ecn`).
     pub ecn: bool,
-    /// Probability above which they are dropped all the same. Default 0.1 (section 5.1:
+    /// Probability above which ECN-capable packets are dropped too. Default 0.1 (section 5.1:
     /// mark_ecnth).
     pub mark_ecnth: f64,
 }
@@ -65,22 +65,23 @@ impl Check for Spec {
     }
 }
 
-/// Sum of probabilities below which nothing is dropped, and from which the next packet is
-/// (section 5.4), so that drops do not come in clusters by chance.
+/// Sum of probabilities below which nothing is dropped, and at which the next packet is dropped
+/// with certainty (section 5.4), so that random drops do not come in clusters.
 const ACCUMULATED: (f64, f64) = (0.85, 8.5);
 
-/// Steps of the probability are at most this long once it is 0.1 (section 5.5).
+/// From a probability of 0.1 on, an update raises it by at most this (section 5.5).
 const LARGEST_STEP: f64 = 0.02;
 
-/// What is left of the probability after an update with little delay, now and before (section 4.2).
+/// Factor on the probability at an update when the delay is low, now and at the last update
+/// (section 4.2).
 const DECAY: f64 = 0.98;
 
-/// The controller's gain is divided by the second number as long as the probability is below the
-/// first (section 4.2): a relative change needs smaller steps there.
+/// While the probability is below the first number, the controller's gain is divided by the second
+/// (section 4.2): small probabilities need smaller steps.
 const GAINS: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 
-/// What it remembers of one queue, with the names of the RFC.
+/// State of one queue, with the names of the RFC.
 #[derive(Clone, Debug)]
 struct Queue {
     drop_prob: f64,
@@ -88,11 +89,11 @@ struct Queue {
     burst_allowance: Duration,
     /// The delay at the last update.
     qdelay_old: Duration,
-    /// That of the last packet that left.
+    /// Sojourn time of the last packet that left.
     qdelay: Duration,
 }
 
-/// PIE in all data queues of a port, each by itself.
+/// PIE on all data queues of a port, independently.
 #[derive(Clone, Debug)]
 pub struct State {
     spec: Spec,
@@ -106,7 +107,7 @@ impl State {
         self.queues[queue].drop_prob
     }
 
-    /// Makes the updates that are due. Since the last packet nothing has changed that they look at.
+    /// Performs the updates that are due. Their inputs have not changed since the last packet.
     fn catch_up(&mut self, now: Instant) {
         let Self { spec, queues, updates } = self;
         updates.catch_up(spec.tupdate, now, |_| {
@@ -141,7 +142,7 @@ impl Queue {
         }
     }
 
-    /// Whether updates would leave it as it is as long as nothing leaves it.
+    /// Whether updates would leave the state unchanged as long as no packet leaves.
     fn is_quiet(&self, spec: &Spec) -> bool {
         self.drop_prob == 0.0
             && self.qdelay == Duration::ZERO
@@ -149,7 +150,7 @@ impl Queue {
             && self.burst_allowance == spec.max_burst
     }
 
-    /// Whether a packet that arrives is to be dropped or marked: sections 4.1, 4.4 and 5.4.
+    /// Whether an arriving packet is to be dropped or marked: sections 4.1, 4.4 and 5.4.
     fn drop_early(&mut self, spec: &Spec, short: bool, rng: &mut Stream) -> bool {
         if self.burst_allowance > Duration::ZERO {
             return false;

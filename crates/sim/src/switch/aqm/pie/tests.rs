@@ -26,7 +26,7 @@ fn the_controller_by_hand() {
     near(updated(0.15, (25, 35)), 0.165);
     // A constant delay: the integral part alone.
     near(updated(0.15, (35, 35)), 0.1525);
-    // The target itself changes nothing, and less takes away.
+    // At the target nothing changes, and below it the probability falls.
     near(updated(0.15, (15, 15)), 0.15);
     near(updated(0.15, (10, 10)), 0.15 - 0.125 * 0.005);
 }
@@ -41,7 +41,7 @@ fn small_probabilities_are_changed_in_small_steps() {
         (2e-3, 8.0),
         (2e-2, 2.0),
         (2e-1, 1.0),
-        // The limits themselves belong to what is above them.
+        // The limits themselves belong to the range above them.
         (1e-6, 512.0),
         (1e-1, 1.0),
     ] {
@@ -51,7 +51,7 @@ fn small_probabilities_are_changed_in_small_steps() {
 
 #[test]
 fn a_constant_delay_adds_up() {
-    // 40 ms above the target add 0.005, divided by what the probability asks for: 0.005/2048 is above
+    // 40 ms above the target add 0.005, divided according to the probability: 0.005/2048 is above
     // 1e-6, then one step of 0.005/512 is above 1e-5, three of 0.005/128 are above 1e-4, six of
     // 0.005/32 above 1e-3, fifteen of 0.005/8 above 1e-2, and 36 of 0.005/2 at 0.1.
     let mut queue = queue(0.0, (55, 55));
@@ -72,7 +72,7 @@ fn steps_are_capped_and_calm_lets_it_decay() {
     // 115 ms after 15 ms: 0.0125 + 0.125 would be far more than 2 %.
     near(updated(0.1, (15, 115)), 0.12);
     near(updated(0.99, (15, 115)), 1.0);
-    // Below half the target, now and before: also 2 % of itself.
+    // Below half the target, now and before: the probability also loses 2 % of itself.
     near(updated(0.5, (7, 7)), (0.5 - 0.125 * 0.008) * 0.98);
     near(updated(0.5, (8, 7)), 0.5 - 0.125 * 0.008 - 1.25 * 0.001);
     near(updated(1e-7, (0, 0)), 0.0);
@@ -83,7 +83,7 @@ fn a_burst_is_let_pass() {
     let spec = Spec::default();
     let mut pie = State::new(&spec, 1);
     let queue = |pie: &State| (pie.queues[0].burst_allowance, pie.queues[0].drop_prob);
-    // Quiet until 1 s: nothing but time goes on.
+    // No packets until 1 s: only time passes.
     pie.catch_up(Instant(1_000_000_000_000));
     assert_eq!(queue(&pie), (Duration::from_ms(150), 0.0));
     // From then on 300 ms of delay: the allowance ends with the tenth update, at 1.14 s.
@@ -96,7 +96,7 @@ fn a_burst_is_let_pass() {
     pie.catch_up(Instant(1_140_000_000_000));
     assert_eq!(queue(&pie).0, Duration::ZERO);
     assert!(pie.queues[0].drop_early(&spec, false, &mut rng));
-    // It comes back with the calm.
+    // The allowance is restored after a period without congestion.
     pie.queues[0].qdelay = Duration::ZERO;
     pie.catch_up(Instant(100_000_000_000_000));
     assert_eq!(queue(&pie), (Duration::from_ms(150), 0.0));
@@ -139,7 +139,8 @@ fn drops_do_not_come_in_clusters() {
     // is the first that can be dropped, and the 170th or 171st must be.
     let (least, most) = (gaps.iter().min().unwrap(), gaps.iter().max().unwrap());
     assert!((17..=18).contains(least) && *most <= 171, "{least} to {most}");
-    // From there on geometric with mean 20; standard error 19.5 / 100: five of them.
+    // From there on geometric with mean 20; standard error 19.5 / 100. Bounds are five standard
+    // errors.
     let mean = gaps.iter().map(|&gap| f64::from(gap)).sum::<f64>() / 1e4;
     assert!((mean - (f64::from(*least) + 19.0)).abs() < 1.0, "{mean}");
 }

@@ -1,16 +1,16 @@
 //! Random early detection (Floyd and Jacobson, IEEE/ACM Transactions on Networking, 1993) as Linux
-//! computes it: `tc` makes numbers of what it is told ([`Tc`], iproute2 `q_red.c` and `tc_red.c`),
-//! and the kernel computes with these in whole numbers ([`State`], `net/red.h` and `sch_red.c`).
+//! computes it: `tc` converts its options to integers ([`Tc`], iproute2 `q_red.c` and `tc_red.c`),
+//! and the kernel computes with these ([`State`], `net/red.h` and `sch_red.c`).
 //!
 //! - On every arrival the average becomes `avg + w (backlog - avg)`, with the backlog in bytes
-//!   before the packet joins, or decays if queue and wire have been idle.
-//! - Below `min` nothing happens, from `max` on every packet is congested. In between the probability
-//!   rises from 0 to `probability`, and marks are spread evenly: their distance is uniform from 1 to
-//!   1/p packets, not geometric.
+//!   before the packet joins. After the queue and the wire have been idle, it decays instead.
+//! - Below `min` nothing happens; from `max` on, every packet is congested. In between, the
+//!   probability rises from 0 to `probability`, and marks are spread evenly: their distance is
+//!   uniform from 1 to 1/p packets, not geometric.
 //! - Above `limit` everything is dropped.
 //!
-//! The backlog is that of the queue that the packet would join, or, unlike in Linux, of all data
-//! queues of its port or of the whole switch ([`MeasuredOn`]), of which there is then one average.
+//! The backlog is that of the queue that the packet would join or, unlike in Linux, of all data
+//! queues of its port or of the whole switch ([`MeasuredOn`]), which then share one average.
 
 mod tc;
 #[cfg(test)]
@@ -24,51 +24,56 @@ use serde::{Deserialize, Serialize};
 use super::{Aqm, Verdict, View};
 pub use tc::Tc;
 
-/// Parameters: either `command`, or the others.
+/// Parameters: either `command`, or the other fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// What Linux would be told, `tc qdisc add dev eth2 root red limit 1600000 min 120000 ...`, in
-    /// the units of `tc` (1kb is 1024 bytes); what comes before `red` is not looked at. It takes
-    /// the place of all the fields below, with the defaults of `tc`. Default none.
+    /// RED parameters as a Linux command, such as `tc qdisc add dev eth2 root red limit 1600000 min
+    /// 120000 ...`, in the units of `tc` (1kb is 1024 bytes); everything before `red` is ignored.
+    /// It replaces all the fields below except `measured_on`, with the defaults of `tc`. Default
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The most bytes that may wait. Default 1600000B (Data Center to the Home deck).
+    /// Maximum backlog in bytes; above it everything is dropped. Default 1600000B (Data Center to
+    /// the Home deck).
     pub limit: Bytes,
-    /// Average up to which nothing is marked. Default 120000B (same deck: 24 ms at 40 Mb/s).
+    /// Average backlog up to which nothing is marked, in bytes. Default 120000B (same deck: 24 ms
+    /// at 40 Mb/s).
     pub min: Bytes,
-    /// Average from which everything is marked. Default 360000B (same deck: 72 ms).
+    /// Average backlog from which every packet is marked, in bytes. Default 360000B (same deck: 72
+    /// ms).
     pub max: Bytes,
-    /// Length of an average packet. Default 1000B (same deck).
+    /// Average packet size, in bytes. Default 1000B (same deck).
     pub avpkt: Bytes,
-    /// Packets in a burst that is let pass; decides the weight of the average, 1/128 with the
-    /// deck's numbers. Default 220 (same deck).
+    /// Length of a burst that passes without marks, in packets; determines the weight of the
+    /// average, 1/128 with the numbers of the deck. Default 220 (same deck).
     pub burst: u32,
-    /// Rate of the link, for the decay of the average in idle time. Default 40Mbps (same deck).
+    /// Link rate, used for the decay of the average during idle time. Default 40Mbps (same deck).
     pub bandwidth: Rate,
-    /// Probability just below `max`, 0 to 1. Default 0.02 (`tc`).
+    /// Marking probability just below `max`, 0 to 1. Default 0.02 (`tc`).
     pub probability: f64,
     /// Whether ECN-capable packets are marked instead of dropped. Default true (same deck; `tc`:
     /// false).
     pub ecn: bool,
-    /// Whether they are dropped all the same when the average is above `max`. Default false (`tc`).
+    /// Whether ECN-capable packets are dropped too when the average is above `max`. Default false
+    /// (`tc`).
     pub harddrop: bool,
-    /// What is averaged, and what `limit` is about; may stand beside `command`. Default `queue`
-    /// (Linux).
+    /// The backlog to which the average and `limit` apply; may be combined with `command`. Default
+    /// `queue` (Linux).
     pub measured_on: MeasuredOn,
 }
 
-/// Which backlog it is that is averaged.
+/// The backlog that is averaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MeasuredOn {
-    /// That of the queue that the packet would join.
+    /// The queue that the packet would join.
     #[default]
     Queue,
-    /// That of all data queues of its port: one average for each port.
+    /// All data queues of the port: one average per port.
     Port,
-    /// That of all data queues of the switch: one average for all ports, which decays while the
-    /// memory is empty.
+    /// All data queues of the switch: one average for all ports, which decays while the buffer is
+    /// empty.
     Memory,
 }
 
@@ -99,7 +104,7 @@ impl Check for Spec {
                 findings.error("command", format!("the command for RED is wrong: {wrong}"), remedy);
             }
             Err(wrong) => {
-                // The first field that the sentence names is where it begins.
+                // The error is reported at the first field that the message names.
                 let named = FIELDS
                     .iter()
                     .filter_map(|field| Some((wrong.find(&format!("`{field}`"))?, *field)));
@@ -111,12 +116,13 @@ impl Check for Spec {
     }
 }
 
-/// All fields beside `command` of which it takes the place.
+/// All fields that `command` replaces.
 pub const FIELDS: [&str; 9] =
     ["limit", "min", "max", "avpkt", "burst", "bandwidth", "probability", "ecn", "harddrop"];
 
 impl Spec {
-    /// What `tc` makes of it, or what is wrong with it, in one sentence without its end.
+    /// The parameters that `tc` derives, or a description of the error: one sentence without its
+    /// full stop.
     pub fn tc(&self) -> Result<Tc, String> {
         match &self.command {
             Some(command) => Tc::of_command(command),
@@ -125,55 +131,56 @@ impl Spec {
     }
 }
 
-/// What RED remembers of one queue.
+/// RED state of one average.
 #[derive(Clone, Debug)]
 struct Average {
     /// The average backlog in bytes, times 2^`wlog`.
     avg: u64,
-    /// Packets since the last mark; -1 when the average was not between the thresholds.
+    /// Packets since the last mark; -1 if the average was not between the thresholds.
     count: i64,
-    /// A random number, at first and from each mark on, that `count` times the excess of the average
-    /// has to reach for the next mark.
+    /// A random number, drawn initially and at each mark. The next mark is due when `count` times
+    /// the excess of the average reaches it.
     goal: u32,
 }
 
-/// RED in all data queues of a port, each by itself or together, or in those of a switch.
+/// RED on all data queues of a port, one average per queue or one for all, or on those of a switch.
 #[derive(Clone, Debug)]
 pub struct State {
     tc: Tc,
     measured_on: MeasuredOn,
-    /// By queue; if it is not queues that are measured, the only one.
+    /// By queue; a single one if ports or the switch are measured.
     averages: Vec<Average>,
-    /// When the last packet left the memory.
+    /// When the last packet left the buffer.
     empty_since: Instant,
 }
 
-/// What the average says.
+/// The decision that follows from the average.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     None,
-    /// Between the thresholds, by chance.
+    /// Between the thresholds, at random.
     Mark,
-    /// Above the upper one.
+    /// Above the upper threshold.
     HardMark,
 }
 
 impl State {
-    /// That of a port with this many queues, or of all ports if it is the memory that is measured.
+    /// Initial state for a port with this many queues, or for all ports if the buffer of the switch
+    /// is measured.
     fn of(tc: Tc, measured_on: MeasuredOn, queues: usize) -> Self {
         let count = if measured_on == MeasuredOn::Queue { queues } else { 1 };
         let averages = vec![Average { avg: 0, count: -1, goal: 0 }; count];
         Self { tc, measured_on, averages, empty_since: Instant::ZERO }
     }
 
-    /// The average backlog of a queue, or of whatever is measured, in bytes.
+    /// The average backlog of a queue, or of the port or switch that is measured, in bytes.
     pub fn average(&self, queue: usize) -> f64 {
         let number = if self.measured_on == MeasuredOn::Queue { queue } else { 0 };
         self.averages[number].avg as f64 / f64::from(1u32 << self.tc.wlog)
     }
 
-    /// For a packet that would join `queue`: the number of the average, the backlog that goes into
-    /// it, and how long there has been none, if there is none.
+    /// For a packet that would join `queue`: the index of the average, the backlog to be averaged,
+    /// and the idle time if there is no backlog.
     fn measured(&self, queue: usize, view: &View<'_>) -> (usize, u64, Option<Duration>) {
         let (number, backlog, free) = match self.measured_on {
             MeasuredOn::Queue => (queue, view.backlog(queue), view.tx.queues_idle_from()),
@@ -185,8 +192,8 @@ impl State {
 }
 
 impl Average {
-    /// A packet arrives at a queue of `backlog` bytes that has been idle for `idle`, if it has. Whole
-    /// numbers as in `red_calc_qavg`.
+    /// Updates the average for a packet that arrives at `backlog` bytes, after an idle time of
+    /// `idle` if there was one. Integer arithmetic as in `red_calc_qavg`.
     fn update(&mut self, tc: &Tc, backlog: u64, idle: Option<Duration>) {
         let Some(idle) = idle else {
             self.avg = self.avg + backlog - (self.avg >> tc.wlog);
@@ -197,14 +204,15 @@ impl Average {
         self.avg = if shift > 0 {
             self.avg >> shift
         } else {
-            // The table is too coarse for short times: linear, but by half at most.
+            // The table is too coarse for short times: the decay is linear there, limited to one
+            // half.
             let less = ((u128::from(self.avg) * u128::from(us)) >> tc.scell_log) as u64;
             let half = self.avg >> 1;
             if less < half { self.avg - less } else { half }
         };
     }
 
-    /// What follows from the average: `red_action`. `random` gives 32 random bits.
+    /// The decision that follows from the average: `red_action`. `random` returns 32 random bits.
     fn action(&mut self, tc: &Tc, mut random: impl FnMut() -> u32) -> Action {
         let (low, high) = (u64::from(tc.min) << tc.wlog, u64::from(tc.max) << tc.wlog);
         if self.avg < low {
@@ -239,12 +247,12 @@ impl Aqm for State {
     }
 
     fn threshold(spec: &Spec) -> Option<(&'static str, Bytes)> {
-        // An average over several queues may be larger than the largest of them.
+        // An average over several queues may exceed the size of the largest of them.
         let tc = spec.tc().ok().filter(|_| spec.measured_on == MeasuredOn::Queue)?;
         Some(("max", Bytes(tc.max.into())))
     }
 
-    /// Panics if the spec is not valid.
+    /// Panics if the spec is invalid.
     fn new(spec: &Spec, queues: usize) -> Self {
         let tc = spec.tc().unwrap_or_else(|wrong| panic!("RED: {wrong}"));
         Self::of(tc, spec.measured_on, queues)
@@ -270,7 +278,7 @@ impl Aqm for State {
             Action::Mark | Action::HardMark if tc.ecn => Verdict::Congested,
             Action::Mark | Action::HardMark => Verdict::Drop,
         };
-        // The queue inside RED, which is asked last.
+        // The limit of the queue inside RED, which is checked last.
         if backlog + u64::from(packet.bytes) > u64::from(tc.limit) {
             Verdict::Drop
         } else {
@@ -279,10 +287,9 @@ impl Aqm for State {
     }
 }
 
-/// How long an empty queue has been idle: since the wire has been `free`, as Linux finds when it
-/// asks for the next packet and there is none; MAC control frames are none of its packets. `None` as
-/// long as the wire is busy. An empty memory
-/// is idle at once: it has several wires.
+/// Idle time of an empty queue: since the wire became `free`, when Linux asks for the next packet
+/// and finds none. MAC control frames are not packets of this queue. `None` while the wire is busy.
+/// An empty switch buffer is idle at once, because it has several wires.
 fn idle(backlog: u64, free: Instant, now: Instant) -> Option<Duration> {
     (backlog == 0 && free <= now).then(|| now.since(free))
 }

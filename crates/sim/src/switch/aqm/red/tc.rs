@@ -1,13 +1,13 @@
-//! What `tc` computes from what it is told, and how it reads it.
+//! The computations of `tc` from its options, and the syntax in which it reads them.
 
 use floodway_model::Bytes;
 
 use super::Spec;
 
-/// The parameters as the kernel gets them.
+/// The parameters as `tc` passes them to the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tc {
-    /// The most bytes that may wait.
+    /// Maximum backlog, bytes.
     pub limit: u32,
     /// Average up to which nothing is marked, bytes.
     pub min: u32,
@@ -15,26 +15,27 @@ pub struct Tc {
     pub max: u32,
     /// The weight of the average is 2^-`wlog`.
     pub wlog: u32,
-    /// The old way of telling the probability, kept to be shown: `(max - min) / 2^plog`.
+    /// The older encoding of the probability, kept for display: `(max - min) / 2^plog`.
     pub plog: u32,
     /// The probability just below `max`, in units of 2^-32.
     pub max_p: u32,
-    /// The same per byte of average above `min`, as the kernel rounds it.
+    /// The increase of this probability per byte of average above `min`, as the kernel rounds it.
     pub slope: u32,
     /// One step of `stab` is 2^`scell_log` microseconds of idle time.
     pub scell_log: u32,
-    /// By how many bits the average is shifted after idle time.
+    /// By how many bits the average is shifted right after idle time.
     ///
     /// `tc` computes it in ticks of 64 ns and the kernel looks it up in microseconds, so that the
-    /// average decays 15.6 times more slowly than Floyd and Jacobson say. That is how Linux is.
+    /// average decays 15.6 times more slowly than Floyd and Jacobson specify. This is the behavior
+    /// of Linux.
     pub stab: [u8; 256],
     /// Whether ECN-capable packets are marked.
     pub ecn: bool,
-    /// Whether they are dropped above `max`.
+    /// Whether ECN-capable packets are dropped when the average is above `max`.
     pub harddrop: bool,
 }
 
-/// What was said; 0 is not said.
+/// The options given; 0 means not given.
 #[derive(Default)]
 struct Said {
     limit: u32,
@@ -49,13 +50,14 @@ struct Said {
     harddrop: bool,
 }
 
-/// The kernel's ticks per microsecond, as `/proc/net/psched` tells `tc`: 1000 ns over 64 ns.
+/// The kernel's ticks per microsecond, as `tc` reads them from `/proc/net/psched`: 1000 ns over 64
+/// ns.
 const TICKS_PER_US: f64 = 1_000.0 / 64.0;
 
 /// Microseconds per second.
 const US: f64 = 1e6;
 
-/// What `tc` assumes without `bandwidth`: 10 Mbit/s, in bytes per second.
+/// Rate that `tc` assumes without `bandwidth`: 10 Mbit/s, in bytes per second.
 const DEFAULT_RATE: u32 = 1_250_000;
 
 impl Tc {
@@ -130,7 +132,7 @@ impl Tc {
             return Err(format!("`probability` is {probability}, not above 0 and at most 1"));
         }
         let wlog = weight(min, burst, avpkt)?;
-        // `red_check_params`: what is shifted has to fit.
+        // `red_check_params`: the shifted threshold must fit.
         if u64::from(max) << wlog >= 1 << 31 {
             return Err(format!(
                 "`max` ({max} bytes) is too large for an average with the weight 1/{}",
@@ -142,7 +144,7 @@ impl Tc {
         let (scell_log, stab) = damping(wlog, avpkt, rate).ok_or_else(|| {
             format!("an average packet ({avpkt} bytes) takes too long at {rate} bytes per second")
         })?;
-        // 1 becomes the largest number; C leaves that conversion open.
+        // A probability of 1 becomes the largest number; C leaves that conversion undefined.
         let max_p = (probability * 2f64.powi(32)) as u32;
         let slope = (max_p / (max - min)).max(1);
         Ok(Self { limit, min, max, wlog, plog, max_p, slope, scell_log, stab, ecn, harddrop })
@@ -163,7 +165,7 @@ impl Said {
         Some(())
     }
 
-    /// What `tc` fills in, by Floyd's recommendations.
+    /// The defaults of `tc`, by Floyd's recommendations.
     fn complete(&mut self) {
         if self.max == 0 {
             self.max = if self.min > 0 { self.min.saturating_mul(3) } else { self.limit / 4 };
@@ -182,7 +184,7 @@ impl Said {
 }
 
 /// The smallest `wlog` with `burst + 1 - min/avpkt <= (1 - (1-w)^burst) / w`: a burst that begins
-/// with an empty average does not lift it above `min`.
+/// with an average of zero does not raise it above `min`.
 fn weight(min: u32, burst: u32, avpkt: u32) -> Result<u32, String> {
     let above = f64::from(burst) + 1.0 - f64::from(min) / f64::from(avpkt);
     if above < 1.0 {
@@ -203,9 +205,9 @@ fn old_probability(span: u32, probability: f64) -> Option<u32> {
     (0..32).find(|&plog| probability / f64::from(span) * 2f64.powi(plog as i32) > 1.0)
 }
 
-/// `scell_log` and `stab`: after i steps of idle time, in which average packets could have been sent,
-/// an average with weight w has lost `-i ln(1-w) / (time of a packet)` bits. (Bits of e, not of 2:
-/// `tc` takes the natural logarithm.)
+/// `scell_log` and `stab`: after i steps of idle time, an average with weight w has lost `-i
+/// ln(1-w) / (time of a packet)` bits, as if average packets had been sent. (Natural logarithm, not
+/// base 2: `tc` computes it so.)
 fn damping(wlog: u32, avpkt: u32, rate: u32) -> Option<(u32, [u8; 256])> {
     let ticks = (US * f64::from(avpkt) / f64::from(rate) * TICKS_PER_US).ceil();
     if ticks > f64::from(u32::MAX) {
@@ -228,7 +230,7 @@ fn split(text: &str) -> Option<(f64, String)> {
     Some((text[..end].parse().ok()?, text[end..].to_ascii_lowercase()))
 }
 
-/// A size as `tc` reads it: k, m and g are powers of 1024.
+/// A size in the syntax of `tc`: k, m and g are powers of 1024.
 fn size(text: &str) -> Option<u32> {
     let (value, unit) = split(text)?;
     let scale = match unit.as_str() {
@@ -244,8 +246,8 @@ fn size(text: &str) -> Option<u32> {
     whole(value * scale)
 }
 
-/// A rate as `tc` reads it, in bytes per second: k, m and g are powers of 1000, ki, mi and gi those
-/// of 1024; a plain number is bits per second, `bps` is bytes.
+/// A rate in the syntax of `tc`, in bytes per second: k, m and g are powers of 1000, ki, mi and gi
+/// powers of 1024; a plain number is in bits per second, `bps` means bytes per second.
 fn rate(text: &str) -> Option<u32> {
     let (value, unit) = split(text)?;
     let (prefix, bits) = match unit.strip_suffix("bps") {
@@ -264,7 +266,7 @@ fn rate(text: &str) -> Option<u32> {
         "ti" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
         _ => return None,
     };
-    // Without `bit` or `bps` there is no prefix either.
+    // Without `bit` or `bps` no prefix is allowed.
     let known = unit.is_empty() || unit.ends_with("bit") || unit.ends_with("bps");
     known.then(|| whole(value * scale * bits / 8.0))?
 }

@@ -15,7 +15,7 @@ fn of_command(command: &str) -> Result<Tc, String> {
 #[test]
 fn the_decks_numbers() {
     let tc = of_command(DECK).unwrap();
-    // The defaults are the deck's.
+    // The defaults are those of the deck.
     assert_eq!(Spec::default().tc().as_ref(), Ok(&tc));
     assert_eq!((tc.limit, tc.min, tc.max), (1_600_000, 120_000, 360_000));
     assert_eq!((tc.ecn, tc.harddrop), (true, false));
@@ -53,7 +53,7 @@ fn units_are_those_of_tc() {
         [1_000_000, 1_000_000, 1_024_000, 1_024_000, 1_048_576, 1_572_864]
     );
     assert_eq!(limit("8mbit"), 1_048_576);
-    // The rate shows in the table of idle times.
+    // The rate is visible in the table of idle times.
     let table = |rate: &str| {
         let tc = of_command(&format!("red limit 1mb avpkt 1000 bandwidth {rate}")).unwrap();
         (tc.scell_log, tc.stab)
@@ -102,8 +102,8 @@ fn what_is_wrong_is_told() {
 fn the_average_of_a_constant_queue() {
     let tc = of_command(DECK).unwrap();
     let mut average = Average { avg: 0, count: -1, goal: 0 };
-    // Against real numbers: backlog (1 - (127/128)^n). Whole numbers lose less than 1 byte per
-    // arrival of 128ths, which never add up to more than one byte.
+    // Compared with real numbers: backlog (1 - (127/128)^n). Integers lose less than 1/128 byte per
+    // arrival, and the sum of these losses never exceeds one byte.
     for n in 1..=2_000 {
         average.update(&tc, 200_000, None);
         let exact = 200_000.0 * (1.0 - (127.0f64 / 128.0).powi(n));
@@ -128,7 +128,7 @@ fn idle_time_lets_the_average_decay() {
     };
     // Linear at first, by 2^-15 per microsecond: 1000000 * 3277 / 32768 = 100006.1.
     assert_eq!([0, 3_277].map(after), [1_000_000, 1_000_000 - 100_006]);
-    // But by half at most, until the table has a bit: 13 steps of 32.768 ms.
+    // But by half at most, until the table gives a bit: 13 steps of 32.768 ms.
     assert_eq!([16_384, 100_000, 425_983].map(after), [500_000; 3]);
     assert_eq!(after(425_984), 500_000);
     // 100 steps: 8 bits; 255 and more: all.
@@ -148,7 +148,7 @@ fn gaps(tc: &Tc, avg: u64, marks: usize) -> Vec<u64> {
     let mut average = Average { avg: avg << tc.wlog, count: -1, goal: 0 };
     let mut rng = Stream::named(9, "test");
     let (mut gaps, mut gap) = (Vec::new(), 0);
-    // The first packet only draws the number.
+    // The first packet only draws the random number.
     assert_eq!(average.action(tc, || (rng.bits() >> 32) as u32), Action::None);
     while gaps.len() < marks {
         gap += 1;
@@ -163,15 +163,15 @@ fn gaps(tc: &Tc, avg: u64, marks: usize) -> Vec<u64> {
 #[test]
 fn marks_are_evenly_spread() {
     let tc = of_command(DECK).unwrap();
-    // Half way: p = 0.01 before rounding; 2^32 / (357 * 120000) = 100.26 as the kernel rounds.
+    // Halfway: p = 0.01 before rounding; 2^32 / (357 * 120000) = 100.26 as the kernel rounds.
     let gaps = gaps(&tc, 240_000, 50_000);
     let most = *gaps.iter().max().unwrap();
     assert_eq!((*gaps.iter().min().unwrap(), most), (1, 101));
-    // Uniform on 1 to 100.26: mean 50.63, standard error 28.9 / sqrt(50000) = 0.13: five of them. A
-    // geometric distance would be 100 on average.
+    // Uniform on 1 to 100.26: mean 50.63, standard error 28.9 / sqrt(50000) = 0.13. The bound is
+    // five standard errors. A geometric distance would be 100 on average.
     let mean = gaps.iter().sum::<u64>() as f64 / 5e4;
     assert!((mean - 50.63).abs() < 0.65, "{mean}");
-    // Each tenth of the range has its tenth: 4987 +- 67, five of them.
+    // Each tenth of the range has its tenth: 4987 +- 67. Bounds are five standard deviations.
     for tenth in 0..10 {
         let range = tenth * 10 + 1..=tenth * 10 + 10;
         let hits = gaps.iter().filter(|&gap| range.contains(gap)).count();
@@ -193,7 +193,8 @@ fn thresholds_are_those_of_the_average() {
     assert_eq!(action(360_000 << 7), (Action::HardMark, -1));
 }
 
-/// What is averaged of queues of 3 and 5 packets of 1000 bytes, while 32 more wait at other ports.
+/// The averaged backlog with queues of 3 and 5 packets of 1000 bytes, while 32 more are queued at
+/// other ports.
 #[test]
 fn averages_are_of_the_queue_the_port_or_the_memory() {
     let tc = of_command(DECK).unwrap();
@@ -207,7 +208,7 @@ fn averages_are_of_the_queue_the_port_or_the_memory() {
         stand.fill(0, Ecn::NotEct, 3);
         stand.fill(1, Ecn::NotEct, 5);
         stand.elsewhere = 32_000;
-        // Arrivals at either queue; what is common to both has an average of both.
+        // Arrivals at either queue; a backlog common to both has one average.
         let own = measured_on == MeasuredOn::Queue;
         for n in 1..=1_000 {
             for queue in [0, 1] {
@@ -233,11 +234,11 @@ fn an_average_of_the_memory_decays_while_that_is_empty() {
         stand.arrives(&mut red, 0, Ecn::NotEct);
         red.averages[0].avg
     };
-    // As above: 3277 us take a tenth, whenever they begin.
+    // As above: 3277 us reduce it by a tenth, whenever they begin.
     assert_eq!(average(0, 3_277), 1_000_000 - 100_006);
     assert_eq!(average(50_000, 53_277), 1_000_000 - 100_006);
     assert_eq!(average(50_000, 50_000), 1_000_000);
-    // Not while anything waits, at whatever port: 1000000 + 64 - 7812.
+    // No decay while anything is queued at any port: 1000000 + 64 - 7812.
     let mut red = State::of(tc.clone(), MeasuredOn::Memory, 1);
     red.averages[0].avg = 1_000_000;
     let mut stand = Stand::new(1);

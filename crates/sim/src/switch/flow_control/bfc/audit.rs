@@ -1,4 +1,5 @@
-//! Whether what switches count, what they have told and what their neighbours obey agree.
+//! End-of-run check that pause counters, the pauses last sent, and the pauses that neighbors obey
+//! agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +11,15 @@ use crate::host::Host;
 use crate::switch::Switch;
 use crate::switch::flow_control::pausing::{Source, source_of};
 
-/// A lane at its sending end: node, port, class, lane.
+/// A physical queue at its sending end: node, port, class, lane.
 type End = (NodeId, usize, u8, u8);
 
-/// What is wrong at the end of a run, in a sentence each.
+/// Inconsistencies at the end of a run, one sentence each.
 pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -> Vec<String> {
     let mut wrong = Vec::new();
     let (mut told, mut obeyed) = (BTreeSet::<End>::new(), BTreeSet::<End>::new());
-    // What the last word about a lane is, while it waits or is on the wire, no one obeys yet.
+    // While the latest frame about a lane is queued or on the wire, its receiver does not obey it
+    // yet.
     let mut unsettled: BTreeSet<End> = in_flight
         .iter()
         .filter_map(|frame| subject(frame, frame.dst, frame.ingress.index()))
@@ -67,7 +69,7 @@ pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -
     wrong
 }
 
-/// Sources and lanes there of the packets that are counted against them.
+/// Ingress port, class and upstream lane of each packet that is counted there as a reason to pause.
 fn waiting(switch: &Switch, bfc: &Bfc) -> Vec<(Source, u8)> {
     let mut counted = Vec::new();
     for (egress, port) in switch.ports.iter().enumerate() {
@@ -82,7 +84,7 @@ fn waiting(switch: &Switch, bfc: &Bfc) -> Vec<(Source, u8)> {
     counted
 }
 
-/// The lane that a frame to this end is about.
+/// The lane that a frame to this node and port is about.
 fn subject(frame: &Packet, node: NodeId, port: usize) -> Option<End> {
     match frame.body {
         Body::Bfc { class, lane, .. } => Some((node, port, class, lane)),

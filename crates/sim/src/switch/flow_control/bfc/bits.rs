@@ -1,4 +1,4 @@
-//! Sets of physical queues, of which a class has at most 255.
+//! Sets of physical queues. A class has at most 255 of them.
 
 /// A set of numbers below 256.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,42 +18,42 @@ impl Bits {
         self.0[usize::from(number / 64)] |= 1 << (number % 64);
     }
 
-    /// Takes a number out.
+    /// Removes a number.
     #[inline]
     pub fn remove(&mut self, number: u8) {
         self.0[usize::from(number / 64)] &= !(1 << (number % 64));
     }
 
-    /// Whether a number is in it.
+    /// Whether a number is in the set.
     #[inline]
     pub fn has(&self, number: u8) -> bool {
         self.0[usize::from(number / 64)] >> (number % 64) & 1 != 0
     }
 
-    /// Those that are not in `other`.
+    /// The numbers that are not in `other`.
     #[inline]
     pub fn without(mut self, other: &Self) -> Self {
         self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine &= !theirs);
         self
     }
 
-    /// How many there are.
+    /// Number of elements.
     #[inline]
     pub fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0 == [0; 4]
     }
 
-    /// The first at `from` or after it, going round.
+    /// The first number at or after `from`, with wraparound.
     #[inline]
     pub fn next_from(&self, from: u8) -> Option<u8> {
         let (word, bit) = (usize::from(from / 64), from % 64);
-        // The first word is looked at twice: its upper part first, its lower part last.
+        // The first word is examined twice: its upper part first, its lower part last.
         let upper = self.0[word] & u64::MAX << bit;
         let parts = (1..=4).map(|step| (word + step) % 4).map(|at| (at, self.0[at]));
         let mut parts = std::iter::once((word, upper)).chain(parts);
@@ -61,7 +61,7 @@ impl Bits {
         Some((at as u32 * 64 + part.trailing_zeros()) as u8)
     }
 
-    /// All of them, in order.
+    /// All numbers, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
         (0..=u8::MAX).filter(|&number| self.has(number))
     }

@@ -1,5 +1,5 @@
-//! The half of Backpressure Flow Control that is in a switch: packets are counted against the physical queues
-//! from which the upstream neighbours sent them, and these are paused and resumed.
+//! The part of Backpressure Flow Control that runs in a switch. It counts packets per physical
+//! queue of the upstream neighbor that sent them, and pauses and resumes these queues.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,38 +13,40 @@ use crate::switch::discipline::Discipline;
 use crate::switch::flow_control::pausing::{Source, source_of};
 use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, Site, View};
 
-/// A second in picoseconds, times the bits of a byte.
+/// Picoseconds per second, times bits per byte.
 const PS_PER_S_IN_BITS: u128 = 8_000_000_000_000;
 
-/// What a switch remembers of its upstream neighbours.
+/// State about the upstream neighbors of a switch.
 #[derive(Debug)]
 pub struct Bfc {
     spec: Spec,
-    /// By port: the hop round trip to the neighbour there.
+    /// By port: hop round-trip time to the neighbor there, for the pause threshold.
     hops: Vec<Duration>,
-    /// By port: how long a flow keeps its lane after a packet that came in there.
+    /// By ingress port: how long a flow keeps its lane after a packet from there has left.
     keeps: Arc<[Duration]>,
-    /// By source and lane there: the packets that wait here and are counted against it.
+    /// By ingress port and class, then by upstream lane: the number of queued packets that keep
+    /// this lane paused.
     counts: Vec<Vec<u32>>,
-    /// By egress port and class, and lane here: what is known of each packet that waits, in their order.
+    /// By egress port and class, then by local lane: the origin of each queued packet, in queue
+    /// order.
     waiting: Vec<Vec<VecDeque<Came>>>,
-    /// Pauses ordered.
+    /// Pauses sent.
     pub pauses: u64,
-    /// Resumes ordered.
+    /// Resumes sent.
     pub resumes: u64,
 }
 
-/// How a packet came that waits.
+/// The origin of a queued packet.
 #[derive(Clone, Copy, Debug)]
 struct Came {
-    /// The lane from which the neighbour sent it.
+    /// The lane from which the neighbor sent it.
     lane: u8,
     /// Whether it is counted as a reason to pause that lane.
     counted: bool,
 }
 
 impl Bfc {
-    /// For a switch with these ports.
+    /// Initial state for a switch with these ports.
     pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
         let links = site.ports.iter().map(|port| &port.link);
         let hops: Vec<_> = links.map(|link| spec.hop_round_trip(link, site.latency)).collect();
@@ -59,8 +61,8 @@ impl Bfc {
         }
     }
 
-    /// Whether a packet that finds `depth` bytes in its lane is a reason to pause: whether that is
-    /// more than [`Spec::threshold`], compared without dividing.
+    /// Whether a packet that finds `depth` bytes in its lane is a reason to pause: whether the
+    /// depth exceeds [`Spec::threshold`], computed without division.
     #[inline]
     pub fn exceeds(&self, depth: u64, active: u32, packet: &Packet, rate: Rate) -> bool {
         let reach = self.hops[packet.ingress.index()] + self.spec.tau;
@@ -69,7 +71,8 @@ impl Bfc {
         whole > sent
     }
 
-    /// A packet is counted against a lane of `source`. Whether that pauses it.
+    /// Counts a packet as a reason to pause a lane of `source`. Returns whether the lane must be
+    /// paused now.
     pub fn count_against(&mut self, source: Source, lane: u8) -> bool {
         let (counts, lane) = (&mut self.counts[source.index()], usize::from(lane));
         if counts.len() <= lane {
@@ -81,7 +84,7 @@ impl Bfc {
         stops
     }
 
-    /// It has left. Whether that lets the lane go on.
+    /// Uncounts such a packet, which has left. Returns whether the lane must be resumed now.
     pub fn uncount(&mut self, source: Source, lane: u8) -> bool {
         let count = &mut self.counts[source.index()][usize::from(lane)];
         *count -= 1;
@@ -90,13 +93,13 @@ impl Bfc {
         goes_on
     }
 
-    /// The packets counted against each lane of a source.
+    /// By lane of a source: the number of packets that keep it paused.
     pub fn counts(&self, source: Source) -> &[u32] {
         &self.counts[source.index()]
     }
 
-    /// By lane of a data queue: for each packet in it, in order, the lane from which it came if it is counted
-    /// against that.
+    /// By lane of a data queue: for each queued packet, in order, the upstream lane that it keeps
+    /// paused, if any.
     pub fn waiting(
         &self,
         egress: usize,
@@ -107,7 +110,7 @@ impl Bfc {
     }
 }
 
-/// Stops a lane of a neighbour, or lets it go on.
+/// A frame that pauses or resumes a lane of a neighbor.
 fn tell(source: Source, lane: u8, stop: bool) -> Action {
     let body = Body::Bfc { class: source.class() as u8, lane, stop };
     Action::SendLinkControl { port: source.port(), body }
@@ -142,7 +145,7 @@ impl Mechanism for Bfc {
         let active: u32 = all.map(Lanes::active).sum();
         let of_class = lanes(queue).expect("every data queue has lanes");
         let lane = of_class.lane(packet.flow);
-        // What it has found, without itself.
+        // The backlog that the packet found, without itself.
         let depth = of_class.depth(lane) - u64::from(packet.bytes);
         let alone = depth == 0 && !of_class.paused().has(lane);
         let rate = port.tx.link().rate;

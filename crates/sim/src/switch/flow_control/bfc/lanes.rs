@@ -1,5 +1,6 @@
-//! The physical queues of one data queue of a port: which one a flow has, and whose turn it is.
-//! In code a physical queue is a lane, because the data queue that it is part of is a queue too.
+//! The physical queues of one data queue of a port: assignment of flows and order of service. In
+//! the code a physical queue is called a lane, because the data queue that contains it is a queue
+//! too.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -21,55 +22,56 @@ struct Lane {
     packets: VecDeque<Queued>,
     bytes: u64,
     deficit: u32,
-    /// Whether it is in the round.
+    /// Whether the lane is in the round-robin list.
     listed: bool,
     max_bytes: u64,
 }
 
-/// What is remembered of flows with one hash.
+/// State of the flows with one hash value.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// They keep their lane until then if none of their packets waits.
+    /// Until when they keep their lane if none of their packets is queued.
     until: Instant,
     packets: u32,
     lane: u8,
 }
 
-/// No lane has this number.
+/// Stands for "no lane".
 const NONE: u8 = u8::MAX;
 
-/// The physical queues of one data queue, served by deficit round robin with a quantum of the
-/// longest frame.
+/// The physical queues of one data queue, served by deficit round robin with the longest frame as
+/// the quantum.
 #[derive(Debug)]
 pub struct Lanes {
     class: u8,
     count: u8,
-    /// By the port by which a packet came: how long its flow keeps its lane after it has left.
+    /// By ingress port: how long a flow keeps its lane after a packet from there has left.
     keeps: Arc<[Duration]>,
     overhead: u32,
     quantum: u32,
     entries: u32,
-    /// Of flows by hash; empty until the first packet comes.
+    /// The flow table, by hash; empty until the first packet arrives.
     flows: Vec<Entry>,
     lanes: Vec<Lane>,
     occupied: Bits,
     paused: Paused,
-    /// Lanes with packets, in the order of their turns. A paused one is taken out when its turn
-    /// comes and put back when it may go on. The first is never paused and may send its first
+    /// Round-robin list of the lanes with packets. A paused lane is removed when it is reached, and
+    /// appended again when it is resumed. The first lane is never paused and may send its first
     /// packet.
     round: VecDeque<u8>,
-    /// Whether the first has had its quantum.
+    /// Whether the first lane has received its quantum.
     served: bool,
-    /// Where the search for a free lane begins: the one that was given longest ago is next, so that
-    /// flows find their lanes again.
+    /// Where the search for a free lane starts. The lane assigned longest ago comes first, so that
+    /// flows that return tend to find their lanes free.
     next: u8,
-    /// Times that the first waiting packet of a flow found others in its lane.
+    /// Number of times that the first queued packet of a flow shared its lane with packets of other
+    /// flows.
     pub collisions: u64,
 }
 
 impl Lanes {
-    /// Empty ones of a class, at the sending end of this link. A flow keeps its lane for as long after a packet
-    /// has left as `keeps` says of the port by which that came.
+    /// Empty lanes of a class at the transmitter of this link. `keeps` gives, by ingress port of a
+    /// packet, how long its flow keeps its lane after the packet has left.
     pub fn new(spec: &Spec, class: u8, link: &Link, keeps: Arc<[Duration]>) -> Self {
         let overhead = u32::from(link.wire_overhead);
         Self {
@@ -90,15 +92,16 @@ impl Lanes {
         }
     }
 
-    /// The place of a flow in the table: the same at every port, as a hash of the header is.
+    /// The index of a flow in the table: the same at every port, like a hash of the header.
     #[inline]
     fn place(&self, flow: FlowId) -> usize {
         let hash = mix(u64::from(flow.0)) as u32;
         ((u64::from(hash) * u64::from(self.entries)) >> 32) as usize
     }
 
-    /// The lane of a packet of `flow`: the one in which its earlier packets are or were until
-    /// lately, else one without packets, preferably one that may send, else any.
+    /// The lane for a packet of `flow`: the lane of its earlier packets, if any are queued or left
+    /// recently; otherwise an empty lane, preferably one that is not paused; otherwise a random
+    /// one.
     #[inline]
     pub fn lane_of(&mut self, flow: FlowId, now: Instant, rng: &mut Stream) -> u8 {
         if self.flows.is_empty() {
@@ -125,42 +128,42 @@ impl Lanes {
         lane
     }
 
-    /// Bytes that wait in a lane.
+    /// Bytes queued in a lane.
     #[inline]
     pub fn depth(&self, lane: u8) -> u64 {
         self.lanes.get(usize::from(lane)).map_or(0, |lane| lane.bytes)
     }
 
-    /// The most bytes that have waited in a lane.
+    /// Largest backlog of any lane so far, in bytes.
     pub fn max_depth(&self) -> u64 {
         self.lanes.iter().map(|lane| lane.max_bytes).max().unwrap_or(0)
     }
 
-    /// Lanes with packets that may send.
+    /// Number of lanes with packets that are not paused.
     #[inline]
     pub fn active(&self) -> u32 {
         self.occupied.without(self.paused.queues()).count()
     }
 
-    /// Those that the next hop has paused.
+    /// Lanes that the next hop has paused.
     pub fn paused(&self) -> &Paused {
         &self.paused
     }
 
-    /// The lane of a flow that has packets here.
+    /// The lane of a flow that has packets queued here.
     #[inline]
     pub fn lane(&self, flow: FlowId) -> u8 {
         self.flows[self.place(flow)].lane
     }
 
-    /// A flow keeps its lane until then.
+    /// Extends the time for which a flow keeps its lane.
     #[inline]
     pub fn keep(&mut self, flow: FlowId, until: Instant) {
         let place = self.place(flow);
         self.flows[place].until = until;
     }
 
-    /// A packet joins the lane that it has in it.
+    /// Adds a packet to the lane that is written in it.
     #[inline]
     fn join(&mut self, queued: Queued) {
         let number = queued.packet.lane;
@@ -179,7 +182,7 @@ impl Lanes {
         self.enlist(number);
     }
 
-    /// The next hop has said that a lane must stop, or may go on.
+    /// The next hop has paused or resumed a lane.
     pub fn obey(&mut self, number: u8, stop: bool, now: Instant) {
         self.paused.set(number, stop, now);
         if stop {
@@ -198,7 +201,8 @@ impl Lanes {
         }
     }
 
-    /// The first of the round has nothing to send or may not: it keeps no credit for later.
+    /// Removes the first lane from the list, because it is empty or paused. It keeps no credit for
+    /// later.
     fn leave(&mut self) {
         let first = self.round.pop_front().expect("it was the first");
         let lane = &mut self.lanes[usize::from(first)];
@@ -206,7 +210,7 @@ impl Lanes {
         self.served = false;
     }
 
-    /// Gives turns until the first of the round may send.
+    /// Advances the round robin until the first lane may send.
     #[inline]
     fn advance(&mut self) {
         while let Some(&first) = self.round.front() {
@@ -228,7 +232,7 @@ impl Lanes {
         }
     }
 
-    /// The packets that wait in a lane, from the first.
+    /// The packets queued in a lane, from the head.
     pub fn packets(&self, lane: usize) -> impl Iterator<Item = &Queued> {
         self.lanes.get(lane).into_iter().flat_map(|lane| &lane.packets)
     }
@@ -266,7 +270,7 @@ impl Discipline for Lanes {
         lane.bytes -= u64::from(bytes);
         lane.deficit -= bytes + self.overhead;
         if lane.packets.is_empty() {
-            // Begin at the front of the ring again, where the memory is in the cache.
+            // Restart at the front of the ring buffer, which is in the cache.
             lane.packets.clear();
             self.occupied.remove(number);
             self.leave();

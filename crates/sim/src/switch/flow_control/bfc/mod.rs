@@ -1,17 +1,18 @@
-//! Backpressure Flow Control (Goyal, Shah, Zhao, Nikolaidis, Alizadeh, Anderson, NSDI 2022): flow
-//! control from hop to hop and nearly per flow.
+//! Backpressure Flow Control (BFC; Goyal, Shah, Zhao, Nikolaidis, Alizadeh, Anderson, NSDI 2022):
+//! hop-by-hop flow control, nearly per flow.
 //!
-//! Every data queue of a port consists of physical queues ([`Lanes`]). A flow without packets here
-//! gets an empty one if there is one, else a random one, and keeps it for some hop round trips
-//! after its last packet has left. When a packet finds more in its physical queue than that queue
-//! sends, with its share of the port, in a hop round trip and `tau`, it is counted against the
-//! physical queue from which the upstream neighbour sent it, until it leaves. That queue is paused
-//! while packets are counted against it. NICs have such queues too, one per flow as far as they go.
+//! Every data queue of a port consists of physical queues ([`Lanes`]). A flow without queued
+//! packets is assigned an empty physical queue if there is one, otherwise a random one, and keeps
+//! it for some hop round-trip times after its last packet has left. The pause threshold is what a
+//! physical queue, with its share of the port, sends in one hop round-trip time plus `tau`. A
+//! packet that finds more than this in its physical queue keeps the physical queue from which the
+//! upstream neighbor sent it paused until it leaves. NICs have physical queues too, one per flow as
+//! far as they suffice.
 //!
-//! Beside the paper: pauses and resumes are frames of their own, one per change, instead of bit
-//! maps sent every `tau`, because simulated links lose nothing; among empty physical queues those
-//! that may send are preferred (assumed); and the first packets of flows have no queue of higher
-//! priority, an option of the paper that needs another class here.
+//! Differences from the paper: pauses and resumes are sent as separate frames, one per change,
+//! instead of bitmaps sent every `tau`, because simulated links lose nothing; among empty physical
+//! queues those that are not paused are preferred (assumed); and there is no high-priority queue
+//! for the first packets of flows, an option of the paper that would need another class here.
 
 mod audit;
 mod bits;

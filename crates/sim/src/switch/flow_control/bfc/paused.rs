@@ -1,32 +1,32 @@
-//! Which physical queues of a class the next hop has paused, the same in switches and NICs.
+//! The physical queues of a class that the next hop has paused; used in switches and NICs.
 
 use floodway_model::{Duration, Instant};
 
 use super::bits::Bits;
 
-/// The paused physical queues of one class at one sending end.
+/// The paused physical queues of one class at one transmitter.
 #[derive(Debug, Default)]
 pub struct Paused {
     queues: Bits,
     since: Vec<Instant>,
-    /// Time paused, of the pauses that have ended.
+    /// Total duration of the pauses that have ended.
     total: Duration,
 }
 
 impl Paused {
-    /// Whether it may not send.
+    /// Whether a physical queue is paused.
     #[inline]
     pub fn has(&self, queue: u8) -> bool {
         self.queues.has(queue)
     }
 
-    /// All that may not send.
+    /// All paused physical queues.
     #[inline]
     pub fn queues(&self) -> &Bits {
         &self.queues
     }
 
-    /// The next hop has said that this one must stop, or may go on.
+    /// The next hop has paused or resumed a physical queue.
     pub fn set(&mut self, queue: u8, stop: bool, now: Instant) {
         if stop == self.has(queue) {
             return;
@@ -44,7 +44,7 @@ impl Paused {
         }
     }
 
-    /// Time paused until `now`, summed over the queues.
+    /// Total time paused until `now`, summed over the physical queues.
     pub fn total_at(&self, now: Instant) -> Duration {
         let running = self.queues.iter().map(|queue| now.since(self.since[usize::from(queue)]));
         running.fold(self.total, |total, time| total + time)

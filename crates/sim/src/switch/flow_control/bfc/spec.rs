@@ -10,23 +10,24 @@ use crate::switch::check::{CheckBeside, Facts};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Physical queues in each data queue of a port, and in each data class of a NIC, 1 to 255.
-    /// Default 32 (the paper).
+    /// Number of physical queues in each data queue of a port, and in each data class of a NIC, 1
+    /// to 255. Default 32 (the paper).
     pub queues: u8,
-    /// Time between two pause frames in the paper, where they are sent periodically. Here each
-    /// change is told at once, so it is a margin of the pause threshold, (hop round trip + tau) x
-    /// rate / active queues. Default 1us (assumed: half a hop round trip of the paper's links).
+    /// Interval between pause frames in the paper, which sends them periodically. Here every change
+    /// is sent at once, so `tau` only adds a margin to the pause threshold, (hop round-trip time +
+    /// tau) x rate / active queues. Default 1us (assumed: half a hop round-trip time of the paper's
+    /// links).
     pub tau: Duration,
-    /// Hop round trip (HRTT): from a pause or resume to the first packet that it changes. Default
-    /// none: of each link, twice the sum of its delay and the time of its longest frame, and
-    /// `switch.latency`.
+    /// Hop round-trip time (HRTT): from a pause or resume until the first packet affected by it
+    /// arrives. Default none: for each link, twice the sum of its delay and the transmission time
+    /// of its longest frame, plus `switch.latency`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop_rtt: Option<Duration>,
-    /// How long a flow keeps its physical queue after its last packet has left, in hop round
-    /// trips. Default 2 (the paper).
+    /// How long a flow keeps its physical queue after its last packet has left, in hop round-trip
+    /// times. Default 2 (the paper).
     pub sticky: u8,
-    /// Entries of the flow table for each physical queue, 1 to 10000. Flows whose identifiers
-    /// hash to the same entry are treated as one. Default 100 (the paper).
+    /// Number of flow table entries per physical queue, 1 to 10000. Flows that hash to the same
+    /// entry are treated as one flow. Default 100 (the paper).
     pub table: u16,
 }
 
@@ -39,7 +40,7 @@ impl Default for Spec {
 impl Check for Spec {
     fn check(&self, findings: &mut Findings<'_>) {
         findings.range("queues", self.queues, 1..=255, "the paper has 32");
-        // Every port has such a table for each physical queue.
+        // Every port has a table of this size for each physical queue.
         findings.range("table", self.table, 1..=10_000, "the paper has 100");
         findings.positive("tau", self.tau, "usual is 1us");
         findings.latency("tau", self.tau);
@@ -62,23 +63,24 @@ impl CheckBeside for Spec {
 }
 
 impl Spec {
-    /// The hop round trip of a link whose far end is a switch with this latency.
+    /// Hop round-trip time of a link whose far end is a switch with this latency.
     ///
-    /// A pause may wait for a frame that is on the wire, and finds the neighbour in the midst of
-    /// another.
+    /// The pause frame may be behind a frame that is on the wire, and the neighbor may have just
+    /// started to send another one.
     pub fn hop_round_trip(&self, link: &Link, latency: Duration) -> Duration {
         let frame = u64::from(link.largest_frame) + u64::from(link.wire_overhead);
         let way = link.delay + link.rate.time_for(Bytes(frame));
         self.hop_rtt.unwrap_or(way * 2 + latency)
     }
 
-    /// The most bytes that a packet may find in its physical queue without pausing the queue it
-    /// came from: what the queue, with its share of the port, sends in a hop round trip and `tau`.
+    /// Pause threshold: the most bytes that a packet may find in its physical queue without pausing
+    /// the queue that it came from. This is what the queue, with its share of the port, sends in
+    /// one hop round-trip time plus `tau`.
     pub fn threshold(&self, hop_round_trip: Duration, rate: Rate, active: u32) -> Bytes {
         Bytes(rate.bytes_in(hop_round_trip + self.tau).0 / u64::from(active.max(1)))
     }
 
-    /// Entries of a flow table.
+    /// Number of entries of a flow table.
     pub fn entries(&self) -> u32 {
         u32::from(self.table) * u32::from(self.queues)
     }
@@ -110,9 +112,9 @@ mod tests {
         // (626.96 ns + 1000 ns) x 12.5 bytes per ns = 20337 bytes, shared by 1, 2 and 4.
         let shares = [1, 2, 4].map(|active| spec.threshold(hop, link.rate, active));
         assert_eq!(shares, [Bytes(20_337), Bytes(10_168), Bytes(5_084)]);
-        // A queue that is paused itself may be the only one.
+        // If the queue itself is paused, no queue may be active.
         assert_eq!(spec.threshold(hop, link.rate, 0), Bytes(20_337));
-        // The paper's example: links of 1 us have a hop round trip of 2 us and more.
+        // The paper's example: links of 1 us have a hop round-trip time of at least 2 us.
         let paper = Spec { hop_rtt: Some(Duration::from_us(2)), ..Spec::default() };
         let hop = paper.hop_round_trip(&link, Duration::from_ns(50));
         assert_eq!(paper.threshold(hop, link.rate, 1), Bytes(37_500));

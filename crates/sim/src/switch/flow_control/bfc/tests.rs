@@ -62,7 +62,7 @@ impl Harness {
         self.lanes.lane(FlowId(flow))
     }
 
-    /// The flow whose packet leaves; it keeps its lane until then.
+    /// Sends a packet and returns its flow, which keeps its lane until `until`.
     fn pop(&mut self, until: u64) -> Option<u32> {
         let flow = self.lanes.pop()?.packet.flow;
         self.lanes.keep(flow, Instant(until));
@@ -77,7 +77,7 @@ fn a_flow_has_a_lane_of_its_own_while_there_is_one() {
     let lanes: Vec<u8> = (0..3).map(|flow| port.push(flow, 100, 0)).collect();
     assert_eq!(lanes, [0, 1, 2]);
     assert_eq!((port.push(1, 100, 0), port.lanes.collisions), (1, 0));
-    // The fourth flow finds none that is empty.
+    // The fourth flow finds no empty lane.
     let shared = port.push(3, 100, 0);
     assert!(shared < 3 && port.lanes.collisions == 1);
     assert_eq!(port.lanes.depth(shared), if shared == 1 { 300 } else { 200 });
@@ -89,9 +89,9 @@ fn a_flow_keeps_its_lane_for_a_while() {
     assert_eq!(port.push(7, 100, 0), 0);
     assert_eq!(port.pop(50), Some(7));
     assert_eq!(port.lane_of(7, 50), 0);
-    // Later it is a new flow, and the lane that was given longest ago is next.
+    // Later it counts as a new flow, and gets the lane assigned longest ago.
     assert_eq!(port.lane_of(7, 51), 1);
-    // A flow that passed has its lane for as long.
+    // A flow that bypassed the queue keeps its lane for as long.
     port.lanes.keep(FlowId(7), Instant(90));
     assert_eq!((port.lane_of(7, 90), port.lane_of(7, 91)), (1, 2));
 }
@@ -122,8 +122,8 @@ fn lanes_share_by_bytes_and_paused_ones_wait() {
         }
         std::mem::take(&mut sent)
     };
-    // 9 frames of 120 bytes on the wire are 1080, about one of 1106: no two are further apart than
-    // a quantum and a frame.
+    // 9 frames of 120 bytes on the wire are 1080 bytes, about one frame of 1106: no two lanes
+    // differ by more than a quantum and a frame.
     let shares = send(&mut port, 220);
     assert!(shares[1].abs_diff(shares[2]) <= 2 * 1106 && shares[1].abs_diff(shares[3]) <= 1106);
     assert!(shares[3] >= 19 * 1106, "{shares:?}");
@@ -166,28 +166,29 @@ fn depth_stays_within_the_threshold_and_what_is_on_its_way() {
     let flows = [1, 2].map(|src| flow(src, 0, FlowSpec::PERSISTENT, 0));
     let finished = network(3, flows.to_vec(), Duration::from_ms(1));
     let lanes = finished.switches[0].ports[0].queues[0].discipline::<Lanes>().unwrap();
-    // 2 x (200 ns + 88.48 ns) = 576.96 ns; with 1 us 19712 bytes for one flow, 9856 for each of
-    // two. A packet may find that much and join, the next one finds more and pauses. From then on
-    // what the NIC sends in a hop round trip comes, 7212 bytes of frames and gaps.
+    // 2 x (200 ns + 88.48 ns) = 576.96 ns; with 1 us, 19712 bytes for one flow, 9856 for each of
+    // two. A packet may find that much and join; the next one finds more and pauses. After that,
+    // the bytes that the NIC sends in a hop round-trip time still arrive, 7212 bytes of frames and
+    // gaps.
     let bound = 19_712 + 2 * FRAME + 7_212;
     let deepest = lanes.max_depth();
     assert!((9_856..=bound).contains(&deepest), "{deepest}");
     assert_eq!(finished.switches[0].dropped, 0);
     assert!(finished.switches[0].mechanisms.bfc.as_ref().unwrap().pauses > 100);
-    // Each of the two flows has a lane of its own, here and in its NIC.
+    // Each of the two flows has a lane of its own, in the switch and in its NIC.
     assert_eq!(lanes.collisions, 0);
-    // A lane is resumed when the last packet that was counted leaves, and that is its last one:
-    // if both flows are in step the wire is idle until what they then send has come. Both lanes
-    // grow at half the link's rate to 9856 bytes (1577 ns) and for 495 ns more, then drain at the
-    // same rate for 2072 ns; the pause frame's and a full frame's time and both delays, 495 ns, are
-    // idle: 89 % in a fluid that is perfectly in step, more with packets.
+    // A lane is resumed when the last counted packet leaves, which is also its last packet. If both
+    // flows are in step, the wire is idle until their next packets arrive. Both lanes grow at half
+    // the link rate to 9856 bytes (1577 ns) and for another 495 ns, then drain at the same rate for
+    // 2072 ns. The wire is idle for 495 ns: the times of the pause frame and of a full frame, and
+    // both delays. That is 89 % in a fluid model perfectly in step, more with packets.
     let whole = whole_link(Duration::from_ms(1));
     let sent = finished.switches[0].ports[0].tx.frames;
     assert!((whole * 89 / 100..whole).contains(&sent), "{sent} of {whole}");
 }
 
-/// Full frames that a receiver's link carries in that time if it is never without one: the first
-/// of them comes when it has crossed the sender's link.
+/// Full frames that a receiver's link carries in this time if it is always busy. The first of them
+/// arrives after it has crossed the sender's link.
 fn whole_link(end: Duration) -> u64 {
     (end.0 - 88_480 - 200_000) / 88_480 + 1
 }
@@ -197,7 +198,7 @@ fn with_more_flows_the_link_is_full() {
     let flows = (1..9).map(|src| flow(src, 0, FlowSpec::PERSISTENT, u64::from(src - 1) * 10_000));
     let end = Duration::from_ms(1);
     let finished = network(9, flows.collect(), end);
-    // Some lane always has packets, but for the first moments, in which all are in step.
+    // Some lane always has packets, except at the very beginning, when all flows are in step.
     let (sent, whole) = (finished.switches[0].ports[0].tx.frames, whole_link(end));
     assert!(sent * 1000 >= whole * 998, "{sent} of {whole}");
     assert_eq!(finished.switches[0].dropped, 0);
@@ -206,7 +207,7 @@ fn with_more_flows_the_link_is_full() {
 #[test]
 fn an_empty_network_is_settled_and_the_audit_sees_what_is_not() {
     let mut flows: Vec<FlowSpec> = (1..20).map(|src| flow(src, 0, 200_000, 0)).collect();
-    // The run goes on until this one has arrived, long after the others.
+    // The run continues until this flow has completed, long after the others.
     flows.push(flow(1, 2, 64, 2_000_000));
     let mut finished = network(20, flows, Duration::from_ms(10));
     let violations =

@@ -1,4 +1,4 @@
-//! Whether Congestion Isolation can act, and all of its settings can.
+//! Checks that Congestion Isolation, and each of its settings, can have an effect.
 
 use floodway_model::Graph;
 use floodway_model::check::{Check, Findings};
@@ -68,7 +68,7 @@ fn tier(graph: &Graph, node: floodway_model::NodeId) -> Option<u8> {
 }
 
 impl Spec {
-    /// Whether flows begin in the monitored queue.
+    /// Checks that flows begin in the monitored queue.
     fn check_beginnings(&self, classify: &classify::Spec, findings: &mut Findings<'_>) {
         const MICE: &str = "/switch.classify.mice_elephants.mice";
         const ELEPHANTS: &str = "/switch.classify.mice_elephants.elephants";
@@ -130,7 +130,7 @@ impl Spec {
         }
     }
 
-    /// Whether the stream table can know flows behind a crossbar.
+    /// Checks that the stream table can track flows behind a crossbar.
     fn check_fabric(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let fabric = &facts.switch.fabric;
         let shared = "flows that share an entry may come from several ports";
@@ -149,7 +149,7 @@ impl Spec {
         }
     }
 
-    /// Settings of messages that are never sent.
+    /// Reports settings of messages that are never sent.
     fn check_messages(&self, graph: &Graph, findings: &mut Findings<'_>) {
         const SENT: [&str; 5] =
             ["max_cims", "cim_interval", "cim_entry_life", "signal_depth", "/switch.feedback.cim"];
@@ -171,10 +171,11 @@ impl Spec {
         }
     }
 
-    /// Whether a switch that isolates is connected to another one, and to a host.
+    /// Whether a switch that isolates flows has a neighbor that does so too, and whether it has a
+    /// host.
     fn neighbours(&self, graph: &Graph) -> (bool, bool) {
         let isolates = |node| tier(graph, node).is_some_and(|tier| self.is_at(tier));
-        // A link is there once, from the node with the lower number, which may be a host.
+        // A link is listed once, from the node with the lower number, which may be a host.
         let ends = graph.links().flat_map(|(from, _, end)| [(from, end.peer), (end.peer, from)]);
         let peers = ends.filter(|(node, _)| isolates(*node)).map(|(_, peer)| peer);
         peers.fold((false, false), |(switch, host), peer| {

@@ -1,5 +1,5 @@
-//! Congestion Isolation in a switch: it moves flows of the stream table to the congesting queue, notifies the
-//! neighbours that send them, and receives the notifications of others.
+//! Congestion Isolation in a switch: moves flows of the stream table to the congesting queue,
+//! notifies the neighbors that send them, and receives notifications from others.
 
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
@@ -14,11 +14,11 @@ use crate::switch::mechanism::{
 };
 use crate::switch::port;
 
-/// The Congestion Isolation of one switch.
+/// Congestion Isolation state of one switch.
 #[derive(Debug)]
 pub struct Isolating {
     spec: Spec,
-    /// By egress port.
+    /// Stream tables, by egress port.
     tables: Box<[Isolation]>,
     /// By port: whether the node at the other end accepts congestion isolation messages.
     peers: Box<[bool]>,
@@ -41,7 +41,7 @@ impl Isolating {
 impl Mechanism for Isolating {
     type Spec = Spec;
 
-    /// Only in switches of a tier that takes part.
+    /// Runs only in switches of a participating tier.
     fn build(spec: &Spec, site: &Site<'_>) -> Option<Self> {
         let accepts = |kind| match kind {
             NodeKind::Host => spec.hosts,
@@ -103,7 +103,7 @@ impl Mechanism for Isolating {
         }
     }
 
-    /// The neighbour at `port` reports that a flow sent to it is congesting.
+    /// The neighbor at `port` reports a congesting flow that this switch sends to it.
     fn on_frame(&mut self, port: usize, frame: &Packet, view: &View<'_>, _: &mut Actions) {
         if matches!(frame.body, Body::Cim) {
             let here = self.port(&view.ports[port], view);

@@ -1,18 +1,19 @@
-//! Congestion Isolation (IEEE 802.1Q clause 49, once 802.1Qcz): a flow that a curve on the depth
-//! of the monitored queue selects is put into the stream table of that egress port; while it is
-//! there its packets go to the congesting queue. The AQM of the port judges them there as it judges
-//! others; whether they are marked because they are isolated is a choice ([`Mark`]). The upstream
-//! neighbour may be told by a congestion isolation message (CIM), so that it isolates the flow at its
-//! own egress.
+//! Congestion Isolation (IEEE 802.1Q clause 49, formerly 802.1Qcz). A flow selected by a
+//! probability curve on the depth of the monitored queue is added to the stream table of that
+//! egress port. While it is there, its packets go to the congesting queue. The AQM of the port
+//! applies there as in any other queue; whether packets are also marked because they are isolated
+//! is configurable ([`Mark`]). A congestion isolation message (CIM) may notify the upstream
+//! neighbor, so that it isolates the flow at its own egress.
 //!
-//! Only PFC and the curve can tell where the congestion is. A flow that is isolated because of a
-//! CIM counts as detected here too when the curve, asked about the congesting queue, selects one
-//! of its packets while that queue may send.
+//! Only PFC and the curve show where the congestion is. A flow that is isolated because of a CIM
+//! counts as detected here too if the curve, applied to the congesting queue, selects one of its
+//! packets while that queue is not paused.
 //!
-//! Order: a flow's first packets in the congesting queue wait until its last one has left the
-//! monitored queue (clause 8.6.8.6 asks for order and its text is not public; this is the exact
-//! rule with the least waiting). Back: entries are released only while the congesting queue is
-//! empty, so that nothing of the flow can be overtaken.
+//! Order on isolation: a flow's first packets in the congesting queue are held until its last
+//! packet has left the monitored queue (clause 8.6.8.6 requires order preservation, but its text is
+//! not public; this is the exact rule with the shortest delay). Order on release: entries are
+//! released only while the congesting queue is empty, so that no packet of the flow can be
+//! overtaken.
 
 mod check;
 mod in_switch;

@@ -8,86 +8,88 @@ use crate::switch::aqm::ramp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// The data queue whose depth is watched and in which flows begin. Default 0.
+    /// The data queue in which flows begin and whose depth is monitored. Default 0.
     pub monitored: u8,
     /// The data queue to which congesting flows are moved. Default 1.
     pub congesting: u8,
-    /// The curve, on the depth of the monitored queue, by which a packet makes its flow a
-    /// congesting one. Default 10KB, 300KB, 0.01 (decks), `step` above: without it the monitored
-    /// queue passes XOFF, which the decks exclude.
+    /// Probability curve on the depth of the monitored queue; a packet that it selects makes its
+    /// flow a congesting flow. Default 10KB, 300KB, 0.01 (decks), and `step` above: otherwise the
+    /// monitored queue would exceed XOFF, which the decks exclude.
     pub curve: ramp::Spec,
-    /// Who marks packets in the congesting queue with CE. Default `detected`.
+    /// Which packets in the congesting queue are marked with CE. Default `detected`.
     pub mark: Mark,
-    /// When the upstream neighbour is told of a congesting flow by a CIM. Default `both`.
+    /// When a CIM notifies the upstream neighbor of a congesting flow. Default `both`.
     pub signal: Signal,
-    /// Depth of the congesting queue above which `congesting_queue` signals. Default 300KB
+    /// Depth of the congesting queue above which `congesting_queue` sends CIMs. Default 300KB
     /// (assumed: "when congested queue fills" gives no number).
     pub signal_depth: Bytes,
-    /// The most CIMs for one entry of the stream table. Default 3 (`max-cim-tx` in the 802.1Qcz
-    /// YANG module).
+    /// Maximum number of CIMs per entry of the stream table. Default 3 (`max-cim-tx` in the
+    /// 802.1Qcz YANG module).
     pub max_cims: u8,
-    /// The least time between two CIMs for one entry. Default 10us (assumed).
+    /// Minimum interval between two CIMs for one entry. Default 10us (assumed).
     pub cim_interval: Duration,
-    /// How long an entry that a CIM made stays after the congesting queue has become empty; in a
-    /// NIC, how long after the CIM the flow stays in the congesting class. Default 1s (`ci-max-flow-life` in the YANG module, 100 centiseconds).
+    /// How long an entry created by a CIM stays after the congesting queue has become empty. In a
+    /// NIC: how long after the CIM the flow stays in the congesting class. Default 1s
+    /// (`ci-max-flow-life` in the YANG module, 100 centiseconds).
     pub cim_entry_life: Duration,
-    /// How long an entry made here stays after the congesting queue has become empty. Default
-    /// 0ns (inferred: released when congestion ends).
+    /// How long an entry created by the local curve stays after the congesting queue has become
+    /// empty. Default 0ns (inferred: released when congestion ends).
     pub local_entry_life: Duration,
-    /// How often the stream table is looked through for entries whose time is over, at multiples of
-    /// this time. Default 0ns: they are released at once, so that isolating a flow again costs nothing
-    /// (a switch goes through its table step by step).
+    /// Interval at which the stream table is scanned for expired entries, at its multiples. Default
+    /// 0ns: entries are released as soon as they expire, so that isolating a flow again costs
+    /// nothing (a real switch scans its table step by step).
     pub release_interval: Duration,
-    /// The most entries of one port's stream table. Default 4096 (assumed; `max-ci-stream-entries` of
-    /// the YANG module has no default).
+    /// Maximum number of entries in the stream table of one port. Default 4096 (assumed;
+    /// `max-ci-stream-entries` of the YANG module has no default).
     pub max_entries: u32,
-    /// What happens to a flow that is to be isolated when the table is full. Default `refuse`.
+    /// What happens to a flow that is to be isolated while the table is full. Default `refuse`.
     pub when_full: WhenFull,
-    /// Bits of the hash by which the table knows flows, 1 to 32: flows with the same are isolated and
-    /// released together. Default 32, by which no two flows are the same.
+    /// Length of the hash that identifies flows in the table, in bits, 1 to 32. Flows with the same
+    /// hash are isolated and released together. Default 32, with which hashes are unique.
     pub key_bits: u8,
-    /// Tiers of the switches that take part, leaves 0. The others neither isolate nor accept CIMs, and
-    /// nobody sends them any: they do not announce it by LLDP (802.1Qcz annex D.2.15). Default none
-    /// listed: all.
+    /// Tiers of the participating switches; leaves are tier 0. The other switches neither isolate
+    /// flows nor accept CIMs, and no CIMs are sent to them, because they do not announce the
+    /// capability by LLDP (802.1Qcz annex D.2.15). Default: an empty list, which means all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<u8>,
-    /// Whether NICs take part: they accept CIMs and send congesting flows in the congesting
+    /// Whether NICs participate: they accept CIMs and send congesting flows in the congesting
     /// class. Default true (802.1Qcz clause 5.32 provides for end stations).
     pub hosts: bool,
 }
 
-/// Who marks packets in the congesting queue. In the monitored queue the AQM of the port does. It
-/// judges by the depth of the queue that a packet joins, and may drop in both. Isolation itself marks
-/// what is ECN-capable, and drops nothing.
+/// Which packets in the congesting queue are marked. In the monitored queue, marking is up to the
+/// AQM of the port. The AQM decides by the depth of the queue that a packet joins, and may drop in
+/// both queues. Isolation itself only marks ECN-capable packets, and drops nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
-    /// Nobody: neither isolation nor the AQM. What is told of congestion comes from elsewhere.
+    /// No packets: neither isolation nor the AQM marks. Congestion must be signaled elsewhere.
     None,
-    /// The AQM, as in any other queue. Isolation changes the queue and nothing else.
+    /// Packets that the AQM marks, as in any other queue. Isolation only changes the queue.
     Aqm,
-    /// The AQM, and isolation those packets whose flow this switch found congesting by its own curve:
-    /// congestion is told where it is, and a flow that is isolated here because of a CIM is marked
-    /// downstream if at all. The decks: "ECN is marked once a packet is isolated".
+    /// Packets that the AQM marks, and packets whose flow this switch itself detected as congesting
+    /// by its curve. Congestion is signaled where it occurs: a flow isolated here because of a CIM
+    /// is marked downstream, if at all. The decks: "ECN is marked once a packet is isolated".
     #[default]
     Detected,
-    /// Isolation, every packet: the same sentence by its word.
+    /// All packets: the literal meaning of the same sentence.
     All,
 }
 
-/// What happens to a flow that is to be isolated when the stream table is full. 802.1Qcz leaves it
-/// open.
+/// What happens to a flow that is to be isolated while the stream table is full. 802.1Qcz leaves
+/// this open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenFull {
-    /// It is left in the monitored queue.
+    /// The flow stays in the monitored queue.
     #[default]
     Refuse,
-    /// The oldest entry of a flow without packets in the congesting queue makes room, if there is one.
+    /// The oldest entry of a flow without packets in the congesting queue is evicted, if there is
+    /// one.
     Oldest,
 }
 
-/// When a CIM is sent.
+/// When CIMs are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Signal {
@@ -98,7 +100,7 @@ pub enum Signal {
     /// When a packet joins a congesting queue deeper than `signal_depth` (deck: "signal to
     /// neighbor when congested queue fills").
     CongestingQueue,
-    /// On either occasion.
+    /// In both cases.
     #[default]
     Both,
 }
@@ -127,8 +129,8 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// What stream tables know a flow by: a hash, of which they have `key_bits`. The finalizer of
-    /// MurmurHash3 maps 32 bits to 32 one to one, so that with all of them no two flows share a key.
+    /// The key of a flow in stream tables: a hash, of which `key_bits` bits are used. The finalizer
+    /// of MurmurHash3 is a bijection on 32 bits, so that with all 32 no two flows share a key.
     #[inline]
     pub fn key_of(&self, flow: FlowId) -> u32 {
         if self.key_bits >= 32 {
@@ -141,12 +143,12 @@ impl Spec {
         hash & ((1 << self.key_bits) - 1)
     }
 
-    /// Whether switches of this tier take part.
+    /// Whether switches of this tier participate.
     pub fn is_at(&self, tier: u8) -> bool {
         self.tiers.is_empty() || self.tiers.contains(&tier)
     }
 
-    /// When the stream table is looked through, not before this moment.
+    /// When the stream table is next scanned, at this time or later.
     #[inline]
     pub(super) fn looked_through(&self, moment: Instant) -> Instant {
         match self.release_interval {

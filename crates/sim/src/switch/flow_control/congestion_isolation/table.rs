@@ -6,7 +6,7 @@ use super::spec::{Mark, Signal, Spec, WhenFull};
 use crate::switch::aqm::ramp;
 use crate::switch::queue::Queue;
 
-/// Why a flow is in the stream table (`create-mask` of the YANG module); both may hold.
+/// Why a flow is in the stream table (`create-mask` of the YANG module). Both reasons may apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The curve selected one of its packets here.
@@ -15,32 +15,33 @@ pub enum Reason {
     Cim = 2,
 }
 
-/// The stream table of one egress port. Whether it is empty is asked of every packet.
+/// The stream table of one egress port. Fields are ordered so that the check for an empty table,
+/// made for every packet, is cheap.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Isolation {
     entries: Vec<Entry>,
-    /// Place of a key among `entries`. Never iterated.
+    /// By key: the index in `entries`. Never iterated.
     index: FxHashMap<u32, u32>,
     /// The curve of a port of this rate.
     curve: ramp::Spec,
-    /// Since when the congesting queue is empty; `None` while it is not.
+    /// Since when the congesting queue has been empty; `None` while it is not.
     empty_since: Option<Instant>,
-    /// Bits of the reasons that have been released since then.
+    /// Bits of the reasons whose entries have been released since then.
     released: u8,
-    /// Entries made by the curve.
+    /// Entries created by the curve.
     pub isolations: u64,
-    /// Selected packets whose flow was left alone because the table was full.
+    /// Selected packets whose flow was not isolated because the table was full.
     pub refused: u64,
-    /// Entries that made room for others in a full table.
+    /// Entries evicted from a full table.
     pub evicted: u64,
-    /// CIMs sent about flows of this table.
+    /// CIMs sent about flows in this table.
     pub cims_sent: u64,
     /// CIMs received about flows that leave by this port.
     pub cims_received: u64,
 }
 
-/// What the table is asked about, at the moment of the question.
+/// The port state that a table operation needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Port<'a> {
     /// The monitored queue.
@@ -59,16 +60,16 @@ struct Entry {
     reasons: u8,
     cims: u8,
     last_cim: Instant,
-    /// Departures from the monitored queue after which no packet of this key is in it.
+    /// Number of departures from the monitored queue after which it holds no packet of this key.
     clear_at: u64,
 }
 
-/// A place in the table; good until the next call that can release entries.
+/// The index of an entry; valid until the next call that can release entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place(u32);
 
 impl Isolation {
-    /// An empty table beside an empty queue, of a port of this rate.
+    /// An empty table, with an empty congesting queue, for a port of this rate.
     pub fn new(spec: &Spec, rate: Rate) -> Self {
         Self {
             curve: spec.curve.for_rate(rate),
@@ -84,14 +85,15 @@ impl Isolation {
         }
     }
 
-    /// Whether no packet would go to the congesting queue now, with so much in the monitored one.
+    /// Whether no packet could be moved to the congesting queue now, with this backlog in the
+    /// monitored queue.
     #[inline(always)]
     pub fn selects_none(&self, backlog: u64) -> bool {
         self.entries.is_empty() && backlog <= self.curve.low.0
     }
 
-    /// Whether a packet of `flow`, bound for the monitored queue, goes to the congesting queue
-    /// instead: because its flow is in the table, or because the curve selects it now.
+    /// The entry because of which a packet of `flow`, bound for the monitored queue, goes to the
+    /// congesting queue instead: its flow is in the table, or the curve selects the packet now.
     #[inline]
     pub fn place(
         &mut self,
@@ -104,8 +106,8 @@ impl Isolation {
         if !self.entries.is_empty() {
             self.release(spec, now);
             if let Some(&place) = self.index.get(&spec.key_of(flow)) {
-                // A flow that is here because of a CIM can still congest this port: if the
-                // congesting queue is deep although it may send, the congestion is here.
+                // A flow that was isolated because of a CIM may congest this port too: if the
+                // congesting queue is deep although it is not paused, the congestion is here.
                 let entry = &mut self.entries[place as usize];
                 if entry.reasons & Reason::Local as u8 == 0
                     && !port.paused
@@ -128,11 +130,11 @@ impl Isolation {
         place
     }
 
-    /// A CIM about `flow` came from the neighbour to which it leaves.
+    /// A CIM about `flow` has arrived from the neighbor that the flow is sent to.
     pub fn on_cim(&mut self, spec: &Spec, flow: FlowId, port: Port, now: Instant) {
         self.cims_received += 1;
         self.release(spec, now);
-        // News about a congestion that lasts: what it made stays.
+        // The congestion downstream persists: entries created by CIMs stay.
         self.released &= !(Reason::Cim as u8);
         if self.empty_since.is_some() {
             self.empty_since = Some(now);
@@ -161,8 +163,8 @@ impl Isolation {
         Some(Place(place))
     }
 
-    /// Makes room in a full table; whether it could. A flow that has packets in the congesting queue
-    /// stays: in the monitored queue those that follow would overtake them.
+    /// Evicts an entry from a full table; returns whether it could. A flow with packets in the
+    /// congesting queue stays: its later packets, in the monitored queue, would overtake them.
     #[cold]
     fn evict(&mut self, spec: &Spec, congesting: &Queue) -> bool {
         if spec.when_full == WhenFull::Refuse {
@@ -185,7 +187,8 @@ impl Isolation {
         self.index.extend(places.map(|(entry, place)| (entry.key, place)));
     }
 
-    /// What a packet of this flow must wait for in the congesting queue.
+    /// The departure count of the monitored queue before which a packet of this flow may not leave
+    /// the congesting queue.
     #[inline]
     pub fn not_before(&self, place: Place) -> u64 {
         self.entries[place.0 as usize].clear_at
@@ -201,9 +204,9 @@ impl Isolation {
         }
     }
 
-    /// Whether the upstream neighbour is now to be told, after a packet of this flow has joined
-    /// the congesting queue, now `backlog` bytes deep. `still_monitored`: the packet came in the
-    /// monitored class, so the neighbour does not isolate the flow yet. Counts the message.
+    /// Whether to send a CIM to the upstream neighbor now, after a packet of this flow has joined
+    /// the congesting queue, now `backlog` bytes deep. `still_monitored`: the packet arrived in the
+    /// monitored class, so the neighbor does not isolate the flow yet. Counts the message.
     #[inline]
     pub fn signals(
         &mut self,
@@ -247,8 +250,8 @@ impl Isolation {
         self.empty_since = None;
     }
 
-    /// Drops the entries whose time after the end of congestion is over, at the next moment at which
-    /// the table is looked through.
+    /// Releases the entries that have expired since the end of congestion, at the scan times of the
+    /// table.
     fn release(&mut self, spec: &Spec, now: Instant) {
         let Some(since) = self.empty_since else { return };
         let mut over = 0;
@@ -298,14 +301,14 @@ mod tests {
         Queued { packet, not_before: 0 }
     }
 
-    /// 400 KB of flows 1 and 2 in turn: above `high`, so the curve selects for certain.
+    /// 400 KB of flows 1 and 2 alternately: above `high`, so the curve selects with certainty.
     fn deep() -> Queue {
         let mut queue = Queue::default();
         (0..400).for_each(|n| queue.push(packet(1 + n % 2), Instant::ZERO));
         queue
     }
 
-    /// An empty one.
+    /// An empty table.
     fn table() -> Isolation {
         Isolation::new(&Spec::default(), Rate::from_gbps(100))
     }
@@ -327,7 +330,7 @@ mod tests {
             let place = isolation.place(&spec, FlowId(flow), port, Instant(1), &mut rng);
             isolation.not_before(place.expect("the curve is 1 here"))
         };
-        // Flow 1 is at places 0, 2, ..., 398; flow 2 at 1, 3, ..., 399; flow 3 is not there.
+        // Flow 1 is at positions 0, 2, ..., 398; flow 2 at 1, 3, ..., 399; flow 3 is not queued.
         assert_eq!(place(1, &queue), 399);
         assert_eq!(place(2, &queue), 400);
         assert_eq!(place(3, &queue), 0);
@@ -384,7 +387,7 @@ mod tests {
             let place = isolation.place(&spec, FlowId(9), port, Instant(2), &mut rng);
             isolation.marks(&spec, place.expect("it is in the table"))
         };
-        // Deep because the neighbour does not take it: the congestion is further on.
+        // Deep because the neighbor has paused it: the congestion is downstream.
         assert!(!detected(&deep, true));
         assert!(!detected(&empty, false));
         assert!(detected(&deep, false));
@@ -451,7 +454,7 @@ mod tests {
             place(flow, &congesting);
             congesting.push(packet(flow), Instant(1));
         }
-        // Both have packets in the congesting queue, which others of theirs could overtake.
+        // Both have packets in the congesting queue, which their later packets could overtake.
         assert_eq!(place(3, &congesting), (vec![1, 2], 0, 1));
         congesting.pop();
         assert_eq!(place(3, &congesting), (vec![2, 3], 1, 1));
@@ -465,14 +468,14 @@ mod tests {
         let mut isolation = table();
         let (deep, empty) = (deep(), Queue::default());
         let key = |flow| spec.key_of(FlowId(flow));
-        // Of three flows two have the same bit.
+        // Of three flows two have the same key.
         let one = key(1);
         let other = (2..).find(|&flow| key(flow) == one).unwrap();
         let third = (2..).find(|&flow| key(flow) != one).unwrap();
         let mut last = deep;
         last.push(packet(other), Instant::ZERO);
         let place = isolation.place(&spec, FlowId(1), ask(&last, &empty), Instant(1), &mut rng);
-        // The first waits for the last packet of both: 401 are before it or are it.
+        // The first is held until the last packet of both has left: it is number 401.
         assert_eq!(isolation.not_before(place.unwrap()), 401);
         isolation.on_join();
         let mut is_there = |flow| {
@@ -484,8 +487,9 @@ mod tests {
 
     #[test]
     fn all_bits_tell_all_flows_apart() {
-        // A hash that maps 32 bits to 32 one to one has as many values as flows with 16 bits too,
-        // on average: of 65,536 flows, 1 - 1/e of the keys are taken, 41,427 (deviation 79).
+        // With a key of 16 bits, a bijective hash of 32 bits gives on average as many values as
+        // random hashing: of 65,536 flows, a fraction 1 - 1/e of the keys is taken, 41,427
+        // (deviation 79).
         let spec = Spec { key_bits: 16, ..Spec::default() };
         let keys: FxHashSet<u32> = (0..65_536).map(|flow| spec.key_of(FlowId(flow))).collect();
         assert!((41_032..41_822).contains(&keys.len()), "{}", keys.len());
@@ -510,7 +514,7 @@ mod tests {
             let port = ask(&empty, &empty);
             isolation.place(&spec, FlowId(1), port, Instant(now), &mut rng).is_some()
         };
-        // Its life is over at 2,100; the table is looked through at 3,000.
+        // It expires at 2,100; the table is scanned at 3,000.
         assert!(stays(2_100) && stays(2_999) && !stays(3_000));
     }
 }

@@ -1,4 +1,5 @@
-//! The order of one data queue towards a switch: by direction, each held back as that switch has said.
+//! Queue discipline of a data queue whose next hop is a switch: queues by direction, each
+//! rate-limited according to feedback from that switch.
 
 use std::any::Any;
 
@@ -11,8 +12,8 @@ use crate::metric::Tally;
 use crate::switch::discipline::Discipline;
 use crate::switch::queue::Queued;
 
-/// A data queue by direction. Every queue of a port gets the same feedback, so that their regulators say the
-/// same.
+/// A data queue with queues by direction. Every data queue of a port receives the same feedback, so
+/// that their regulators agree.
 #[derive(Debug)]
 pub(super) struct ByDirection {
     class: usize,
@@ -21,7 +22,7 @@ pub(super) struct ByDirection {
 }
 
 impl ByDirection {
-    /// An empty one for a class.
+    /// An empty queue for a class.
     pub(super) fn new(regulator: Box<Regulator>, class: usize) -> Self {
         Self { class, directions: Directions::new(regulator.directions()), regulator }
     }
@@ -80,7 +81,7 @@ impl Discipline for ByDirection {
         self.directions.is_consistent()
     }
 
-    /// A cut or a stop is one of the port, so the first class counts it.
+    /// Cuts and stops apply to the whole port, so only the first class counts them.
     fn count(&self, now: Instant, tally: &mut Tally) {
         if self.class == 0 {
             self.regulator.count(now, tally);

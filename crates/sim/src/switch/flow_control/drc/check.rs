@@ -1,4 +1,5 @@
-//! Whether severities can rise and fall, rates recover, and queues by direction are possible.
+//! Checks of Directional Rate Control: severities can rise and fall, rates can recover, and queues
+//! by direction are possible.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length;
@@ -8,10 +9,11 @@ use super::{DIRECTIONS, Spec};
 use crate::switch::buffer::Holder;
 use crate::switch::check::{CheckBeside, Facts};
 
-/// The least rate factor that makes sense: a full frame in 12 ms at 1 Gb/s.
+/// Smallest reasonable rate factor: a full frame in 12 ms at 1 Gb/s.
 const LEAST_FACTOR: f64 = 0.001;
 
-/// The most of a link that repeated feedback may take, and from how much on it is worth a word.
+/// Share of a link that repeated feedback may take at most, and the share above which there is a
+/// warning.
 const MOST_FEEDBACK: f64 = 0.5;
 const MUCH_FEEDBACK: f64 = 0.1;
 
@@ -117,7 +119,8 @@ impl CheckBeside for Spec {
         }
     }
 
-    /// Whether links carry anything beside feedback, which goes before everything else.
+    /// Checks that links have capacity left beside feedback, which has priority over everything
+    /// else.
     fn check_on(&self, facts: &Facts<'_>, graph: &Graph, findings: &mut Findings<'_>) {
         let bytes = Bytes(u64::from(length::SHORTEST_FRAME) + facts.wire_overhead.0);
         let ends = graph.switches().flat_map(|switch| {
@@ -149,7 +152,7 @@ impl CheckBeside for Spec {
             self.interval,
             graph.node(peer).name
         );
-        // Up to the tenth part.
+        // Up to one tenth of the link.
         let remedy = format!("raise `interval` to {} or more", Duration(one.0 * groups * 10));
         if share > MOST_FEEDBACK {
             findings.error(["interval", ""], message, remedy);
@@ -160,7 +163,8 @@ impl CheckBeside for Spec {
 }
 
 impl Spec {
-    /// Whether it is known of how much the thresholds are parts, and one frame does not reach them.
+    /// Checks that the buffer size to which the thresholds refer is known, and that a single frame
+    /// does not reach them.
     fn check_memory(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let switch = facts.switch;
         let remedy =

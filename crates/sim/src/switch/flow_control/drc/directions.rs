@@ -1,5 +1,5 @@
-//! The frames of one class at one sending end, by direction: which of them may be arbitrated, and
-//! whose turn it is.
+//! The frames of one class at one transmitter, by direction: which directions may be arbitrated,
+//! and in which order.
 
 use std::collections::VecDeque;
 
@@ -15,14 +15,14 @@ struct Direction<T> {
     eligible_at: Instant,
 }
 
-/// Queues by direction, which take turns frame by frame. One that may not be arbitrated when its
-/// turn comes is passed over and keeps its place.
+/// Queues by direction, served by round robin, one frame at a time. A direction that may not be
+/// arbitrated when it is reached is skipped and keeps its place.
 #[derive(Debug)]
 pub struct Directions<T> {
     queues: Vec<Direction<T>>,
-    /// Directions with frames, in the order of their turns.
+    /// Round-robin list of the directions with frames.
     round: VecDeque<u16>,
-    /// The place in the round of the direction whose turn it is, as last settled.
+    /// The place in the list of the direction to be served, as last settled.
     turn: Option<usize>,
 }
 
@@ -42,7 +42,7 @@ impl<T> Directions<T> {
         frames.push_back(frame);
     }
 
-    /// When the queue of a direction may be arbitrated, [`Instant::NEVER`] while it is stopped.
+    /// When the queue of a direction may be arbitrated; [`Instant::NEVER`] while it is stopped.
     #[inline]
     pub fn eligible_at(&self, direction: u16, class: usize, regulator: &Regulator) -> Instant {
         if !regulator.controls(class) {
@@ -54,34 +54,34 @@ impl<T> Directions<T> {
         }
     }
 
-    /// Finds out whose turn it is now. Whether it is anybody's.
+    /// Selects the direction to be served now. Returns whether there is one.
     pub fn settle(&mut self, class: usize, regulator: &Regulator, now: Instant) -> bool {
         let may = |&direction: &u16| self.eligible_at(direction, class, regulator) <= now;
         self.turn = self.round.iter().position(may);
         self.turn.is_some()
     }
 
-    /// When the first of the frames that wait may be sent, unless feedback changes that.
+    /// The earliest time at which a queued frame may be sent, unless feedback changes that.
     pub fn next(&self, class: usize, regulator: &Regulator) -> Instant {
         let of_round = self.round.iter();
         let times = of_round.map(|&direction| self.eligible_at(direction, class, regulator));
         times.min().unwrap_or(Instant::NEVER)
     }
 
-    /// The frame whose turn it is, as last settled.
+    /// The frame to be served, as last settled.
     #[inline]
     pub fn head(&self) -> Option<&T> {
         let direction = self.round[self.turn?];
         self.queues[usize::from(direction)].frames.front()
     }
 
-    /// The same, to be changed.
+    /// The same, for modification.
     pub fn head_mut(&mut self) -> Option<&mut T> {
         let direction = self.round[self.turn?];
         self.queues[usize::from(direction)].frames.front_mut()
     }
 
-    /// Removes that frame; with its direction, which has the last turn of the next round.
+    /// Removes that frame and returns it with its direction, which moves to the end of the list.
     pub fn pop(&mut self) -> Option<(u16, T)> {
         let direction = self.round.remove(self.turn.take()?)?;
         let frames = &mut self.queues[usize::from(direction)].frames;
@@ -97,12 +97,12 @@ impl<T> Directions<T> {
         self.queues[usize::from(direction)].eligible_at = eligible_at;
     }
 
-    /// The frames that wait, direction by direction.
+    /// The queued frames, direction by direction.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.queues.iter().flat_map(|queue| &queue.frames)
     }
 
-    /// Whether exactly the directions with frames are in the round.
+    /// Whether exactly the directions with frames are in the list.
     pub fn is_consistent(&self) -> bool {
         let mut listed = vec![0; self.queues.len()];
         self.round.iter().for_each(|&direction| listed[usize::from(direction)] += 1);

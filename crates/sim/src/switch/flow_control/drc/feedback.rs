@@ -1,5 +1,5 @@
-//! The side that observes: how severe congestion is at each output port, and when which neighbour
-//! is to be told.
+//! The observing side: the severity of congestion at each output port, and when to report it to
+//! which neighbor.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -8,7 +8,7 @@ use floodway_model::{Body, Bytes, Duration, Instant};
 
 use super::{DIRECTIONS, Spec, Statuses};
 
-/// What a switch tells its neighbours of its output ports.
+/// Feedback of a switch about its output ports.
 #[derive(Debug)]
 pub struct Feedback {
     rises: [u64; 3],
@@ -20,26 +20,26 @@ pub struct Feedback {
     statuses: Vec<Statuses>,
     /// By port.
     neighbours: Vec<Neighbour>,
-    /// Neighbours of which something is due, and when the gap before the frame is over.
+    /// Neighbors with feedback due, and when the gap before the next frame to them ends.
     later: BinaryHeap<Reverse<(Instant, u16)>>,
     repeats_at: Instant,
     /// Frames sent.
     pub frames: u64,
 }
 
-/// What is due to a neighbour. While anything is, either the end of the gap is waited for or a
-/// frame waits for the wire.
+/// Feedback due to a neighbor. While any is due, either the gap has not ended or a frame is queued
+/// for the wire.
 #[derive(Clone, Debug)]
 struct Neighbour {
-    /// The groups that it is to be told of, in the order of their turns.
+    /// The groups of ports to report, in round-robin order.
     due: VecDeque<u16>,
-    /// The next frame may not leave before this.
+    /// Earliest departure of the next frame.
     not_before: Instant,
 }
 
 impl Feedback {
-    /// Of a switch with this many ports, each with this memory: no port has anything in it, and
-    /// nothing has been told.
+    /// Initial state of a switch with this many ports, each with a buffer of this size: all ports
+    /// are empty, and nothing has been reported.
     pub fn new(spec: &Spec, memory: Bytes, ports: usize) -> Self {
         let neighbour = Neighbour { due: VecDeque::new(), not_before: Instant::ZERO };
         Self {
@@ -61,12 +61,13 @@ impl Feedback {
         self.statuses[port / DIRECTIONS].severity(port % DIRECTIONS)
     }
 
-    /// So many data bytes wait at an output port now. Whether that changes its severity, and so
-    /// makes feedback due to all neighbours.
+    /// Updates the data bytes queued at an output port. Returns whether that changes its severity,
+    /// so that feedback to all neighbors is due.
     pub fn observe(&mut self, port: usize, bytes: u64, now: Instant) -> bool {
         let before = self.severity(port);
         let count = |marks: &[u64; 3]| marks.iter().filter(|&&mark| bytes >= mark).count() as u8;
-        // At least what has been reached, and at most what has not been left.
+        // At least the severity whose threshold is reached, at most the one whose hysteresis is not
+        // left.
         let severity = before.max(count(&self.rises)).min(count(&self.falls));
         if severity == before {
             return false;
@@ -88,7 +89,7 @@ impl Feedback {
         }
     }
 
-    /// Makes everything due if the time to repeat it has come.
+    /// Makes all feedback due if the repeat interval has ended.
     pub fn repeat(&mut self, now: Instant) {
         if self.repeats_at <= now {
             self.repeats_at += self.interval;
@@ -96,14 +97,14 @@ impl Feedback {
         }
     }
 
-    /// When something becomes due by itself.
+    /// When feedback next becomes due without a change of severity.
     pub fn next_due(&self) -> Instant {
         let later = self.later.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         later.min(self.repeats_at)
     }
 
-    /// The port of a neighbour for whom a frame is to be put before the wire now; what it says is
-    /// decided when it leaves.
+    /// The port of a neighbor for which a frame is to be queued for the wire now; the content is
+    /// determined when it leaves.
     pub fn next(&mut self, now: Instant) -> Option<usize> {
         let &Reverse((at, port)) = self.later.peek()?;
         if at > now {
@@ -113,7 +114,7 @@ impl Feedback {
         Some(usize::from(port))
     }
 
-    /// A feedback frame leaves by `port`: what it says.
+    /// A feedback frame leaves by `port`: returns its content.
     pub fn leave(&mut self, port: usize, now: Instant) -> Body {
         let neighbour = &mut self.neighbours[port];
         let group = neighbour.due.pop_front().expect("a frame waits only if something is due");

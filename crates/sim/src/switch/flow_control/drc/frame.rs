@@ -7,7 +7,7 @@
 //! | 12–15 | DRC type: MAC control 0x8808, and an opcode of its own (assumed: 0x0DC0) |
 //! | 16–23 | direction statuses: two bits each, that of the first direction in the two most significant bits of octet 16 |
 //! | 24 | priority mask: bit c, counted from the least significant, is set if class c is controlled |
-//! | 25–26 | the number of the group of 32 directions that it tells of (assumed: one frame has no room for all ports of a large switch); 0 for the first, as if it were padding |
+//! | 25–26 | the number of the group of 32 directions that it reports (assumed: one frame has no room for all ports of a large switch); 0 for the first, as if it were padding |
 //! | 27–59 | padding, zero |
 //! | 60–63 | FCS: CRC-32 of octets 0 to 59 (IEEE 802.3 clause 3.2.9) |
 //!
@@ -23,18 +23,18 @@ use super::Statuses;
 /// Octets of the frame, FCS included.
 pub const OCTETS: usize = length::SHORTEST_FRAME as usize;
 
-/// Where MAC control frames go: to the next hop and no further.
+/// Destination of MAC control frames: the next hop only.
 const MAC_CONTROL: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
 /// EtherType of MAC control, and the opcode.
 const TYPE: [u8; 4] = [0x88, 0x08, 0x0d, 0xc0];
 const FCS_AT: usize = OCTETS - 4;
 
-/// What a feedback frame says.
+/// Content of a feedback frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feedback {
     /// MAC address of the port that sends it.
     pub source: [u8; 6],
-    /// Which directions it tells of: those from this times 32.
+    /// Number of the group: it covers 32 directions, starting with this number times 32.
     pub group: u16,
     /// The severity of congestion in each.
     pub statuses: Statuses,
@@ -42,14 +42,14 @@ pub struct Feedback {
     pub mask: u8,
 }
 
-/// Why octets are not a feedback frame.
+/// Why octets are not a valid feedback frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invalid {
-    /// There are not 64 of them.
+    /// The length is not 64.
     Length,
-    /// The FCS is not that of the other octets.
+    /// The FCS does not match the other octets.
     Fcs,
-    /// Destination or type are others.
+    /// Destination or type differ.
     Type,
     /// The padding is not zero.
     Padding,
@@ -69,7 +69,7 @@ impl fmt::Display for Invalid {
 impl std::error::Error for Invalid {}
 
 impl Feedback {
-    /// The frame.
+    /// Encodes the frame.
     pub fn encode(&self) -> [u8; OCTETS] {
         let mut frame = [0; OCTETS];
         frame[..6].copy_from_slice(&MAC_CONTROL);
@@ -83,11 +83,11 @@ impl Feedback {
         frame
     }
 
-    /// What a frame says.
+    /// Decodes a frame.
     ///
     /// # Errors
     ///
-    /// If it is no feedback frame, or was damaged.
+    /// If it is not a feedback frame, or is damaged.
     pub fn decode(octets: &[u8]) -> Result<Self, Invalid> {
         let frame: &[u8; OCTETS] = octets.try_into().map_err(|_| Invalid::Length)?;
         if frame[FCS_AT..] != crc32(&frame[..FCS_AT]).to_le_bytes() {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_fcs_is_that_of_802_3() {
-        // The check value of CRC-32, and that of nothing.
+        // The check value of CRC-32, and the CRC of an empty input.
         assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
         assert_eq!(crc32(b""), 0);
         // PAUSE for 65535 quanta from 02-00-00-00-00-01, with zlib.
@@ -173,7 +173,7 @@ mod tests {
         };
         assert_eq!(Feedback::decode(&feedback[..63]), Err(Invalid::Length));
         assert_eq!(sealed(5, 2), Err(Invalid::Type));
-        // PFC's opcode.
+        // Opcode of PFC.
         assert_eq!(sealed(14, 0x01), Err(Invalid::Type));
         assert_eq!(sealed(59, 1), Err(Invalid::Padding));
         assert_eq!(sealed(24, 0), Ok(()));
@@ -187,7 +187,7 @@ mod tests {
             let feedback = Feedback { source, group, statuses: Statuses(statuses), mask };
             let mut frame = feedback.encode();
             prop_assert_eq!(Feedback::decode(&frame), Ok(feedback));
-            // One wrong bit is always found.
+            // A single bit error is always detected.
             frame[damaged / 8] ^= 1 << (damaged % 8);
             prop_assert_eq!(Feedback::decode(&frame), Err(Invalid::Fcs));
         }

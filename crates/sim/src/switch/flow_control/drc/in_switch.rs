@@ -1,5 +1,6 @@
-//! The half of Directional Rate Control that is in a switch: it tells its neighbours how severe congestion is at
-//! its output ports, and orders what it sends by the output ports of the next hop.
+//! The part of Directional Rate Control that runs in a switch: reports the severity of congestion
+//! at the output ports to neighbors, and sorts outgoing packets by the output ports of the next
+//! hop.
 
 use floodway_model::{Body, Instant};
 
@@ -9,12 +10,12 @@ use crate::metric::Tally;
 use crate::switch::discipline::Discipline;
 use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, Site, View};
 
-/// What a switch tells its neighbours of its output ports.
+/// Feedback of a switch about its output ports.
 #[derive(Debug)]
 pub struct Drc(Feedback);
 
 impl Drc {
-    /// What waits at an output port has changed: the neighbours are told if its severity has.
+    /// The backlog of an output port has changed: notifies the neighbors if its severity has.
     fn observe(&mut self, port: usize, view: &View<'_>, actions: &mut Actions) {
         let bytes = view.ports[port].occupancy.bytes();
         if self.0.observe(port, bytes, view.now) {
@@ -22,7 +23,7 @@ impl Drc {
         }
     }
 
-    /// The frames that are due. What each says is decided when it leaves.
+    /// Sends the frames that are due. The content of each is determined when it leaves.
     fn send(&mut self, now: Instant, actions: &mut Actions) {
         actions.push(Action::Arm);
         while let Some(port) = self.0.next(now) {

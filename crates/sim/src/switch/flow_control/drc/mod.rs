@@ -1,14 +1,15 @@
-//! Directional Rate Control (Wadekar, McAlpine, Gupta, "Rate Control in Short Range 802.3
-//! Interconnects", 2004; US patent 7,457,245 of the same authors): what a link carries is held back
-//! by where it goes next, so that one congested output port does not block the others.
+//! Directional Rate Control (DRC; Wadekar, McAlpine, Gupta, "Rate Control in Short Range 802.3
+//! Interconnects", 2004; US patent 7,457,245 of the same authors): the rate on a link is controlled
+//! separately for each output port of the next hop, so that one congested output port does not
+//! block the others.
 //!
-//! A switch tells its neighbours, two bits for each of its output ports, how severe congestion is
-//! there, and which classes that concerns ([`Feedback`], [`frame`]). The transmitter at the other
-//! end has queues by direction, which is the output port of the peer, in each class
-//! ([`Directions`]). A rate factor of each direction says how long after a frame its queue waits
-//! until it may be arbitrated again, and the highest severity stops the direction ([`Regulator`]).
-//! All of it is local to a link: what is held back here fills the queues here, and is told to the
-//! neighbours in turn.
+//! A switch reports to its neighbors how severe congestion is at its output ports, with two bits
+//! per port, and which classes are affected ([`Feedback`], [`frame`]). The transmitter at the other
+//! end has, in each class, queues by direction, which is the output port of the peer
+//! ([`Directions`]). The rate factor of a direction determines how long after a frame its queue may
+//! be arbitrated again, and the highest severity stops the direction ([`Regulator`]). All of this
+//! is local to a link: frames that are held back fill the queues of this switch, which then reports
+//! congestion to its own neighbors.
 
 mod by_direction;
 mod check;
@@ -29,11 +30,11 @@ pub use peer::{Peer, Peers};
 pub use regulator::Regulator;
 pub use spec::{Hop, Spec};
 
-/// Directions that one feedback frame tells of.
+/// Directions covered by one feedback frame.
 pub const DIRECTIONS: usize = 32;
 
-/// The severities of [`DIRECTIONS`] output ports, two bits each, that of the first port in the two
-/// most significant bits.
+/// The severities of [`DIRECTIONS`] output ports, two bits each, the first port in the two most
+/// significant bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statuses(pub u64);
 
@@ -42,13 +43,13 @@ impl Statuses {
         62 - 2 * place as u32
     }
 
-    /// The severity, 0 to 3, of one of them.
+    /// The severity of one port, 0 to 3.
     #[inline]
     pub const fn severity(self, place: usize) -> u8 {
         (self.0 >> Self::shift(place)) as u8 & 0b11
     }
 
-    /// Sets it.
+    /// Sets the severity of one port.
     #[inline]
     pub const fn set(&mut self, place: usize, severity: u8) {
         let shift = Self::shift(place);

@@ -1,4 +1,4 @@
-//! Directions as a transmitter knows them: by which port its peer will send a packet on.
+//! Directions as a transmitter knows them: the output port by which its peer will forward a packet.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use crate::Spec as Whole;
 use crate::routing::{Hops, Routes};
 use crate::switch::path;
 
-/// The forwarding of a switch, as its neighbours know it. They look into its table, which is
-/// equivalent to having learned the direction of every destination from it (assumed: neither deck
-/// nor patent says how the transmitter knows).
+/// The forwarding of a switch, as known to its neighbors. They read its table directly, which is
+/// equivalent to having learned the direction of every destination from it (assumed: neither the
+/// deck nor the patent says how the transmitter knows).
 #[derive(Debug)]
 pub struct Peer {
     id: NodeId,
@@ -27,7 +27,7 @@ impl Peer {
         Self { id, routes, path }
     }
 
-    /// The output port of the peer by which a packet of `flow` to `dst` will leave it.
+    /// The output port by which the peer will forward a packet of `flow` to `dst`.
     #[inline]
     pub fn direction(&self, dst: NodeId, flow: FlowId) -> u16 {
         match self.routes.towards(dst) {
@@ -41,7 +41,8 @@ impl Peer {
     }
 }
 
-/// All switches as their neighbours know them; none without Directional Rate Control.
+/// The forwarding of all switches, as known to their neighbors; empty without Directional Rate
+/// Control.
 #[derive(Debug, Default)]
 pub struct Peers {
     spec: Option<Spec>,
@@ -49,11 +50,12 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// None.
+    /// The empty value.
     #[cfg(test)]
     pub const NONE: Self = Self { spec: None, peers: BTreeMap::new() };
 
-    /// The switches of a simulation, with their tables in order of their identifiers.
+    /// Builds it for the switches of a simulation; `tables` are their routes, ordered by switch
+    /// identifier.
     pub fn of(whole: &Whole, tables: &[Routes]) -> Self {
         let Some(spec) = &whole.switch.flow_control.drc else { return Self::default() };
         let peer = |(id, routes): (NodeId, &Routes)| {
@@ -64,8 +66,8 @@ impl Peers {
         Self { spec: Some(spec.clone()), peers }
     }
 
-    /// What regulates a sending end whose link leads to `peer`. `None` without
-    /// Directional Rate Control, and towards a host: that is one direction.
+    /// The regulator of a transmitter whose link leads to `peer`. `None` without Directional Rate
+    /// Control, and if the peer is a host, which is a single direction.
     pub fn regulator(&self, peer: NodeId) -> Option<Box<Regulator>> {
         let (ports, peer) = self.peers.get(&peer)?;
         Some(Box::new(Regulator::new(self.spec.as_ref()?, *ports, peer.clone())))

@@ -1,4 +1,5 @@
-//! What a transmitter makes of feedback: per direction of its peer a rate factor, or a stop.
+//! The reaction of a transmitter to feedback: a rate factor or a stop for each direction of its
+//! peer.
 
 use std::sync::Arc;
 
@@ -13,28 +14,28 @@ use super::{DIRECTIONS, Peer, Spec, Statuses};
 struct Direction {
     severity: u8,
     factor: f64,
-    /// The factor does not decrease again before this.
+    /// Earliest time of the next decrease of the factor.
     next_cut: Instant,
-    /// Since when it has been stopped, if it is.
+    /// Since when it has been stopped; `None` if it is not stopped.
     stopped: Option<Instant>,
 }
 
-/// The directions of one sending end.
+/// The directions of one transmitter.
 #[derive(Debug)]
 pub struct Regulator {
     peer: Arc<Peer>,
     law: Spec,
-    /// Bit c: class c is controlled, as the peer has said.
+    /// Bit c: class c is controlled, as last reported by the peer.
     mask: u8,
     directions: Vec<Direction>,
-    /// Times that a factor was decreased.
+    /// Number of decreases of a factor.
     pub cuts: u64,
-    /// Time stopped, of the stops that have ended.
+    /// Total duration of the stops that have ended.
     stopped: Duration,
 }
 
 impl Regulator {
-    /// Of a sending end whose peer has this many ports: nothing is held back yet.
+    /// Initial state of a transmitter whose peer has this many ports: no rate is limited.
     pub fn new(spec: &Spec, ports: usize, peer: Arc<Peer>) -> Self {
         let free = Direction { severity: 0, factor: 1.0, next_cut: Instant::ZERO, stopped: None };
         Self {
@@ -53,12 +54,12 @@ impl Regulator {
         self.peer.direction(dst, flow)
     }
 
-    /// How many directions there are.
+    /// Number of directions.
     pub fn directions(&self) -> usize {
         self.directions.len()
     }
 
-    /// Feedback has come about the directions of `group`.
+    /// Feedback about the directions of `group` has arrived.
     pub fn on_feedback(&mut self, group: u16, mask: u8, statuses: Statuses, now: Instant) {
         self.mask = mask;
         let of_group = self.directions.iter_mut().skip(usize::from(group) * DIRECTIONS);
@@ -96,13 +97,14 @@ impl Regulator {
         self.mask >> class & 1 != 0
     }
 
-    /// Whether a direction is stopped, for the classes that are controlled.
+    /// Whether a direction is stopped, for controlled classes.
     #[inline]
     pub fn stops(&self, direction: u16) -> bool {
         self.directions[usize::from(direction)].stopped.is_some()
     }
 
-    /// Whether a direction may not have the whole rate, for the classes that are controlled.
+    /// Whether a direction is stopped or limited to less than the full rate, for controlled
+    /// classes.
     #[inline]
     pub fn holds_back(&self, direction: u16) -> bool {
         self.stops(direction) || self.factor(direction) < 1.0
@@ -113,13 +115,13 @@ impl Regulator {
         self.directions[usize::from(direction)].factor
     }
 
-    /// What the peer said last of a direction, 0 to 3.
+    /// The severity of a direction, 0 to 3, as last reported by the peer.
     pub fn severity(&self, direction: u16) -> u8 {
         self.directions[usize::from(direction)].severity
     }
 
-    /// From the first bit of a frame to when its queue may be arbitrated again, if the frame takes
-    /// `wire_time` and its class is controlled.
+    /// Time from the first bit of a frame until its queue may be arbitrated again, if the frame
+    /// takes `wire_time` and its class is controlled.
     #[inline]
     pub fn spacing(&self, direction: u16, wire_time: Duration) -> Duration {
         let factor = self.factor(direction);
@@ -129,13 +131,13 @@ impl Regulator {
         Duration((wire_time.0 as f64 / factor).round() as u64)
     }
 
-    /// Adds what it has counted until `now`.
+    /// Adds its counters as of `now`.
     pub fn count(&self, now: Instant, tally: &mut Tally) {
         tally.drc_cuts += self.cuts;
         tally.drc_stopped_ns += self.stopped_at(now).0 / 1_000;
     }
 
-    /// Time that directions were stopped until `now`, summed over them.
+    /// Total time that directions were stopped until `now`, summed over directions.
     pub fn stopped_at(&self, now: Instant) -> Duration {
         let running = self.directions.iter().filter_map(|direction| direction.stopped);
         running.fold(self.stopped, |total, since| total + now.since(since))

@@ -1,4 +1,4 @@
-//! Severities, frames, factors and turns, one by one and by hand.
+//! Severities, frames, factors and the order of service, each checked with values computed by hand.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use super::*;
 use crate::routing::Routes;
 use crate::switch::path;
 
-/// Of a port with 1000 bytes, these are 250, 500 and 750, left below 200, 450 and 700.
+/// With a buffer of 1000 bytes per port, the thresholds are 250, 500 and 750, left below 200, 450
+/// and 700.
 fn feedback(ports: usize) -> Feedback {
     Feedback::new(&Spec::default(), Bytes(1_000), ports)
 }
@@ -19,12 +20,12 @@ fn ns(ns: u64) -> Instant {
     Instant(ns * 1_000)
 }
 
-/// The ports for which a frame is to be put before the wire.
+/// The ports for which a frame is to be queued for the wire.
 fn ready(feedback: &mut Feedback, now: Instant) -> Vec<usize> {
     std::iter::from_fn(|| feedback.next(now)).collect()
 }
 
-/// Group and severities of a frame that leaves.
+/// Group and severities of a departing frame.
 fn says(body: Body) -> (u16, Vec<(usize, u8)>) {
     let Body::Drc { group, mask: u8::MAX, statuses } = body else { panic!("{body:?}") };
     let severity = |place| (place, Statuses(statuses).severity(place));
@@ -39,7 +40,7 @@ fn severities_rise_at_once_and_fall_with_hysteresis() {
         (250, 1),
         (200, 1),
         (199, 0),
-        // Over two thresholds at once.
+        // Crosses two thresholds at once.
         (600, 2),
         (450, 2),
         (449, 1),
@@ -63,13 +64,14 @@ fn frames_keep_their_distance_and_say_what_is_so_when_they_leave() {
     let mut feedback = feedback(2);
     assert!(feedback.observe(0, 300, ns(100)));
     assert_eq!(ready(&mut feedback, ns(100)), [0, 1]);
-    // While they wait for the wire, that changes: no second frame.
+    // The severity changes while the frames are queued for the wire: no second frame.
     assert!(feedback.observe(0, 600, ns(120)));
     assert_eq!(ready(&mut feedback, ns(120)).len(), 0);
     assert_eq!(says(feedback.leave(0, ns(150))), (0, vec![(0, 2)]));
     assert!(feedback.observe(1, 800, ns(160)));
     assert_eq!(says(feedback.leave(1, ns(200))), (0, vec![(0, 2), (1, 3)]));
-    // The first neighbour has not been told of the second port: 1230 ns after its last frame.
+    // The first neighbor has not been notified of the second port: this happens 1230 ns after its
+    // last frame.
     assert_eq!(feedback.next_due(), ns(1_380));
     assert_eq!(ready(&mut feedback, Instant(ns(1_380).0 - 1)).len(), 0);
     assert_eq!(ready(&mut feedback, ns(1_380)), [0]);
@@ -85,7 +87,7 @@ fn all_is_repeated_and_groups_take_turns() {
     assert_eq!(says(feedback.leave(5, ns(9_000))), (1, vec![(0, 2)]));
     assert_eq!(feedback.next_due(), ns(10_000));
     feedback.repeat(ns(10_000));
-    // The gap is not over where a frame has left; the others have one before the wire still.
+    // The gap has not ended where a frame has left; the others still have one queued for the wire.
     assert_eq!((ready(&mut feedback, ns(10_000)), feedback.next_due()), (vec![], ns(10_230)));
     assert_eq!(ready(&mut feedback, ns(10_230)), [5]);
     assert_eq!(says(feedback.leave(5, ns(10_250))), (0, vec![]));
@@ -95,7 +97,8 @@ fn all_is_repeated_and_groups_take_turns() {
     assert_eq!(feedback.next_due(), ns(20_000));
 }
 
-/// Two switches, hosts 0 and 1 at the first one by its ports 0 and 1: what the second one knows.
+/// A network of two switches, with hosts 0 and 1 at ports 0 and 1 of the first: the regulator of
+/// the second.
 fn regulator(spec: &Spec) -> Regulator {
     let mut graph = Graph::default();
     let [a, b] = ["host 0", "host 1"].map(|name| graph.add(name.to_owned(), NodeKind::Host));
@@ -127,7 +130,7 @@ fn a_factor_falls_at_most_once_per_interval_and_recovers_step_by_step() {
     for (severity, at) in [
         (1, 0),
         (2, 100),
-        // Within 10 us of the last.
+        // Within 10 us of the last decrease.
         (2, 5_000),
         (3, 10_099),
         (2, 10_100),
@@ -199,7 +202,7 @@ fn a_direction_that_may_not_send_is_passed_over_and_keeps_its_place() {
     assert_eq!(next(&mut queues, &regulator, 0), Some('a'));
     queues.defer(0, ns(50));
     tell(&mut regulator, 3, ns(0));
-    // Stopped: the next one goes, and then direction 0 waits for its time.
+    // Stopped: the next direction is served, and then direction 0 is limited by its eligible time.
     assert_eq!(next(&mut queues, &regulator, 0), Some('d'));
     assert_eq!((next(&mut queues, &regulator, 49), queues.next(0, &regulator)), (None, ns(50)));
     assert_eq!(next(&mut queues, &regulator, 50), Some('e'));
@@ -207,11 +210,11 @@ fn a_direction_that_may_not_send_is_passed_over_and_keeps_its_place() {
         (next(&mut queues, &regulator, 99), queues.next(0, &regulator)),
         (None, Instant::NEVER)
     );
-    // In a class that is not controlled it would go.
+    // In a class that is not controlled it could be sent.
     assert_eq!(queues.next(1, &regulator), Instant::ZERO);
     queues.push(2, 'f');
     tell(&mut regulator, 2, ns(100));
-    // It was first all the time.
+    // It kept its place at the front all the time.
     assert_eq!(next(&mut queues, &regulator, 100), Some('b'));
     assert_eq!(next(&mut queues, &regulator, 100), Some('f'));
     assert_eq!(next(&mut queues, &regulator, 100), Some('c'));
@@ -230,12 +233,12 @@ fn headroom_by_hand() {
     };
     let headroom = |ports, latency| Spec::default().headroom(&hop(ports, latency)).0;
     // 1230 ns, a frame of 1230.4 ns, 67.2 ns, 5 ns, another frame, 5 ns: 3768 ns are 4710 bytes,
-    // three times 1538 and 96, in which a frame of 76 fits; and a whole one for the overshoot.
+    // three times 1538 and 96, in which a frame of 76 fits; plus a whole frame for the overshoot.
     assert_eq!(headroom(32, 0), 4 * 1_518 + 76);
     // Another group: 4998 ns are 6247 bytes, four times 1538 and 95.
     assert_eq!(headroom(33, 0), 5 * 1_518 + 75);
-    // A switch that takes 1.16 us: 4928 ns are 6160 bytes, four times 1538 and 8; 10 ns less: 6147,
-    // three times 1538 and 1533.
+    // A switch with a latency of 1.16 us: 4928 ns are 6160 bytes, four times 1538 and 8; 10 ns
+    // less: 6147, three times 1538 and 1533.
     assert_eq!(headroom(32, 1_160), 5 * 1_518);
     assert_eq!(headroom(32, 1_150), 4 * 1_518 + 1_513);
 }

@@ -1,5 +1,5 @@
-//! PAUSE in a switch: it compares backlogs with the thresholds whenever they change, pauses and resumes
-//! neighbours, and refreshes pauses before they expire.
+//! PAUSE in a switch: compares backlogs with the thresholds whenever they change, pauses and
+//! resumes neighbors, and refreshes pauses before they expire.
 
 use floodway_model::Instant;
 

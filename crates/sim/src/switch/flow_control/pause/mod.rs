@@ -1,6 +1,6 @@
-//! PAUSE (IEEE 802.3 annex 31B, once 802.3x): when too many bytes wait here, the neighbour is told to
-//! stop sending altogether, data and feedback of every class. Only MAC control frames, pause frames
-//! among them, go on.
+//! PAUSE (IEEE 802.3 annex 31B, formerly 802.3x): when too many bytes are queued here, the neighbor
+//! is paused entirely, data and feedback of every class. Only MAC control frames, including pause
+//! frames, are still sent.
 
 mod in_switch;
 mod spec;
@@ -13,13 +13,13 @@ use crate::switch::queue::Queue;
 
 pub use spec::{MeasuredOn, Spec};
 
-/// The PAUSE of one switch. It knows no classes: who is paused is a whole port, which stands in the
-/// books of pauses as its class 0.
+/// PAUSE state of one switch. PAUSE has no classes: it pauses a whole port, represented as class 0
+/// in the accounting of pauses.
 #[derive(Debug)]
 pub struct Pause {
     spec: Spec,
     meter: Meter,
-    /// What neighbours were told.
+    /// Pauses sent to neighbors.
     ledger: Ledger,
     orders: Vec<Order>,
 }
@@ -28,30 +28,30 @@ pub struct Pause {
 enum Meter {
     Ingress(source::Meter),
     EgressPort(place::Meter),
-    /// One place.
+    /// The switch as a single place.
     Memory(place::Meter),
 }
 
-/// Whose bytes wait in the queues of an egress port.
+/// Ingress ports of the bytes queued at an egress port.
 fn at_egress(view: &View<'_>, egress: usize) -> impl Iterator<Item = Source> {
     let queues = &view.ports[egress].queues;
     let data = queues[..queues.len() - 1].iter().flat_map(Queue::sources);
     data.map(|source| neighbour(source.port()))
 }
 
-/// Whose bytes wait anywhere.
+/// Ingress ports of the bytes queued anywhere in the switch.
 fn in_memory(view: &View<'_>) -> impl Iterator<Item = Source> {
     let holds = |&port: &usize| view.buffer.held_of_port(port) > 0;
     (0..view.ports.len()).filter(holds).map(neighbour)
 }
 
-/// Whatever comes by `port`.
+/// The source that stands for everything that arrives by `port`.
 fn neighbour(port: usize) -> Source {
     Source::new(port, 0)
 }
 
 impl Pause {
-    /// For a switch.
+    /// Initial state for a switch.
     fn new(spec: &Spec, site: &Site<'_>) -> Self {
         let ports = site.ports.len();
         let meter = match spec.measured_on {
@@ -84,7 +84,7 @@ impl Pause {
         }
     }
 
-    /// What must go before `source`, which is paused, may go on.
+    /// What must leave before `source`, which is paused, is resumed.
     fn holds_until(&self, source: Source) -> Held {
         let spec = &self.spec;
         match &self.meter {

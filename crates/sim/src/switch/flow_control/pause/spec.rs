@@ -7,28 +7,31 @@ use crate::switch::check::{CheckBeside, Facts};
 use crate::switch::flow_control::pausing::{NO_PAUSE, Thresholds, XON_BELOW};
 use crate::switch::flow_control::source_flow_control::Mode;
 
-/// Parameters. The defaults are for 10 Gb/s over short links and memory of 64 KB per port.
+/// Parameters. The defaults are for 10 Gb/s over short links and a buffer of 64 KB per port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Occupancy above which the neighbour is paused. Default 48KB (assumed: 64 KB per port in the
-    /// short-range deck, less 16 KB of headroom; 10 Gb/s over 100 m need 10.3 KB at most).
+    /// XOFF threshold: occupancy in bytes above which the neighbor is paused. Default 48KB
+    /// (assumed: 64 KB per port in the short-range deck, minus 16 KB of headroom; 10 Gb/s over 100
+    /// m need 10.3 KB at most).
     pub xoff: Bytes,
-    /// Occupancy at or below which it may go on. Default 32KB (assumed: what a port sends in 13 us
-    /// at 10 Gb/s lies between the two, so that pause frames are rare).
+    /// XON threshold: occupancy in bytes at or below which the neighbor is resumed. Default 32KB
+    /// (assumed: what a port sends in 13 us at 10 Gb/s lies between the two, so that pause frames
+    /// are rare).
     pub xon: Bytes,
-    /// What is compared with the thresholds, and so what `switch.queue.size` limits where the memory
-    /// is not shared. Default `ingress` (assumed: what products mostly count).
+    /// The occupancy that is compared with the thresholds, which is also the one that
+    /// `switch.queue.size` limits if the buffer is not shared. Default `ingress` (assumed: the most
+    /// common choice of products).
     pub measured_on: MeasuredOn,
-    /// Length of a pause in quanta of 512 bit times, 1 to 65535. A pause that must last is
-    /// refreshed when half of it has passed. Default 65535.
+    /// Pause time in quanta of 512 bit times, 1 to 65535. A pause that must last longer is
+    /// refreshed after half of it. Default 65535.
     pub quanta: u16,
-    /// How long a port goes on as before after a pause frame has arrived, to stop or to go on. IEEE
-    /// 802.3 clause 31B.3.7 allows up to 67 quanta at 10 Gb/s. Default 0ns (assumed).
+    /// Response time: how long after the arrival of a pause frame a port takes to stop or to
+    /// resume. IEEE 802.3 clause 31B.3.7 allows up to 67 quanta at 10 Gb/s. Default 0ns (assumed).
     pub response: Duration,
-    /// Whether what it protects must not be lost, so that a loss is a fault that the run reports and
-    /// too little headroom one that `check` does. Default true; false for memory that is known to be
-    /// too small.
+    /// Whether all traffic is lossless: then a loss is an error that the run reports, and too
+    /// little headroom is an error that `check` reports. Default true; set to false for a buffer
+    /// that is known to be too small.
     pub lossless: bool,
 }
 
@@ -36,13 +39,14 @@ pub struct Spec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MeasuredOn {
-    /// Data bytes that came in by one port, of all classes, wherever they wait. Each port has
-    /// `switch.queue.size` of memory and egress queues have no limit, or what `switch.buffer.shared`
-    /// gives them.
+    /// Data bytes that arrived by one port, of all classes, wherever they are queued. Each port has
+    /// a buffer of `switch.queue.size` and egress queues have no limit, or the limits of
+    /// `switch.buffer.shared` apply.
     #[default]
     Ingress,
-    /// Data bytes in all queues of one egress port. Above XOFF every neighbour that has bytes in them
-    /// is paused, and every further one that adds to them, until they have fallen to XON.
+    /// Data bytes in all queues of one egress port. Above XOFF every neighbor that has bytes in
+    /// them is paused, and so is every further neighbor that adds bytes, until they have fallen to
+    /// XON.
     EgressPort,
     /// Data bytes in the whole switch, with the same rule.
     Memory,
@@ -94,7 +98,7 @@ impl CheckBeside for Spec {
 }
 
 impl Spec {
-    /// Between which occupancies the neighbour is paused.
+    /// The occupancy thresholds for pausing and resuming a neighbor.
     #[inline]
     pub fn thresholds(&self) -> Thresholds {
         Thresholds { xoff: self.xoff, xon: self.xon }

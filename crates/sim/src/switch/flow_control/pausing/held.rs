@@ -1,13 +1,13 @@
-//! Until when a source stays paused: what the search for deadlocks asks.
+//! Conditions for resuming a paused source, for deadlock detection.
 
-/// What must go before a source may go on.
+/// What must leave before a source is resumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// Of its own bytes, wherever they wait, at most so many may be left.
+    /// At most this many of its own bytes may be left, wherever they are queued.
     ByItsBytes(u64),
-    /// Each of these places must let go of it, which it does when at most so many bytes are bound for
-    /// it.
+    /// Each of these places must release it, which happens when at most this many bytes are bound
+    /// for the place.
     ByPlaces(Vec<usize>, u64),
-    /// Of all bytes in the switch at most so many may be left.
+    /// At most this many bytes may be left in the whole switch.
     ByMemory(u64),
 }

@@ -1,6 +1,6 @@
-//! What neighbours were told, and when it has to be said again. Counted are the frames that tell it:
-//! there are none while a link is known to be down, when nobody would hear them, but what holds is
-//! known when it works again.
+//! Pauses sent to neighbors, and when to refresh them. The counters count frames actually sent:
+//! none while a link is known to be down, because they would be lost. The pause state is kept
+//! meanwhile and is sent when the link works again.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use floodway_model::{Duration, Instant};
 use super::{Order, Source};
 use crate::link::Transmitter;
 
-/// What the neighbours of one switch were told.
+/// Pause state that one switch has sent to its neighbors.
 #[derive(Debug)]
 pub struct Ledger {
     /// By source.
@@ -19,26 +19,26 @@ pub struct Ledger {
     refreshes: BinaryHeap<Reverse<(Instant, Source)>>,
 }
 
-/// What a pause is like on the link of a source.
+/// Properties of a pause on the link of a source.
 #[derive(Clone, Copy, Debug)]
 pub struct On {
-    /// How long it lasts.
+    /// Duration of the pause.
     pub lasts: Duration,
     /// Whether a frame is sent, because the link is not known to be down.
     pub open: bool,
 }
 
 impl On {
-    /// A pause of so many quanta on the link of this sending end.
+    /// A pause of this many quanta on the link of this transmitter.
     pub fn link(tx: &Transmitter, quanta: u16) -> Self {
         Self { lasts: tx.lasts(quanta), open: !tx.is_closed() }
     }
 }
 
-/// What a source was told.
+/// Pause state sent to a source, with counters.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Paused {
-    /// When the running pause must be refreshed; `None` if it is not paused.
+    /// When the current pause must be refreshed; `None` if the source is not paused.
     refresh_at: Option<Instant>,
     /// XOFF frames, without refreshes.
     pub xoffs: u64,
@@ -49,13 +49,13 @@ pub struct Paused {
 }
 
 impl Ledger {
-    /// Nothing yet, to the neighbours at this many ports.
+    /// Initial state for this many ports: nothing is paused.
     pub fn new(ports: usize) -> Self {
         Self { sources: vec![Paused::default(); ports * CLASSES], refreshes: BinaryHeap::new() }
     }
 
-    /// Books an order that is about to be carried out. Its refresh is due when half of the pause has
-    /// passed.
+    /// Records an order that is about to be executed. Its refresh is due after half of the pause
+    /// time.
     pub fn carry_out(&mut self, order: Order, now: Instant, on: On) {
         match order {
             Order::Pause(source) => {
@@ -70,7 +70,7 @@ impl Ledger {
         }
     }
 
-    /// Whether this source is paused now, as far as this mechanism goes.
+    /// Whether this mechanism keeps this source paused.
     pub fn holds(&self, source: Source) -> bool {
         self.sources[source.index()].refresh_at.is_some()
     }
@@ -86,11 +86,11 @@ impl Ledger {
         self.refreshes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at)
     }
 
-    /// A source whose pause must be refreshed now; `on` says what its link is like.
+    /// A source whose pause must be refreshed now, if any; `on` gives the properties of its link.
     pub fn refresh(&mut self, now: Instant, on: impl Fn(Source) -> On) -> Option<Source> {
         while self.next_refresh() <= now {
             let Reverse((at, source)) = self.refreshes.pop().expect("there is a next one");
-            // Resumed since, or paused anew: then this timer is void.
+            // This entry is obsolete if the source was resumed, or paused again, in the meantime.
             if self.sources[source.index()].refresh_at == Some(at) {
                 let on = on(source);
                 self.sources[source.index()].refreshes += u64::from(on.open);
@@ -101,12 +101,12 @@ impl Ledger {
         None
     }
 
-    /// The link to this source, which is to be paused, works again: it is stopped anew.
+    /// The link to this source, which is paused, works again: the pause is sent again.
     pub fn repeat(&mut self, source: Source, now: Instant, on: On) {
         self.carry_out(Order::Pause(source), now, on);
     }
 
-    /// What the class `class` at `port` was told.
+    /// The pause state sent to class `class` at `port`.
     pub fn sent_pauses(&self, port: usize, class: usize) -> &Paused {
         &self.sources[Source::new(port, class).index()]
     }

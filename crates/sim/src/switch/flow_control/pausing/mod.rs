@@ -1,5 +1,5 @@
-//! What mechanisms have in common that pause a neighbour and let it go on: whom they pause, when by
-//! two thresholds, and what was said and has to be said again before it expires.
+//! Common code of mechanisms that pause and resume neighbors: sources that can be paused, XOFF and
+//! XON thresholds, and pauses that must be refreshed before they expire.
 
 mod headroom;
 mod held;
@@ -22,7 +22,7 @@ pub const XON_BELOW: &str =
 /// Why the quanta of a pause must be above zero.
 pub const NO_PAUSE: &str = "a pause of 0 quanta is a resumption; 65535 is what switches send";
 
-/// Who can be paused: a port and class, as one number.
+/// A source that can be paused: an ingress port and class, as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source(u32);
 
@@ -33,7 +33,7 @@ impl Source {
         Self((port * CLASSES + class) as u32)
     }
 
-    /// The port by which it comes.
+    /// The ingress port.
     pub fn port(self) -> usize {
         self.0 as usize / CLASSES
     }
@@ -50,27 +50,27 @@ impl Source {
     }
 }
 
-/// The source of a packet that waits.
+/// The source of a queued packet.
 #[inline]
 pub fn source_of(packet: &Packet) -> Source {
     Source::new(packet.ingress.index(), packet.class.index())
 }
 
-/// What a neighbour is to be told.
+/// An order to a neighbor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Stop sending this class.
     Pause(Source),
-    /// Go on.
+    /// Resume sending this class.
     Resume(Source),
 }
 
-/// Between which occupancies a neighbour is paused.
+/// The occupancy thresholds for pausing and resuming a neighbor.
 #[derive(Clone, Copy, Debug)]
 pub struct Thresholds {
     /// Above it the neighbour is paused.
     pub xoff: Bytes,
-    /// At or below it the neighbour may go on.
+    /// At or below it the neighbor is resumed.
     pub xon: Bytes,
 }
 

@@ -1,19 +1,20 @@
-//! Pauses by where packets wait: when a place (a queue, a port) passes XOFF, every source with a
-//! packet in it is paused, and so is every further one that adds to it, until it has fallen to XON.
-//! A source that several places hold is resumed when the last of them lets go.
+//! Pauses by the place where packets are queued. When a place (a queue, a port) exceeds XOFF, every
+//! source with a packet in it is paused, and so is every further source that adds to it, until the
+//! place has fallen to XON. A source that several places hold paused is resumed when the last of
+//! them releases it.
 
 use floodway_model::id::CLASSES;
 
 use super::{Order, Source, Thresholds};
 
-/// Which places hold which sources.
+/// Which places hold which sources paused.
 #[derive(Debug)]
 pub struct Meter {
     /// By place: above XOFF and not yet down to XON.
     over: Vec<bool>,
-    /// By place: the sources that it holds paused; empty unless it is over.
+    /// By place: the sources that it holds paused; empty unless the place is over.
     holds: Vec<Vec<Source>>,
-    /// By source: how many places hold it.
+    /// By source: the number of places that hold it.
     holders: Vec<u16>,
 }
 
@@ -28,8 +29,8 @@ impl Meter {
     }
 
     /// A packet of `source` (`None`: one that is never paused) has joined `place`, which now has
-    /// `backlog` bytes. `waiting` are the sources of all packets in it that may be paused, asked
-    /// for when the place passes XOFF only.
+    /// `backlog` bytes. `waiting` returns the sources of all packets in it that may be paused; it
+    /// is only called when the place exceeds XOFF.
     #[inline]
     pub fn on_enqueue<Waiting: Iterator<Item = Source>>(
         &mut self,
@@ -45,7 +46,7 @@ impl Meter {
             }
         } else if backlog > thresholds.xoff.0 {
             self.over[place] = true;
-            // Rare enough to look at every packet; keeping count of all sources is not.
+            // This is rare enough to scan all packets; per-source counters would cost more.
             for source in waiting() {
                 self.hold(place, source, orders);
             }
@@ -98,7 +99,7 @@ mod tests {
 
     const THRESHOLDS: Thresholds = Thresholds { xoff: Bytes(3_000), xon: Bytes(500) };
 
-    /// Places with the meter beside them, as a switch keeps them: packets by source and bytes.
+    /// Test bench: places with a meter, as in a switch, with packets by source and bytes.
     struct Bench {
         meter: Meter,
         places: [Vec<(Source, u64)>; 4],
@@ -131,13 +132,13 @@ mod tests {
         let mut bench = Bench { meter: Meter::new(4, 4), places: Default::default() };
         let (first, second, third) = (Source::new(1, 0), Source::new(2, 1), Source::new(3, 0));
         assert_eq!(bench.join(first, 0, 2_000), []);
-        // The second pushes place 0 over XOFF: both have a packet in it.
+        // The second source pushes place 0 over XOFF: both have a packet in it.
         assert_eq!(bench.join(second, 0, 2_000), [Order::Pause(first), Order::Pause(second)]);
-        // Another place holds the first source too: nothing more to say.
+        // Another place holds the first source too: no further order.
         assert_eq!(bench.join(first, 3, 4_000), []);
-        // Somebody new adds to a place that is over: paused at once.
+        // A new source adds to a place that is over: paused at once.
         assert_eq!(bench.join(third, 0, 100), [Order::Pause(third)]);
-        // It drains: the first source stays held by the other place.
+        // Place 0 drains: the first source is still held by the other place.
         assert_eq!(bench.leave(0), []);
         assert_eq!(bench.leave(0), [Order::Resume(second), Order::Resume(third)]);
         assert_eq!(bench.leave(3), [Order::Resume(first)]);

@@ -1,10 +1,10 @@
-//! Pauses by the ingress: every source against XOFF and XON by itself.
+//! Pauses by ingress: the occupancy of every source is compared with XOFF and XON separately.
 
 use floodway_model::id::CLASSES;
 
 use super::{Order, Source, Thresholds};
 
-/// Which sources have passed XOFF and not yet come down to XON.
+/// The sources that have exceeded XOFF and not yet fallen to XON.
 #[derive(Debug)]
 pub struct Meter {
     paused: Vec<bool>,
@@ -16,7 +16,7 @@ impl Meter {
         Self { paused: vec![false; ports * CLASSES] }
     }
 
-    /// A packet has come by which `source` holds `held` bytes.
+    /// A packet has arrived, after which `source` holds `held` bytes.
     #[inline]
     pub fn on_enqueue(
         &mut self,

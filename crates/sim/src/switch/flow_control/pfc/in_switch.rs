@@ -1,6 +1,6 @@
-//! Priority-based flow control in a switch: it compares backlogs with the thresholds whenever they change, pauses
-//! and resumes neighbours, and refreshes pauses before they expire. The watchdog observes the pauses of
-//! neighbours and the queues that they pause.
+//! Priority-based flow control in a switch: compares backlogs with the thresholds whenever they
+//! change, pauses and resumes neighbors, and refreshes pauses before they expire. The watchdog
+//! observes the pauses from neighbors and the queues that they stop.
 
 use floodway_model::Instant;
 use floodway_model::id::CLASSES;
@@ -81,7 +81,7 @@ impl Mechanism for Pfc {
         let (here, data) = (&view.ports[port], usize::from(view.spec.queue.count));
         for class in (0..data).filter(|class| classes >> class & 1 != 0) {
             let pause = &here.tx.pauses()[class];
-            // A pause that is only extended was seen when it began.
+            // A pause that is only extended was handled when it began.
             if pause.since() == view.now {
                 let waits = pause.until > view.now && !here.queues[class].is_empty();
                 watchdog.waits(Source::new(port, class), waits, view.now);
@@ -98,7 +98,8 @@ impl Mechanism for Pfc {
     fn on_timer(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.find_storms(view, actions);
         if !actions.is_empty() {
-            // The answer to a storm may resume neighbours. This is called again after it.
+            // The reaction to a storm may resume neighbors. This function is called again
+            // afterwards.
             return;
         }
         let quanta = self.spec.quanta;
@@ -164,7 +165,7 @@ impl Pfc {
         }
     }
 
-    /// Storms that begin or end now.
+    /// Detects storms that begin or end now.
     fn find_storms(&mut self, view: &View<'_>, actions: &mut Actions) {
         let Some(watchdog) = &mut self.watchdog else { return };
         while let Some((queue, due)) = watchdog.next_due(view.now) {
@@ -180,7 +181,7 @@ impl Pfc {
                         watchdog::Action::Forward => Action::IgnorePause { place: queue },
                     });
                 }
-                // Its pause ended in the meantime, or the storm is over.
+                // The pause ended in the meantime, or the storm is over.
                 Due::Storm { .. } | Due::Over => {}
             }
         }

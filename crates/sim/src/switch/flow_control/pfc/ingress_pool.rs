@@ -1,6 +1,7 @@
-//! PFC by the ingress book of a shared memory: each (port, class) against the dynamic threshold of
-//! the moment. The threshold moves with what all others hold, but it is compared only when a packet
-//! of the (port, class) itself comes or goes, as switch chips do.
+//! PFC by the ingress accounting of a shared buffer: the occupancy of each (port, class) is
+//! compared with the current dynamic threshold. The threshold depends on the occupancy of all
+//! others, but the comparison is made only when a packet of the same (port, class) arrives or
+//! leaves, as in switch chips.
 
 use floodway_model::id::CLASSES;
 
@@ -37,8 +38,8 @@ impl Meter {
         if !self.paused[source.index()] || share.in_headroom > 0 {
             return;
         }
-        // Whoever holds nothing goes on, however low the threshold is: nothing of it will leave,
-        // so it would not be asked again.
+        // A source that holds nothing is resumed, however low the threshold: none of its packets
+        // can leave any more, so no later comparison would resume it.
         let xon = f64::max(share.threshold - spec.xon_offset.0 as f64, 0.0);
         if share.held as f64 <= xon {
             self.paused[source.index()] = false;
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_frame_in_the_headroom_pauses_below_the_threshold_too() {
-        // The pool had no room for it.
+        // The pool had no room for the packet.
         let source = Source::new(SOURCE, 0);
         let (mut meter, mut orders) = (Meter::new(4), Vec::new());
         meter.on_enqueue(source, share(1_000, 1_000, 5_000.0), &mut orders);

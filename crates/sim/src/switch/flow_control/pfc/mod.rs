@@ -1,9 +1,9 @@
-//! Priority-based flow control (IEEE 802.1Q clause 36, once 802.1Qbb): when too many bytes that
-//! came in by a port in a class wait here, the neighbour at that port is told to stop sending that
+//! Priority-based flow control (PFC, IEEE 802.1Q clause 36, formerly 802.1Qbb): when too many
+//! queued bytes arrived by one port in one class, the neighbor at that port is told to pause that
 //! class.
 //!
-//! A class is charged as the neighbour sent it, even if the packet waits in another queue here:
-//! otherwise the pause would stop a queue that does not send what overflows.
+//! A packet is charged to the class in which the neighbor sent it, even if it is queued in another
+//! class here: otherwise the pause would stop a queue that does not cause the overflow.
 
 mod in_switch;
 mod ingress_pool;
@@ -18,26 +18,26 @@ use watchdog::Watchdog;
 
 pub use spec::{MeasuredOn, Spec};
 
-/// Where a packet is charged.
+/// Where a packet is accounted for.
 #[derive(Clone, Copy, Debug)]
 struct Charge {
-    /// As the neighbour sent it.
+    /// Ingress port, and the class in which the neighbor sent it.
     source: Source,
-    /// The queue in which it waits here: port and queue number.
+    /// Egress port and queue in which it is queued here.
     egress: (usize, usize),
 }
 
-/// The PFC of one switch.
+/// PFC state of one switch.
 #[derive(Debug)]
 pub struct Pfc {
     spec: Spec,
     meter: Meter,
     /// Data queues per port.
     queues: usize,
-    /// What neighbours were told.
+    /// Pauses sent to neighbors.
     ledger: Ledger,
     orders: Vec<Order>,
-    /// What watches the pauses of neighbours, if anything does.
+    /// The watchdog for pauses from neighbors, if enabled.
     watchdog: Option<Box<Watchdog>>,
 }
 
@@ -49,7 +49,7 @@ enum Meter {
 }
 
 impl Pfc {
-    /// For a switch.
+    /// Initial state for a switch.
     fn new(spec: &Spec, site: &Site<'_>) -> Self {
         let (ports, queues) = (site.ports.len(), site.queues);
         let watchdog = spec.watchdog.as_ref().map(|of| Box::new(Watchdog::new(of, ports)));
@@ -62,12 +62,13 @@ impl Pfc {
         Self { spec, meter, queues, ledger, orders: Vec::new(), watchdog }
     }
 
-    /// A packet has joined `queue` and is in the books.
+    /// A packet has joined `queue` and is counted.
     #[inline]
     fn on_enqueue(&mut self, charge: Charge, queue: &Queue, buffer: &Buffer) {
         let (spec, orders) = (&self.spec, &mut self.orders);
         let source = charge.source;
-        // What a switch makes itself has come in no class of data, and pauses nobody.
+        // Frames that originate at the switch did not arrive in a data class, and pause no
+        // neighbor.
         let queues = self.queues;
         let may_pause =
             |source: &Source| source.class() < queues && spec.covers(source.class() as u8);
@@ -88,8 +89,8 @@ impl Pfc {
         }
     }
 
-    /// What must go before `source`, which is paused, may go on. On the pool of the ingress the
-    /// threshold may rise, but it is looked at only when something of the source leaves.
+    /// What must leave before `source`, which is paused, is resumed. With an ingress pool the
+    /// threshold may rise, but it is compared only when a packet of the source leaves.
     fn holds_until(&self, source: Source, buffer: &Buffer) -> Held {
         let spec = &self.spec;
         match &self.meter {
@@ -99,7 +100,7 @@ impl Pfc {
         }
     }
 
-    /// A packet has left `queue` and the books.
+    /// A packet has left `queue` and is no longer counted.
     #[inline]
     fn on_dequeue(&mut self, charge: Charge, queue: &Queue, buffer: &Buffer) {
         let (spec, orders) = (&self.spec, &mut self.orders);

@@ -14,46 +14,47 @@ use crate::switch::flow_control::source_flow_control::Mode;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Occupancy above which the neighbour is paused; without meaning on `ingress_pool`. Default 750KB (Congestion Isolation decks).
+    /// XOFF threshold: occupancy in bytes above which the neighbor is paused; not used with
+    /// `ingress_pool`. Default 750KB (Congestion Isolation decks).
     pub xoff: Bytes,
-    /// Occupancy at or below which it may go on; without meaning on `ingress_pool`. Default 4KB
-    /// (same decks).
+    /// XON threshold: occupancy in bytes at or below which the neighbor is resumed; not used with
+    /// `ingress_pool`. Default 4KB (same decks).
     pub xon: Bytes,
-    /// On `ingress_pool`, how far below the dynamic threshold the occupancy must be for the neighbour
-    /// to go on. Default 3072B (the HPCC authors' simulator, `resume_offset`).
+    /// With `ingress_pool`: how far below the dynamic threshold the occupancy must fall for the
+    /// neighbor to be resumed. Default 3072B (the HPCC authors' simulator, `resume_offset`).
     pub xon_offset: Bytes,
-    /// XON as a part of XOFF, above 0 and below 1, in place of `xon`: a change of XOFF then moves both.
-    /// Default none.
+    /// XON as a fraction of XOFF, above 0 and below 1, instead of `xon`: a change of XOFF then
+    /// changes both. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xon_of_xoff: Option<f64>,
-    /// Which of the two books is compared with the thresholds, and which one `switch.queue.size`
-    /// limits where the memory is not shared. Default `ingress`.
+    /// The occupancy that is compared with the thresholds, which is also the one that
+    /// `switch.queue.size` limits if the buffer is not shared. Default `ingress`.
     pub measured_on: MeasuredOn,
-    /// Length of a pause in quanta of 512 bit times, 1 to 65535. A pause that must last is
-    /// refreshed when half of it has passed. Default 65535.
+    /// Pause time in quanta of 512 bit times, 1 to 65535. A pause that must last longer is
+    /// refreshed after half of it. Default 65535.
     pub quanta: u16,
-    /// Whether pauses last for `quanta` and are refreshed. Default true (IEEE 802.1Q). With false a pause
-    /// lasts until a frame ends it, as in the HPCC authors' simulator.
+    /// Whether pauses expire after `quanta` and are refreshed. Default true (IEEE 802.1Q). If
+    /// false, a pause lasts until a frame ends it, as in the HPCC authors' simulator.
     #[serde(skip_serializing_if = "Clone::clone")]
     pub refresh: bool,
-    /// Whether one frame tells a neighbour about several classes, as IEEE 802.1Q allows with its eight
-    /// timers: those that one event pauses or lets go on, and those of a frame that still waits for the wire.
-    /// Default false: a frame for each class.
+    /// Whether one frame may pause or resume several classes, as IEEE 802.1Q allows with its eight
+    /// timers: the classes that one event pauses or resumes, and those in a frame that is still
+    /// queued for the wire. Default false: a separate frame for each class.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub combine_classes: bool,
-    /// How long a port goes on as before after a pause frame has arrived, to stop or to go on. Default
-    /// none: the most that IEEE 802.3 clause 31B.3.7 allows at the rate of the link, 394 quanta or 2.0us
-    /// at 100 Gb/s.
+    /// Response time: how long after the arrival of a pause frame a port takes to stop or to
+    /// resume. Default none: the maximum of IEEE 802.3 clause 31B.3.7 for the link rate, 394 quanta
+    /// or 2.0us at 100 Gb/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Duration>,
-    /// Lossless classes, by which the neighbour sends, counted from 0; empty means all. Default
-    /// all.
+    /// Lossless classes, as used by the neighbor, counted from 0; empty means all. Default all.
     pub queues: Vec<u8>,
-    /// Whether what it protects must not be lost, so that a loss is a fault that the run reports and
-    /// too little headroom one that `check` does. Default true; false for memory that is known to be
-    /// too small.
+    /// Whether a loss in these classes is an error that the run reports, and too little headroom an
+    /// error that `check` reports. Default true; set to false for a buffer that is known to be too
+    /// small.
     pub lossless: bool,
-    /// A watchdog over queues that are paused for long; on if its table is there. Default none.
+    /// Watchdog for queues that are paused for too long. Enabled by the presence of its table.
+    /// Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<watchdog::Spec>,
 }
@@ -62,18 +63,18 @@ pub struct Spec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MeasuredOn {
-    /// Bytes that came in by one port in one class, wherever they wait: what 802.1Q describes.
-    /// Each (port, class) has `switch.queue.size` of memory and egress queues have no limit, or
-    /// what `switch.buffer.shared` gives them.
+    /// Bytes that arrived by one port in one class, wherever they are queued: what 802.1Q
+    /// describes. Each (port, class) has a buffer of `switch.queue.size` and egress queues have no
+    /// limit, or the limits of `switch.buffer.shared` apply.
     #[default]
     Ingress,
-    /// The same bytes, with the dynamic threshold of `switch.buffer.shared.ingress` for XOFF: a
-    /// port and class is paused when it holds more than the memory would now let it, or has
-    /// headroom in use. Its headroom is `switch.buffer.shared.headroom`.
+    /// The same bytes, with the dynamic threshold of `switch.buffer.shared.ingress` as XOFF: a port
+    /// and class is paused when it holds more than the buffer would currently admit, or uses
+    /// headroom. Its headroom is `switch.buffer.shared.headroom`.
     IngressPool,
     /// Bytes in one egress queue. Above XOFF every port and class that has bytes in it is paused,
-    /// until it falls to XON: the reading of the Congestion Isolation decks, which plot egress queues
-    /// against XOFF. No product is known to do so.
+    /// until it falls to XON. This is how the Congestion Isolation decks read: they plot egress
+    /// queues together with XOFF. No product is known to work this way.
     EgressQueue,
 }
 
@@ -154,7 +155,7 @@ impl CheckBeside for Spec {
 
     fn check_on(&self, _: &Facts<'_>, graph: &Graph, findings: &mut Findings<'_>) {
         let Some(watchdog) = self.watchdog.as_ref().filter(|_| self.refresh) else { return };
-        // A neighbour that goes on pausing says so again when half a pause has passed.
+        // A neighbor that keeps a queue paused repeats the pause after half of the pause time.
         let Some(slowest) = graph.links().map(|(_, _, end)| end.rate).min() else { return };
         let again = Duration(pause_time(self.quanta, slowest).0 / 2);
         if watchdog.restoration <= again {
@@ -184,18 +185,19 @@ impl Spec {
         (0..CLASSES as u8).filter(|&class| self.covers(class)).fold(0, |set, c| set | 1 << c)
     }
 
-    /// How long a port of this rate goes on as before after a pause frame has arrived.
+    /// Response time of a port of this rate to a pause frame.
     pub fn response_at(&self, rate: Rate) -> Duration {
         self.response.unwrap_or_else(|| standard_response(rate))
     }
 
-    /// Between which occupancies the neighbour is paused.
+    /// The occupancy thresholds for pausing and resuming a neighbor.
     #[inline]
     pub fn thresholds(&self) -> Thresholds {
         Thresholds { xoff: self.xoff, xon: self.xon() }
     }
 
-    /// The occupancy at or below which the neighbour may go on: `xon`, or its part of XOFF in whole bytes.
+    /// The occupancy at or below which the neighbor is resumed: `xon`, or its fraction of XOFF in
+    /// whole bytes.
     #[inline]
     pub fn xon(&self) -> Bytes {
         let part = |part: f64| Bytes((part * self.xoff.0 as f64) as u64);

@@ -1,7 +1,7 @@
-//! The PFC watchdog of switches, as SONiC has it: a queue that has been paused for long without a
-//! break, and has packets, is in a storm, and gets rid of its packets or stops obeying until the
-//! pauses have ceased. It breaks deadlocks, and frees a network of a NIC that pauses for ever, at the
-//! price of losses in a class that is to have none.
+//! The PFC watchdog of switches, as in SONiC: a queue that has packets and has been paused without
+//! interruption for too long is in a pause storm. Until the pauses cease, its packets are dropped
+//! or its pauses are ignored. The watchdog breaks deadlocks, and protects the network from a NIC
+//! that sends pauses forever, at the price of losses in a lossless class.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,16 +15,17 @@ use serde::{Deserialize, Serialize};
 use super::Source;
 use crate::switch::check::{CheckBeside, Facts};
 
-/// Parameters. Every lossless queue of every port is watched by itself.
+/// Parameters. Every lossless queue of every port is watched separately.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// How long a queue with packets must have been paused without a break to be in a storm. Default
-    /// 200ms (SONiC, `pfcwd`).
+    /// Detection time: how long a queue with packets must be paused without interruption to be in a
+    /// storm. Default 200ms (SONiC, `pfcwd`).
     pub detection: Duration,
-    /// How long no pause must have come for the storm to be over. Default 200ms (SONiC, `pfcwd`).
+    /// Restoration time: how long no pause must arrive for the storm to be over. Default 200ms
+    /// (SONiC, `pfcwd`).
     pub restoration: Duration,
-    /// What happens to the queue in the meantime. Default `drop` (SONiC, `pfcwd`).
+    /// What happens to the queue during a storm. Default `drop` (SONiC, `pfcwd`).
     pub action: Action,
 }
 
@@ -32,10 +33,10 @@ pub struct Spec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// Its packets are dropped, and so is what comes for it.
+    /// Its packets are dropped, and so are packets that arrive for it.
     #[default]
     Drop,
-    /// Its pauses are not obeyed.
+    /// Its pauses are ignored.
     Forward,
 }
 
@@ -86,28 +87,28 @@ impl CheckBeside for Spec {
     }
 }
 
-/// A storm.
+/// A pause storm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Egress port and queue.
     pub queue: Source,
-    /// When it was detected.
+    /// Time of detection.
     pub detected: Instant,
-    /// When it was over; [`Instant::NEVER`] if it was not.
+    /// End of the storm; [`Instant::NEVER`] if it did not end.
     pub restored: Instant,
-    /// Packets dropped because of it.
+    /// Packets dropped because of the storm.
     pub dropped: u64,
 }
 
-/// What becomes of a queue at a moment that was waited for.
+/// What a timer of a queue has detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// It has been paused for long, if its pause has not been broken since then.
+    /// The queue has been paused for the detection time, if the pause was not interrupted.
     Storm {
-        /// Since when it was to be watched.
+        /// Start of the detection time.
         since: Instant,
     },
-    /// No pause has come for long.
+    /// No pause has arrived for the restoration time.
     Over,
 }
 
@@ -115,18 +116,18 @@ pub enum Due {
 enum State {
     #[default]
     Calm,
-    /// It waits in a pause, and is in a storm if that lasts until then.
+    /// It is paused with packets queued, and is in a storm if that lasts until then.
     Waits { until: Instant },
-    /// It is in this storm, which is over then unless another pause comes.
+    /// It is in this storm, which ends then unless another pause arrives.
     Storm { event: usize, until: Instant },
 }
 
-/// The watchdog of one switch. Its queues are told by port and class like sources.
+/// The watchdog of one switch. Its queues are identified by port and class, like sources.
 #[derive(Debug)]
 pub struct Watchdog {
     spec: Spec,
     states: Vec<State>,
-    /// Whether `due` has an entry of the queue: it may be too early, never too late.
+    /// Whether `due` has an entry for the queue, which may be too early but never too late.
     armed: Vec<bool>,
     due: BinaryHeap<Reverse<(Instant, Source)>>,
     /// All storms, in the order in which they were detected.
@@ -134,7 +135,7 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// For a switch with this many ports.
+    /// Initial state for a switch with this many ports.
     pub fn new(spec: &Spec, ports: usize) -> Self {
         let queues = ports * CLASSES;
         Self {
@@ -146,17 +147,17 @@ impl Watchdog {
         }
     }
 
-    /// Whether nothing is known of the queue that would matter.
+    /// Whether the queue is neither being timed nor in a storm.
     pub fn is_calm(&self, queue: Source) -> bool {
         self.states[queue.index()] == State::Calm
     }
 
-    /// Whether what comes for the queue is to be dropped.
+    /// Whether packets that arrive for the queue must be dropped.
     pub fn drops(&self, queue: Source) -> bool {
         self.spec.action == Action::Drop && self.in_storm(queue)
     }
 
-    /// Whether the pauses of the queue are not to be obeyed.
+    /// Whether pauses of the queue must be ignored.
     pub fn ignores(&self, queue: Source) -> bool {
         self.spec.action == Action::Forward && self.in_storm(queue)
     }
@@ -165,7 +166,7 @@ impl Watchdog {
         matches!(self.states[queue.index()], State::Storm { .. })
     }
 
-    /// The queue is paused and has packets from now on, or not any more.
+    /// From now on the queue is paused with packets queued, or no longer so.
     pub fn waits(&mut self, queue: Source, waits: bool, now: Instant) {
         if self.in_storm(queue) {
             return;
@@ -178,14 +179,14 @@ impl Watchdog {
         }
     }
 
-    /// A frame that pauses the queue has come.
+    /// A frame that pauses the queue has arrived.
     pub fn hears_pause(&mut self, queue: Source, now: Instant) {
         if let State::Storm { until, .. } = &mut self.states[queue.index()] {
             *until = now + self.spec.restoration;
         }
     }
 
-    /// The storm of a queue begins. Gives what is done about it.
+    /// A storm of a queue begins. Returns the action to take.
     pub fn begins(&mut self, queue: Source, now: Instant) -> Action {
         let until = now + self.spec.restoration;
         self.states[queue.index()] = State::Storm { event: self.events.len(), until };
@@ -207,19 +208,19 @@ impl Watchdog {
         }
     }
 
-    /// When to ask [`Watchdog::next_due`] again.
+    /// When to call [`Watchdog::next_due`] again.
     pub fn wakes_at(&self) -> Instant {
         self.due.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at)
     }
 
-    /// A queue whose moment has come; a storm that is over is so from now on.
+    /// A queue whose timer has expired, if any; a storm that has ended is recorded as restored now.
     pub fn next_due(&mut self, now: Instant) -> Option<(Source, Due)> {
         while self.wakes_at() <= now {
             let Reverse((_, queue)) = self.due.pop().expect("there is a next one");
             self.armed[queue.index()] = false;
             match self.states[queue.index()] {
                 State::Calm => {}
-                // It has begun to wait, or was paused, later than when this was set.
+                // The queue was paused again after this entry was set.
                 State::Waits { until } | State::Storm { until, .. } if until > now => {
                     self.arm(queue, until);
                 }
@@ -278,7 +279,7 @@ mod tests {
         assert_eq!(dog.next_due(Instant(100)), None);
         dog.waits(queue, true, Instant(200));
         dog.waits(queue, true, Instant(260));
-        // One entry is kept of each queue, at the earliest time.
+        // Each queue has one entry, at its earliest time.
         assert_eq!((dog.wakes_at(), dog.next_due(Instant(300))), (Instant(300), None));
         let due = Due::Storm { since: Instant(260) };
         assert_eq!(

@@ -8,18 +8,18 @@
 //! | 16–19 | CN-TAG: 0x22E9, and the flow of the sampled frame, by which its source finds the reaction point |
 //! | 20–21 | EtherType 0x22E7 |
 //! | 22–23 | version 0 in four bits, six bits that are 0, and six bits of feedback |
-//! | 24–31 | CPID: which congestion point it is |
-//! | 32–33 | QOffset: Q_eq less the length of the queue, in units of 64 octets, two's complement |
+//! | 24–31 | CPID: identifier of the congestion point |
+//! | 32–33 | QOffset: Q_eq minus the length of the queue, in units of 64 octets, two's complement |
 //! | 34–35 | QDelta: the growth of the queue since the last sample, likewise |
 //! | 36–37 | priority of the sampled frame, in the three most significant bits |
 //! | 38–43 | destination of the sampled frame |
-//! | 44–45 | how many octets of the sampled frame follow |
-//! | 46–    | these, 0 to 64, from its EtherType on |
+//! | 44–45 | number of octets of the sampled frame that follow |
+//! | 46–    | these octets, 0 to 64, starting with its EtherType |
 //! |        | padding to 60 octets, and the FCS |
 //!
-//! Octets 22 to 45 and those that follow are the PDU, 24 to 88 octets. Numbers are big-endian, the
-//! FCS goes least significant octet first, as on the wire. Frames of data would have a CN-TAG
-//! themselves; here they are as short as without, as they are without VLAN tag.
+//! Octets 22 to 45 and those that follow are the PDU, 24 to 88 octets. Numbers are big-endian; the
+//! FCS is sent least significant octet first, as on the wire. On a real wire data frames would
+//! carry a CN-TAG too; here their length does not include it, nor a VLAN tag.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ const CN_TAG: [u8; 2] = [0x22, 0xe9];
 const TYPE: [u8; 2] = [0x22, 0xe7];
 const FCS: usize = 4;
 
-/// What a message says.
+/// Content of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cnm {
     /// MAC address of the source of the sampled frame.
@@ -52,7 +52,7 @@ pub struct Cnm {
     pub feedback: u8,
     /// The congestion point.
     pub cpid: u64,
-    /// Q_eq less the length of the queue, in units of 64 octets.
+    /// Q_eq minus the length of the queue, in units of 64 octets.
     pub offset: i16,
     /// Growth of the queue since the last sample, in units of 64 octets.
     pub delta: i16,
@@ -60,18 +60,18 @@ pub struct Cnm {
     pub sampled_priority: u8,
     /// Destination of the sampled frame.
     pub sampled_destination: [u8; 6],
-    /// What is sent back of the sampled frame, at most 64 octets.
+    /// The octets of the sampled frame that are sent back, at most 64.
     pub octets: Vec<u8>,
 }
 
-/// Why octets are not a message.
+/// Why octets are not a valid message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invalid {
-    /// There are fewer than 64 of them, or not as many as its fields say.
+    /// There are fewer than 64, or not as many as the fields indicate.
     Length,
-    /// The FCS is not that of the other octets.
+    /// The FCS does not match the other octets.
     Fcs,
-    /// Tags, type or version are others.
+    /// Tags, type or version differ.
     Type,
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for Invalid {
 impl std::error::Error for Invalid {}
 
 impl Cnm {
-    /// The frame. Panics if a field has more bits or octets than there is room for.
+    /// Encodes the frame. Panics if a field does not fit.
     pub fn encode(&self) -> Vec<u8> {
         assert!(self.feedback <= MOST && self.priority < 8 && self.sampled_priority < 8);
         assert!(self.octets.len() <= MOST_OCTETS);
@@ -116,11 +116,11 @@ impl Cnm {
         frame
     }
 
-    /// What a frame says.
+    /// Decodes a frame.
     ///
     /// # Errors
     ///
-    /// If it is no such message, or was damaged.
+    /// If it is not such a message, or is damaged.
     pub fn decode(frame: &[u8]) -> Result<Self, Invalid> {
         let shortest = usize::from(length::SHORTEST_FRAME);
         let at = frame.len().checked_sub(FCS).filter(|_| frame.len() >= shortest);
@@ -130,7 +130,7 @@ impl Cnm {
         }
         let six = |at: usize| -> [u8; 6] { std::array::from_fn(|n| body[at + n]) };
         let two = |at: usize| [body[at], body[at + 1]];
-        // The four bits of the version; those that are reserved may have a meaning some day.
+        // Only the four version bits are checked; the reserved bits may be defined later.
         if two(12) != VLAN || two(16) != CN_TAG || two(20) != TYPE || body[22] >> 4 != 0 {
             return Err(Invalid::Type);
         }
@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// Written out by hand: 26,000 bytes are 406 units of 64 and a bit, -406 is 0xfe6a.
+    /// Written by hand: 26,000 bytes are 406 units of 64 and a fraction, -406 is 0xfe6a.
     fn written() -> Vec<u8> {
         let mut octets = vec![
             0x02, 0, 0, 0, 0, 0x01, 0x02, 0, 0, 0, 0, 0x02, // addresses
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_pdu_has_24_to_88_octets() {
-        // Both addresses, both tags, the type and the FCS are 26 more.
+        // Both addresses, both tags, the type and the FCS add 26.
         for (octets, expected) in [(0, 64), (14, 64), (15, 65), (64, 26 + 88)] {
             let cnm = Cnm { octets: vec![7; octets], ..message() };
             assert_eq!(cnm.encode().len(), expected, "{octets}");
@@ -208,7 +208,7 @@ mod tests {
             assert_eq!(usize::from(spec.message_bytes(1_518)), expected, "{octets}");
         }
         assert_eq!(usize::from(length::CNM), 26 + 24);
-        // Of a frame of 64 octets there are 46 behind its addresses and type.
+        // A frame of 64 octets has 46 after its addresses and type.
         let spec = super::super::Spec { header_octets: 64, ..Default::default() };
         assert_eq!(spec.message_bytes(64), 26 + 24 + 46);
     }
@@ -227,10 +227,10 @@ mod tests {
         for at in [12, 17, 21] {
             assert_eq!(sealed(at, 0x55), Err(Invalid::Type), "{at}");
         }
-        // Another version; reserved bits are not looked at.
+        // Another version is rejected; reserved bits are ignored.
         assert_eq!(sealed(22, 0x10), Err(Invalid::Type));
         assert_eq!(sealed(22, 0x0f), Ok(()));
-        // 15 octets would make it longer.
+        // 15 octets would need a longer frame.
         assert_eq!(sealed(45, 15), Err(Invalid::Length));
         assert_eq!(sealed(45, 14), Ok(()));
     }
@@ -250,7 +250,7 @@ mod tests {
             };
             let mut frame = cnm.encode();
             prop_assert_eq!(Cnm::decode(&frame), Ok(cnm));
-            // One wrong bit is always found.
+            // A single bit error is always detected.
             let bit = damaged % (8 * frame.len());
             frame[bit / 8] ^= 1 << (bit % 8);
             prop_assert_eq!(Cnm::decode(&frame), Err(Invalid::Fcs));

@@ -1,10 +1,11 @@
-//! Quantized congestion notification, QCN (IEEE 802.1Qau-2010, now clauses 30 to 33 of IEEE 802.1Q):
-//! the congestion point. Each data queue of a port samples what joins it, one frame for so many bytes.
-//! If the queue is longer than it should be, or grows, a congestion notification message (CNM) with
-//! six bits of feedback goes to the source of the sampled frame, whose reaction point
-//! ([`congestion::qcn`](crate::host::congestion::qcn)) lowers the rate of the flow.
+//! Quantized congestion notification, QCN (IEEE 802.1Qau-2010, now clauses 30 to 33 of IEEE
+//! 802.1Q): the congestion point. Each data queue of a port samples arriving frames, one frame per
+//! interval counted in bytes. If the queue is longer than its set point, or growing, a congestion
+//! notification message (CNM) with six bits of feedback goes to the source of the sampled frame,
+//! whose reaction point ([`congestion::qcn`](crate::host::congestion::qcn)) lowers the rate of the
+//! flow.
 //!
-//! With q the bytes in the queue, the frame that just joined included and the one on the wire not,
+//! With q the bytes in the queue, including the frame that just joined but not the one on the wire,
 //! and `q_old` those at the last sample,
 //!
 //! ```text
@@ -12,12 +13,12 @@
 //! feedback = floor(-Fb 63 / (q_eq (2 w + 1))) if Fb < 0, else 0
 //! ```
 //!
-//! and a CNM is sent unless the feedback is 0. Until the next sample pass as many bytes as the
-//! feedback says: `sample_base` for little, an eighth of that for much (`au-rong-qcn-serial-hai`
-//! pseudo-code, 2007).
+//! and a CNM is sent unless the feedback is 0. The feedback also determines the bytes until the
+//! next sample: `sample_base` if it is small, down to an eighth of that if it is large
+//! (`au-rong-qcn-serial-hai` pseudo-code, 2007).
 //!
-//! All switches and hosts are one congestion notification domain. QCN is of layer 2: its messages do
-//! not cross a router, which is why it is not for networks that route from leaf to leaf.
+//! All switches and hosts form one congestion notification domain. QCN is a layer 2 mechanism: its
+//! messages do not cross a router, so it is not applicable to networks that route between leaves.
 
 pub mod frame;
 #[cfg(test)]
@@ -39,27 +40,27 @@ use crate::switch::mechanism::{
     Action, Actions, Events, Fate, Joined, Mechanism, Site, Transit, View,
 };
 
-/// Where the usual jitter is from.
+/// The source of the usual jitter.
 pub const JITTER: &str = "the pseudo-code of QCN has 0.15";
 
 /// Parameters of the congestion points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Q_eq: the length at which a queue should be. Default 26000B (IEEE8021-CN-MIB,
+    /// Q_eq: set point of the queue length, in bytes. Default 26000B (IEEE8021-CN-MIB,
     /// `ieee8021CnCpQueueSizeSetPoint`).
     pub q_eq: Bytes,
-    /// w: the weight of the growth since the last sample, 1/1024 to 1024. Default 2
+    /// w: weight of the queue growth since the last sample, 1/1024 to 1024. Default 2
     /// (`ieee8021CnCpFeedbackWeight`, an exponent of 2: 1).
     pub w: f64,
-    /// Bytes from one sample to the next while there is little or no congestion. Default 150000B
+    /// Bytes between two samples while there is little or no congestion. Default 150000B
     /// (`ieee8021CnCpMinSampleBase`): one frame of 1500 bytes in a hundred.
     pub sample_base: Bytes,
-    /// By which part the bytes until the next sample are more or less at random, 0 to below 1. Default
-    /// 0.15 (the pseudo-code).
+    /// Jitter of the sampling interval: the maximum random deviation in either direction, as a
+    /// fraction, 0 to below 1. Default 0.15 (the pseudo-code).
     pub jitter: f64,
-    /// Octets of the sampled frame that a message carries back, behind its addresses, 0 to 64. Default
-    /// 0 (`ieee8021CnCpMinHeaderOctets`).
+    /// Octets of the sampled frame, after its addresses, that a message carries back, 0 to 64.
+    /// Default 0 (`ieee8021CnCpMinHeaderOctets`).
     pub header_octets: u8,
     /// Data queues that are congestion points, counted from 0; empty means all. Default all.
     pub queues: Vec<u8>,
@@ -112,8 +113,8 @@ impl CheckBeside for Spec {
 /// The largest feedback: six bits.
 pub const MOST: u8 = 63;
 
-/// What is left of [`Spec::sample_base`] by the feedback, in 300ths: 150, 75, 50, 37.5, 30, 25, 21.5
-/// and 18.5 KB of 150 KB, one for each eight values.
+/// Sampling interval as a fraction of [`Spec::sample_base`], in 300ths: 150, 75, 50, 37.5, 30, 25,
+/// 21.5 and 18.5 KB of 150 KB, one for each eight feedback values.
 const INTERVALS: [u16; 8] = [300, 150, 100, 75, 60, 50, 43, 37];
 
 impl Spec {
@@ -123,33 +124,34 @@ impl Spec {
         self.queues.is_empty() || self.queues.iter().any(|&number| usize::from(number) == queue)
     }
 
-    /// The feedback for a queue of `q` bytes that had `old` at the last sample, 0 to [`MOST`].
+    /// The feedback for a queue of `q` bytes that had `old` bytes at the last sample, 0 to
+    /// [`MOST`].
     pub fn feedback(&self, q: u64, old: u64) -> u8 {
         let (q, old, q_eq) = (q as f64, old as f64, self.q_eq.0 as f64);
         let most = q_eq * (2.0 * self.w + 1.0);
         let excess = (q - q_eq) + self.w * (q - old);
-        // Rounds towards zero, and keeps within bounds.
+        // Rounds toward zero, within bounds.
         (excess.clamp(0.0, most) * f64::from(MOST) / most) as u8
     }
 
-    /// Bytes from a sample with this feedback to the next, without jitter.
+    /// Bytes from a sample with this feedback to the next one, without jitter.
     pub fn interval(&self, feedback: u8) -> f64 {
         self.sample_base.0 as f64 * f64::from(INTERVALS[usize::from(feedback >> 3)]) / 300.0
     }
 
-    /// Length of the message about a frame of so many bytes.
+    /// Length of the message about a frame of this many bytes.
     pub fn message_bytes(&self, bytes: u16) -> u16 {
         let copied = u16::from(self.header_octets).min(bytes - length::ETHERNET_OVERHEAD);
         (length::CNM + copied).max(length::SHORTEST_FRAME)
     }
 }
 
-/// What a congestion point remembers.
+/// State of a congestion point.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     /// Bytes in the queue at the last sample.
     old: u64,
-    /// Bytes until the next: below 0 it is time.
+    /// Bytes until the next sample, which is due when this falls below 0.
     left: f64,
 }
 
@@ -164,7 +166,7 @@ pub struct Qcn {
 }
 
 impl Qcn {
-    /// Those of a switch, with empty queues.
+    /// Initial state of the congestion points of a switch, with empty queues.
     fn new(spec: &Spec, site: &Site<'_>) -> Self {
         let mut rng = Stream::named(site.seed, &format!("{}, congestion points", site.name));
         let mut point = || Point { old: 0, left: jittered(spec, spec.interval(0), &mut rng) };
@@ -172,8 +174,8 @@ impl Qcn {
         Self { spec: spec.clone(), points, rng, sent: 0 }
     }
 
-    /// A frame of so many bytes has joined the queue of `point`, which now has `q`: what its source is
-    /// to hear, if anything.
+    /// A frame of this many bytes has joined the queue of `point`, which now has `q` bytes. Returns
+    /// the message to its source, if any.
     fn sample(&mut self, point: usize, q: u64, bytes: u16) -> Option<Body> {
         let (spec, state) = (&self.spec, &mut self.points[point]);
         state.left -= f64::from(bytes);
@@ -181,7 +183,7 @@ impl Qcn {
             return None;
         }
         let feedback = spec.feedback(q, state.old);
-        // In units of 64 octets, as far as 16 bits reach.
+        // In units of 64 octets, limited to 16 bits.
         let units = |bytes: i64| (bytes / 64).clamp(i16::MIN.into(), i16::MAX.into()) as i16;
         let offset = units(spec.q_eq.0 as i64 - q as i64);
         let delta = units(q as i64 - state.old as i64);
@@ -209,7 +211,7 @@ impl Mechanism for Qcn {
         }
         let q = view.ports[egress].queues[queue].congestion();
         let message = self.sample(egress * CLASSES + queue, q, packet.bytes);
-        // What TCP sends without data has no reaction point where it comes from.
+        // TCP segments without data have no reaction point at their source.
         let Some(body) = message.filter(|_| packet.is_data()) else { return };
         let frame = view.to_source(packet, self.spec.message_bytes(packet.bytes), body);
         actions.push(Action::Send { frame, except: Some(egress) });
@@ -226,7 +228,7 @@ impl Mechanism for Qcn {
     }
 }
 
-/// A number of bytes, more or less.
+/// A number of bytes with random jitter.
 fn jittered(spec: &Spec, bytes: f64, rng: &mut Stream) -> f64 {
     bytes * (1.0 + spec.jitter * (2.0 * rng.unit() - 1.0))
 }

@@ -1,9 +1,9 @@
-//! The congestion point against numbers worked out by hand.
+//! The congestion point, compared with values computed by hand.
 
 use super::*;
 use crate::switch::mechanism::SitePort;
 
-/// The standard's, without jitter.
+/// The parameters of the standard, without jitter.
 fn spec() -> Spec {
     Spec { jitter: 0.0, ..Spec::default() }
 }
@@ -11,24 +11,24 @@ fn spec() -> Spec {
 #[test]
 fn feedback_by_hand() {
     let spec = spec();
-    // 26,000 (2 · 2 + 1) = 130,000 bytes are 63.
+    // The maximum, 26,000 (2 · 2 + 1) = 130,000 bytes, gives 63.
     for (q, old, feedback) in [
-        // At Q_eq and at rest, or below it without growing enough: nothing.
+        // At Q_eq and constant, or below it without growing enough: no feedback.
         (26_000, 26_000, 0),
         (0, 0, 0),
-        // Below it and growing: -1 + 2 · 12,998 = 25,995 → 12.6.
+        // Below Q_eq and growing: -1 + 2 · 12,998 = 25,995 → 12.6.
         (25_999, 13_001, 12),
         // Twice Q_eq, all of it since the last sample: 26,000 + 2 · 26,000 = 78,000 → 37.8.
         (52_000, 26_000, 37),
-        // Twice Q_eq at rest: 26,000 → 12.6.
+        // Twice Q_eq, constant: 26,000 → 12.6.
         (52_000, 52_000, 12),
-        // It shrinks: 26,000 - 2 · 13,000 = 0.
+        // Shrinking: 26,000 - 2 · 13,000 = 0.
         (52_000, 65_000, 0),
         (52_000, 64_999, 0),
-        // 130,000 / 63 = 2063.49: the first value.
+        // 130,000 / 63 = 2063.49: the smallest feedback.
         (28_063, 28_063, 0),
         (28_064, 28_064, 1),
-        // The largest: from 130,000 on.
+        // The largest feedback: from 130,000 on.
         (155_999, 155_999, 62),
         (156_000, 156_000, 63),
         (u64::MAX >> 20, 0, 63),
@@ -50,7 +50,8 @@ fn intervals_are_those_of_the_pseudo_code() {
     assert_eq!([0, 8, 63].map(|feedback| spec.interval(feedback)), [15e3, 7.5e3, 1.85e3]);
 }
 
-/// Frames of 1500 bytes join until there is a message: how many they were, and what it says.
+/// Frames of 1500 bytes join until there is a message: returns the number of frames and the content
+/// of the message.
 fn joins(qcn: &mut Qcn, q: u64) -> (u32, u8, i16, i16) {
     for n in 1.. {
         if let Some(Body::Cnm { feedback, offset, delta }) = qcn.sample(0, q, 1_500) {
@@ -64,19 +65,19 @@ fn joins(qcn: &mut Qcn, q: u64) -> (u32, u8, i16, i16) {
 fn a_sequence_of_frames_by_hand() {
     let spec = spec();
     let mut qcn = Qcn::new(&spec, &Site::with_ports("switch", 1, &[SitePort::HOST; 1]));
-    // 150,000 bytes are 100 frames, the next is sampled. 52,000 bytes after none:
+    // 150,000 bytes are 100 frames; the next one is sampled. 52,000 bytes after an empty queue:
     // 26,000 + 104,000 = 130,000 → 63; offset -26,000/64, delta 52,000/64.
     assert_eq!(joins(&mut qcn, 52_000), (101, 63, -406, 812));
-    // 18,500 bytes are 12.3 frames. At rest: 12.
+    // 18,500 bytes are 12.3 frames. Constant: 12.
     assert_eq!(joins(&mut qcn, 52_000), (13, 12, -406, 0));
     // 75,000 bytes are 50 frames. 40,000: 14,000 - 24,000 < 0, no message; 150,000 later
     // 14,000 → 6.78. The two samples are 51 and 101 frames.
     assert_eq!(joins(&mut qcn, 40_000), (152, 6, -218, 0));
-    // 6 keeps the interval.
+    // Feedback 6 does not change the interval.
     assert_eq!(joins(&mut qcn, 30_000), (202, 1, -62, 0));
-    // The other point has not seen any of it.
+    // The other point is not affected.
     assert_eq!((qcn.points[1].old, qcn.points[1].left), (0, 150_000.0));
-    // What does not fit into 16 bits is as much as does.
+    // Values that exceed 16 bits saturate.
     let offset = joins(&mut qcn, 10_000_000).2;
     assert_eq!(offset, i16::MIN);
 }
@@ -84,12 +85,13 @@ fn a_sequence_of_frames_by_hand() {
 #[test]
 fn jitter_is_even_and_on_average_none() {
     let spec = Spec::default();
-    // Nothing waits: the intervals of 10,000 points are 150 KB, more or less 22.5 KB.
+    // Initially the intervals of 10,000 points are 150 KB, plus or minus at most 22.5 KB.
     let qcn = Qcn::new(&spec, &Site::with_ports("switch", 7, &[SitePort::HOST; 1_250]));
     let lefts: Vec<f64> = qcn.points.iter().map(|point| point.left / 1e3).collect();
     assert!(lefts.iter().all(|left| (127.5..172.5).contains(left)));
     let mean = lefts.iter().sum::<f64>() / 1e4;
-    // An even distribution of 45 KB width has a deviation of 13 KB: 0.13 of the mean, and five.
+    // A uniform distribution of 45 KB width has a deviation of 13 KB; that of the mean is 0.13. The
+    // bound is five of these.
     assert!((mean - 150.0).abs() < 0.65, "{mean}");
     let low = lefts.iter().filter(|left| **left < 138.75).count();
     // A quarter; five standard deviations are 217.

@@ -1,5 +1,5 @@
-//! Source flow control in a switch: it notifies the sources of packets that join a deep queue. An edge switch
-//! caches which destinations of its hosts are paused, and as a proxy pauses the hosts itself.
+//! Source Flow Control in a switch: notifies the sources of packets that join a deep queue. An edge
+//! switch caches the paused destinations of its hosts, and as a proxy pauses the hosts itself.
 
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
@@ -24,12 +24,12 @@ impl Mechanism for SourceFlowControl {
         Events::ARRIVED.and(Events::JOINED).and(Events::TRANSIT)
     }
 
-    /// Its destination may be paused without its host knowing.
+    /// The destination may be paused without the knowledge of the source host.
     #[inline(always)]
     fn on_arrived(&mut self, arrived: &Arrived<'_>, view: &View<'_>, actions: &mut Actions) {
         let Arrived { home, packet, .. } = *arrived;
         let port = packet.ingress.index();
-        // Nothing arrives over a link that is down.
+        // The host cannot be reached over a link that is down.
         if !view.ports[port].to_host || view.ports[port].tx.is_closed() {
             return;
         }
@@ -66,7 +66,7 @@ impl Mechanism for SourceFlowControl {
         );
     }
 
-    /// The edge switch of the source caches it, and consumes it if it is a proxy.
+    /// The edge switch of the source caches the message, and consumes it if it is a proxy.
     fn on_transit(
         &mut self,
         transit: &Transit<'_>,
@@ -116,25 +116,27 @@ impl Mechanism for SourceFlowControl {
 }
 
 impl SourceFlowControl {
-    /// As a proxy: pauses this class of the host at that port for this long.
+    /// As a proxy, pauses this class of the host at that port for this time.
     fn pause(&mut self, source: Source, pause_ns: u32, view: &View<'_>, actions: &mut Actions) {
         let rate = view.ports[source.port()].tx.link().rate;
         let Some(quanta) = self.proxy(source, pause_ns, rate, view.now) else { return };
-        // PFC pauses the class already. When it resumes it, the frame has what is left of this pause.
+        // PFC pauses the class already. When it resumes the class, its frame carries the remainder
+        // of this pause.
         if !view.holds(source) {
             self.send(source, quanta, view, actions);
         }
     }
 
     fn send(&mut self, source: Source, quanta: u16, view: &View<'_>, actions: &mut Actions) {
-        // Nothing arrives over a link that is down.
+        // The host cannot be reached over a link that is down.
         self.proxy_pauses += u64::from(!view.ports[source.port()].tx.is_closed());
         actions.push(Action::PauseFor { source, quanta });
     }
 }
 
-/// To the source of `packet`: pause what goes to its destination in the class in which its flow begins. A
-/// switch on the path may have isolated the flow since, which its source does not know.
+/// A message to the source of `packet`: pause traffic to its destination in the class in which its
+/// flow begins. A switch on the path may have isolated the flow since, which its source does not
+/// know.
 fn message(packet: &Packet, pause_ns: u32, view: &View<'_>) -> Packet {
     let class = Class(view.spec.data_queue(packet) as u8);
     view.to_source(packet, length::SFC, Body::Sfc { towards: packet.dst, class, pause_ns })

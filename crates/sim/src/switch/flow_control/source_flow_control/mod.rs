@@ -1,16 +1,17 @@
-//! Source Flow Control (project P802.1Qdw; IEEE 802.1 interim, May 2022; Le et al., "SFC: Near-Source
-//! Congestion Signaling and Flow Control", arXiv 2305.00538): a switch whose egress queue is too
-//! deep tells the sources of what joins it, directly and through all switches between, how long to
-//! be quiet. There is no message to go on: a pause simply ends.
+//! Source Flow Control (SFC, project P802.1Qdw; IEEE 802.1 interim, May 2022; Le et al., "SFC:
+//! Near-Source Congestion Signaling and Flow Control", arXiv 2305.00538). A switch whose egress
+//! queue is too deep sends a message to the sources of arriving packets, directly through all
+//! switches in between, with the time for which they must pause. There is no message to resume: a
+//! pause expires.
 //!
-//! The text of the amendment is not public; this is the mechanism of the deck. Where it is open:
-//! the pause is the time in which the queue drains to its target at the rate of its port
-//! ([`Spec::pause_ns`]), and of two pauses the one that ends later holds.
+//! The text of the amendment is not public; this is the mechanism of the deck. Where the deck
+//! leaves details open, the pause is the time in which the queue drains to its target at the rate
+//! of its port ([`Spec::pause_ns`]), and of two pauses the one that ends later applies.
 //!
-//! The edge switch of the source acts for it in two ways. As a proxy it turns the message into a
-//! PFC frame for a NIC that knows nothing of all this. And its destination cache remembers where
-//! the pause was about, so that its other hosts are stopped by the first packet that they send
-//! there.
+//! The edge switch of the source has two further functions. As a proxy it translates the message
+//! into a PFC frame, for a NIC without support for source flow control. And its destination cache
+//! stores the destination of the pause, so that its other hosts are paused by the first packet that
+//! they send there.
 
 mod in_switch;
 mod spec;
@@ -26,31 +27,32 @@ use crate::switch::mechanism::Site;
 use crate::switch::rests::Rests;
 pub use spec::{Drain, Mode, Spec, SuppressBy};
 
-/// The source flow control of one switch.
+/// Source Flow Control state of one switch.
 #[derive(Debug)]
 pub struct SourceFlowControl {
     spec: Spec,
-    /// When a source or flow was last told of an egress queue.
+    /// When a message was last sent, by source or flow and by egress queue.
     notified: Rests<(u32, u32)>,
-    /// When a host was last reminded of a destination and class.
+    /// When a reminder was last sent, by host, destination and class.
     reminded: Rests<(u32, u32, u8)>,
-    /// By destination and class, that in which flows begin: until when it is paused. Never iterated.
+    /// By destination and class (the one in which flows begin): until when it is paused. Never
+    /// iterated.
     cache: FxHashMap<(u32, u8), Instant>,
-    /// When the last pause in the cache ends: after it, none needs to be looked up.
+    /// When the last pause in the cache ends; afterwards no lookup is needed.
     cache_until: Instant,
     /// By [`Source`]: until when this switch, as a proxy, has paused it.
     proxied: Vec<Instant>,
-    /// Messages that began their way, or ended here at once, because a queue was too deep.
+    /// Messages that were sent, or that ended at this switch at once, because a queue was too deep.
     messages: u64,
-    /// Messages made, or pauses begun, because of the destination cache.
+    /// Messages sent, or pauses begun, because of the destination cache.
     reminders: u64,
-    /// PFC frames sent in place of messages, also those that repeat what is left of a pause on a link
-    /// that works again.
+    /// PFC frames sent instead of messages, including those that repeat the remainder of a pause on
+    /// a link that works again.
     proxy_pauses: u64,
 }
 
 impl SourceFlowControl {
-    /// For a switch.
+    /// Initial state for a switch.
     fn new(spec: &Spec, site: &Site<'_>) -> Self {
         Self {
             spec: spec.clone(),
@@ -65,9 +67,9 @@ impl SourceFlowControl {
         }
     }
 
-    /// A data packet has joined the queue with the number `queue` among all of the switch, now
-    /// `backlog` bytes deep: for how many nanoseconds its source is to be told to be quiet, if it
-    /// is to be told now.
+    /// A data packet has joined a queue, now `backlog` bytes deep; `queue` is its number among all
+    /// queues of the switch. Returns the pause time in nanoseconds to send to its source, if a
+    /// message is due now.
     #[inline]
     fn on_enqueue(
         &mut self,
@@ -90,9 +92,9 @@ impl SourceFlowControl {
         notify.then_some(pause_ns)
     }
 
-    /// A message for the host `src` of this switch says that a destination is paused from now on.
+    /// A message to host `src` of this switch says that a destination is paused from now on.
     fn learn(&mut self, src: u32, dst: u32, class: u8, pause_ns: u32, now: Instant) {
-        // That host knows; what it had sent before is no reason to tell it again.
+        // That host knows now; packets that it had already sent are no reason for a reminder.
         self.reminded.done((src, dst, class), now);
         let until = now + Duration::from_ns(pause_ns.into());
         let known = self.cache.entry((dst, class)).or_insert(until);
@@ -100,9 +102,9 @@ impl SourceFlowControl {
         self.cache_until = self.cache_until.max(until);
     }
 
-    /// A host of this switch has sent a data packet of a flow that begins in `class`: for how many
-    /// nanoseconds it is to be told to be quiet, if its destination is paused in that class and it
-    /// is to be told now.
+    /// A host of this switch has sent a data packet of a flow that begins in `class`. Returns the
+    /// pause time in nanoseconds to send to it, if its destination is paused in that class and a
+    /// reminder is due now.
     #[inline]
     fn resend_notification(&mut self, packet: &Packet, class: u8, now: Instant) -> Option<u32> {
         if self.cache_until <= now || !self.spec.cache {
@@ -117,9 +119,9 @@ impl SourceFlowControl {
         notify.then_some(left_ns)
     }
 
-    /// As a proxy: the quanta of the PFC frame that pauses `source` for this long, at most; `None`
-    /// if there is nothing to say because it is paused for longer already, or for less than a
-    /// quantum.
+    /// As a proxy: the quanta of the PFC frame that pauses `source` for at most this time. `None`
+    /// if no frame is needed, because the source is already paused for longer or the time is less
+    /// than a quantum.
     fn proxy(&mut self, source: Source, pause_ns: u32, rate: Rate, now: Instant) -> Option<u16> {
         let quanta = quanta_within(Duration::from_ns(pause_ns.into()), rate);
         let until = now + pause_time(quanta, rate);
@@ -131,18 +133,18 @@ impl SourceFlowControl {
         Some(quanta)
     }
 
-    /// What is left of the pause of a source, in quanta: 0 if it is over.
+    /// The remainder of the pause of a source, in quanta: 0 if it is over.
     fn quanta_left(&self, source: Source, rate: Rate, now: Instant) -> u16 {
         quanta_within(self.proxied[source.index()].since(now), rate)
     }
 }
 
-/// The most quanta of 512 bit times that do not last longer than `time`; a frame has room for
-/// 65535.
+/// The most quanta of 512 bit times that do not exceed `time`, at most 65535, the maximum of a
+/// frame.
 fn quanta_within(time: Duration, rate: Rate) -> u16 {
     let quanta = u128::from(time.0) * u128::from(rate.0) / (512 * u128::from(PS_PER_S));
     let quanta = u16::try_from(quanta).unwrap_or(u16::MAX);
-    // Where a bit is no whole number of picoseconds the time of many is rounded up.
+    // If a bit time is not a whole number of picoseconds, the duration of many is rounded up.
     if pause_time(quanta, rate) > time { quanta.saturating_sub(1) } else { quanta }
 }
 
@@ -210,9 +212,9 @@ mod tests {
         let mut sfc = new(&Spec::default());
         assert_eq!(sfc.resend_notification(&packet(0, 1, 9), 0, us(0)), None);
         sfc.learn(3, 9, 0, 20_000, us(0));
-        // A shorter one does not shorten it.
+        // A shorter pause does not shorten the current one.
         sfc.learn(4, 9, 0, 5_000, us(1));
-        // Who was told itself is not told again so soon.
+        // A host that received a message itself gets no reminder so soon.
         assert_eq!(sfc.resend_notification(&packet(0, 4, 9), 0, us(4)), None);
         assert_eq!(sfc.resend_notification(&packet(0, 4, 9), 0, us(7)), Some(13_000));
         assert_eq!(sfc.resend_notification(&packet(0, 1, 9), 0, us(4)), Some(16_000));
@@ -231,12 +233,13 @@ mod tests {
         let (mut sfc, source) = (new(&Spec::default()), Source::new(0, 3));
         // A quantum is 5.12 ns at 100 Gb/s: 8 us are 1562.5 of them.
         assert_eq!(sfc.proxy(source, 8_000, GBPS_100, us(0)), Some(1_562));
-        // 1 us later 7 us would end at the same time, 2 us before, 8 us after it.
+        // 1 us later a pause of 7 us would end at the same time; 2 us would end before, 8 us after
+        // it.
         assert_eq!(sfc.proxy(source, 2_000, GBPS_100, us(1)), None);
         assert_eq!(sfc.quanta_left(source, GBPS_100, us(1)), 1_562 - 196);
         assert_eq!(sfc.proxy(source, 8_000, GBPS_100, us(1)), Some(1_562));
         assert_eq!(sfc.quanta_left(source, GBPS_100, us(9)), 0);
-        // Less than a quantum is nothing; more than fits is cut.
+        // Less than a quantum gives no frame; more than a frame holds is limited.
         assert_eq!(sfc.proxy(source, 5, GBPS_100, us(20)), None);
         assert_eq!(sfc.proxy(source, 4_000_000, GBPS_100, us(20)), Some(65_535));
     }

@@ -9,42 +9,44 @@ use crate::switch::check::{CheckBeside, Facts};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Who obeys a message. Default `proxy` (deck: "works with today's RDMA NICs").
+    /// Which device obeys a message. Default `proxy` (deck: "works with today's RDMA NICs").
     pub mode: Mode,
-    /// Depth of an egress queue from which on the sources of what joins it are told. Default
-    /// 100KB (deck: 2/3 of the bandwidth-delay product).
+    /// Depth of an egress queue, in bytes, from which the sources of arriving packets are notified.
+    /// Default 100KB (deck: 2/3 of the bandwidth-delay product).
     pub trigger: Bytes,
-    /// Depth to which the queue can drain while its sources are quiet. Default 50KB (deck: 1/3 of
-    /// the bandwidth-delay product).
+    /// Depth in bytes to which the queue can drain while its sources are paused. Default 50KB
+    /// (deck: 1/3 of the bandwidth-delay product).
     pub target: Bytes,
-    /// The least time between two messages that one `suppress_by` causes at one egress queue, and
-    /// between two reminders from the destination cache. Default 6us (deck: half a round trip).
+    /// Minimum interval between two messages for the same `suppress_by` from one egress queue, and
+    /// between two reminders from the destination cache. Default 6us (deck: half a round-trip
+    /// time).
     pub suppression: Duration,
-    /// What is left alone for that time. Default `source` (assumed).
+    /// To what the suppression applies: a source host or a flow. Default `source` (assumed).
     pub suppress_by: SuppressBy,
-    /// Whether edge switches remember paused destinations, and pause their hosts' traffic to them
-    /// without waiting for a message from far away. Default true (deck: "destination cache: ToR").
+    /// Whether edge switches cache paused destinations, and pause the traffic of their hosts to
+    /// them without a message from the congested switch. Default true (deck: "destination cache:
+    /// ToR").
     pub cache: bool,
-    /// Time that is taken off every pause, for the way of the message and of the first data after
-    /// it (US patent 9,614,777 does that). Default 0ns (the deck names none).
+    /// Time subtracted from every pause, for the travel time of the message and of the first data
+    /// after it (as in US patent 9,614,777). Default 0ns (the deck names none).
     pub deduct: Duration,
-    /// The data queues that are watched, counted from 0; empty means all. Default all.
+    /// Data queues that are monitored, counted from 0; empty means all. Default all.
     pub queues: Vec<u8>,
 }
 
-/// Who obeys.
+/// Which device obeys a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// The NIC of the source, which holds back what it has for that destination in that class.
+    /// The NIC of the source, which holds back traffic to that destination in that class.
     Native,
-    /// The edge switch of the source, which ends the message and sends the NIC a PFC frame
-    /// instead: that stops the whole class there.
+    /// The edge switch of the source, which consumes the message and sends a PFC frame to the NIC
+    /// instead: the NIC then pauses the whole class.
     #[default]
     Proxy,
 }
 
-/// What is left alone after a message.
+/// For what further messages are suppressed after a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SuppressBy {
@@ -96,25 +98,26 @@ impl CheckBeside for Spec {
     }
 }
 
-/// How fast a queue drains: its part of the rate of its port.
+/// How fast a queue drains: its share of the rate of its port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drain {
     /// Rate of the port.
     pub rate: Rate,
-    /// Weight of the queue, and of all queues that want to send, it included.
+    /// Weight of the queue, and the sum of the weights of all queues that want to send, including
+    /// this one.
     pub share: (u64, u64),
 }
 
 impl Spec {
-    /// Whether `queue` is watched.
+    /// Whether `queue` is monitored.
     #[inline]
     pub fn covers(&self, queue: usize) -> bool {
         self.queues.is_empty() || self.queues.contains(&(queue as u8))
     }
 
-    /// How long sources are to be quiet, in whole nanoseconds, which is what a message carries:
-    /// until a queue of `backlog` bytes has drained to the target,
-    /// T = 8 (backlog - target) / rate, less `deduct`, rounded down.
+    /// The pause time for sources, in whole nanoseconds, the unit of messages: the time in which a
+    /// queue of `backlog` bytes drains to the target, T = 8 (backlog - target) / rate, minus
+    /// `deduct`, rounded down.
     pub fn pause_ns(&self, backlog: u64, drain: Drain) -> u32 {
         let line = drain.rate.time_for(Bytes(backlog.saturating_sub(self.target.0)));
         let (weight, all) = drain.share;
@@ -142,7 +145,7 @@ mod tests {
         assert_eq!(spec.pause_ns(100_000, alone(100)), 4_000);
         assert_eq!(spec.pause_ns(100_012, alone(100)), 4_000);
         assert_eq!(spec.pause_ns(100_013, alone(100)), 4_001);
-        // At the target and below it there is nothing to wait for.
+        // At the target and below it no pause is needed.
         assert_eq!(spec.pause_ns(50_000, alone(100)), 0);
         assert_eq!(spec.pause_ns(10, alone(100)), 0);
     }
