@@ -1,11 +1,13 @@
-//! Deadlocks: ports that wait for each other in a circle, so that none of them will ever send.
+//! Deadlock detection: ports that are blocked on each other in a cycle, so that none of them will
+//! ever send.
 //!
-//! A port and class that has packets and is paused goes on when enough of what its neighbour holds
-//! against it has left that neighbour. Assume that all which are stopped stay so, and take out, again
-//! and again, those whose neighbour will let them go on even if nothing leaves the others: what stays
-//! at the end can never send. Each of these waits for another one of them, so there are circles among
-//! them, and the rest waits behind a circle. A pause that only lasts long, like those of a congestion
-//! tree, ends at a port that is not stopped, and is taken out from there.
+//! A port and class that has packets and is paused is resumed when enough of the bytes that its
+//! neighbor charges to it have left that neighbor. The algorithm assumes that all stopped ports
+//! stay stopped, and repeatedly removes those that their neighbor will resume even if nothing
+//! leaves the remaining ones. The ports that are left at the end can never send. Each of them
+//! depends on another one of them, so they contain cycles, and the others are blocked behind a
+//! cycle. A pause that merely lasts long, as in a congestion tree, depends on a port that is not
+//! stopped, and is removed starting from there.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,47 +16,47 @@ use floodway_model::{Instant, NodeId};
 use crate::switch::Switch;
 use crate::switch::stopped::{Stopped, Waits};
 
-/// What has been found.
+/// The deadlocks found.
 #[derive(Clone, Debug, Default)]
 pub struct Deadlocks {
-    /// Circles that have no port in common.
+    /// Cycles that have no port in common.
     pub cycles: Vec<Cycle>,
-    /// Ports and classes of switches that are in none of them but wait for one.
+    /// Number of ports and classes of switches that are in no cycle but blocked behind one.
     pub behind: u64,
-    /// When the last frame ended that came out of a queue, anywhere.
+    /// End of the last transmission, anywhere, of a frame that came from a queue.
     pub last_moved: Instant,
 }
 
-/// Ports that wait for each other, in order: each is stopped by the node of the next.
+/// Ports that are blocked on each other, in order: each is stopped by the node of the next.
 #[derive(Clone, Debug)]
 pub struct Cycle {
-    /// With the node of each, beginning with the lowest number.
+    /// The ports with their nodes, starting with the lowest number.
     pub members: Vec<(NodeId, Stopped)>,
 }
 
 impl Cycle {
-    /// How many flows have packets in it.
+    /// Number of flows that have packets in the cycle.
     pub fn flows(&self) -> usize {
         let all = self.members.iter().flat_map(|(_, stopped)| &stopped.flows);
         all.collect::<std::collections::BTreeSet<_>>().len()
     }
 }
 
-/// What one that is stopped waits for: all of these.
+/// The conditions for resuming a stopped port: all of these must hold.
 type Wait = Vec<Need>;
 
-/// One of them.
+/// One condition.
 #[derive(Clone, Debug, Default)]
 struct Need {
-    /// Bytes that hold it up, with those that are stopped, by their numbers, of which each keeps
-    /// these bytes where they are.
+    /// Bytes that keep the port stopped, each with the stopped ports (by number) that keep these
+    /// bytes where they are.
     behind: Vec<(Vec<usize>, u64)>,
-    /// It goes on when at most so many of these are left.
+    /// The condition holds when at most this many of these bytes are left.
     goes_on_at: u64,
 }
 
 impl Need {
-    /// Whether enough bytes stay while the others are stuck or not as given.
+    /// Whether enough bytes stay to keep the port stopped, given which ports are stuck.
     fn holds(&self, stuck: &[bool]) -> bool {
         let stays = |(by, _): &&(Vec<usize>, u64)| by.iter().any(|&other| stuck[other]);
         let bytes: u64 = self.behind.iter().filter(stays).map(|(_, bytes)| bytes).sum();
@@ -62,7 +64,8 @@ impl Need {
     }
 }
 
-/// Seeks deadlocks in what the switches are at `now`. Hosts send nothing on, so they are in none.
+/// Detects deadlocks in the state of the switches at `now`. Hosts do not forward, so they are part
+/// of no cycle.
 pub fn find(switches: &[Switch], now: Instant) -> Deadlocks {
     let stopped: Vec<(NodeId, Stopped)> = switches
         .iter()
@@ -104,8 +107,8 @@ pub fn find(switches: &[Switch], now: Instant) -> Deadlocks {
     }
 }
 
-/// Those that can never go on: the largest set in which each is held up by enough bytes in others of
-/// it.
+/// The ports that can never be resumed: the largest set in which each is kept stopped by enough
+/// bytes blocked on others of the set.
 fn stuck(waits: &[Wait]) -> Vec<bool> {
     let mut stuck = vec![true; waits.len()];
     loop {
@@ -122,8 +125,8 @@ fn stuck(waits: &[Wait]) -> Vec<bool> {
     }
 }
 
-/// Circles among those that are stuck, without a member in common: through the lowest number that
-/// is in one the shortest, then the same of the rest. Each begins with its lowest number.
+/// Disjoint cycles among the stuck ports: a shortest one through the lowest number that is in a
+/// cycle, then the same for the remaining ports. Each starts with its lowest number.
 fn cycles(waits: &[Wait], stuck: &[bool]) -> Vec<Vec<usize>> {
     let behind = |wait: &Wait| -> Vec<usize> {
         let needs = wait.iter().filter(|need| need.holds(stuck));
@@ -143,7 +146,8 @@ fn cycles(waits: &[Wait], stuck: &[bool]) -> Vec<Vec<usize>> {
     cycles
 }
 
-/// The shortest circle through `first` among those that are free, each of which is `behind` others.
+/// The shortest cycle through `first` among the ports that are free, each of which is blocked
+/// `behind` others.
 fn shortest(behind: &[Vec<usize>], free: &[bool], first: usize) -> Option<Vec<usize>> {
     let mut before = vec![usize::MAX; behind.len()];
     let mut next = VecDeque::from([first]);
@@ -170,7 +174,7 @@ fn shortest(behind: &[Vec<usize>], free: &[bool], first: usize) -> Option<Vec<us
 mod tests {
     use super::*;
 
-    /// Who waits for whom, by one byte each.
+    /// A wait-for graph in which each dependency is one byte.
     fn waits(behind: &[&[usize]]) -> Vec<Wait> {
         let wait = |others: &&[usize]| {
             let behind = others.iter().map(|&other| (vec![other], 1)).collect();
@@ -189,24 +193,24 @@ mod tests {
 
     #[test]
     fn a_chain_is_none() {
-        // 0 waits for 1, that for 2, that for 3, which nobody stops.
+        // 0 depends on 1, 1 on 2, and 2 on 3, which is not stopped.
         assert_eq!(found(&waits(&[&[1], &[2], &[3], &[]])), (vec![], 0));
-        // A tree of congestion: many behind one.
+        // A congestion tree: many ports blocked behind one.
         assert_eq!(found(&waits(&[&[3], &[3], &[3], &[4], &[]])), (vec![], 0));
     }
 
     #[test]
     fn a_circle_and_those_behind_it() {
-        // 0 waits for 2, that for 1, that for 0; 3 waits for 1 and 4 for 3.
+        // 0 depends on 2, 2 on 1, and 1 on 0; 3 is blocked behind 1, and 4 behind 3.
         assert_eq!(found(&waits(&[&[2], &[0], &[1], &[1], &[3]])), (vec![vec![0, 2, 1]], 2));
-        // Two that wait for each other.
+        // Two ports that are blocked on each other.
         assert_eq!(found(&waits(&[&[], &[2], &[1]])), (vec![vec![1, 2]], 0));
     }
 
     #[test]
     fn a_circle_dissolves_if_enough_leaves_elsewhere() {
-        // 0 and 1 wait for each other; of what holds up 1, 600 bytes wait for 0 and 500 for 2, which
-        // drains.
+        // 0 and 1 are blocked on each other. Of the bytes that keep 1 stopped, 600 are bound for 0
+        // and 500 for 2, which drains.
         let circle = |goes_on_at| {
             let mut waits = waits(&[&[1], &[0, 2], &[]]);
             let behind = vec![(vec![0], 600), (vec![2], 500)];
@@ -219,8 +223,9 @@ mod tests {
 
     #[test]
     fn bytes_stay_for_the_sake_of_any_that_they_wait_for() {
-        // 0 waits for bytes that are bound for 2, which drains, and stand behind a head for 1. They
-        // count once although they wait for 1 as well as for 3, which is behind 1.
+        // 0 depends on 500 bytes bound for 2, which drains, but queued behind a head for 1, and on
+        // 500 bytes that are blocked on 1 as well as on 3, which is behind 1. All of them count
+        // once.
         let circle = |goes_on_at| {
             let mut waits = waits(&[&[], &[0], &[], &[1]]);
             let behind = vec![(vec![1, 2], 500), (vec![1, 3], 500)];
@@ -233,7 +238,8 @@ mod tests {
 
     #[test]
     fn everything_that_one_waits_for_must_happen() {
-        // 1 waits for 0, which waits for little of 1 or for much of 2: that drains, and so does all.
+        // 1 depends on 0, which depends on a few bytes of 1 or many of 2: these drain, and so does
+        // everything.
         let need = |other, bytes| Need { behind: vec![(vec![other], bytes)], goes_on_at: 100 };
         let mut circle = waits(&[&[], &[0], &[]]);
         circle[0] = vec![need(1, 100), need(2, 900)];
@@ -244,9 +250,9 @@ mod tests {
 
     #[test]
     fn of_circles_with_a_port_in_common_the_shortest_is_told() {
-        // 0 -> 1 -> 2 -> 0 and 0 -> 3 -> 0: the second; 1 and 2 wait behind.
+        // 0 -> 1 -> 2 -> 0 and 0 -> 3 -> 0: the second is found; 1 and 2 are blocked behind it.
         assert_eq!(found(&waits(&[&[1, 3], &[2], &[0], &[0]])), (vec![vec![0, 3]], 2));
-        // Two without one in common.
+        // Two cycles without a common port.
         let apart = waits(&[&[2], &[3], &[0], &[1]]);
         assert_eq!(found(&apart), (vec![vec![0, 2], vec![1, 3]], 0));
     }

@@ -1,5 +1,5 @@
-//! FNV-1a with 128 bits (Fowler, Noll and Vo): tells apart what differs by accident, not by
-//! malice. The build script uses this file too, so it needs nothing but the standard library.
+//! FNV-1a with 128 bits (Fowler, Noll and Vo): distinguishes inputs that differ by accident, not by
+//! malice. The build script uses this file too, so it depends on nothing but the standard library.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use std::fmt;
 pub struct Digest(u128);
 
 impl Digest {
-    /// Of no bytes.
+    /// The hash of an empty input.
     pub const fn new() -> Self {
         Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
     }
 
-    /// Takes in bytes.
+    /// Adds bytes to the hash.
     pub fn add(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);

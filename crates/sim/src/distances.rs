@@ -1,6 +1,6 @@
-//! How far hosts are from each other: the longest way in a network in which every link may differ, so
-//! that the number of links does not tell which hosts are farthest apart, and the switches between
-//! any two.
+//! Distances between hosts: the longest path in a network whose links may all differ, so that the
+//! number of links does not determine which hosts are farthest apart; and the number of switches
+//! between any two hosts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,21 +12,21 @@ use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use crate::Spec;
 use crate::search::{self, AT_ONCE, Fabric};
 
-/// What congestion control is told of the network.
+/// Information about the network for congestion control.
 #[derive(Debug)]
 pub struct Distances {
-    /// The round-trip time of a full packet and its answer between the hosts farthest apart, on the
+    /// Round-trip time of a full packet and its answer between the hosts farthest apart, on the
     /// idle network.
     pub longest_round_trip: Duration,
-    /// By node: of a host the number of its edge switch.
+    /// By node: the index of a host's edge switch.
     edges: Vec<u16>,
-    /// Switches on the way from one edge switch to another, both included.
+    /// Number of switches on the shortest path between two edge switches, both included.
     switches: Vec<u8>,
     count: usize,
 }
 
 impl Distances {
-    /// Of the network of a simulation.
+    /// Computes the distances in the network of a simulation.
     pub fn of(spec: &Spec) -> Self {
         let graph = &spec.graph;
         let fabric = Fabric::new(graph, &BTreeSet::new());
@@ -56,15 +56,15 @@ impl Distances {
         Self { longest_round_trip, edges, switches, count }
     }
 
-    /// Switches on the shortest ways between two hosts.
+    /// Number of switches on the shortest path between two hosts.
     pub fn switches(&self, a: NodeId, b: NodeId) -> u8 {
         let [a, b] = [a, b].map(|host| usize::from(self.edges[host.index()]));
         self.switches[a * self.count + b]
     }
 }
 
-/// By node and port: how long a full packet takes to be handled at the other end, and its answer on
-/// the same link, with the latency of the switch that sends them.
+/// By node and port: the time until a full packet is handled at the other end, plus the same for
+/// its answer on the same link, with the latency of the sending switch.
 fn times(spec: &Spec) -> Vec<Vec<Duration>> {
     let longest = |of: fn(&crate::host::transport::Spec) -> u16| {
         let frames = spec.profiles.iter().map(|profile| of(&profile.transport));
@@ -86,14 +86,14 @@ fn times(spec: &Spec) -> Vec<Vec<Duration>> {
     nodes.map(of_node).collect()
 }
 
-/// Beyond so many senders that differ, the first ones have to do.
+/// Maximum number of distinct senders examined; further ones are ignored.
 const MOST_SENDERS: usize = 1_000;
 
-/// The longest time between two hosts, and the slowest rate on that way, by the times that links
-/// take, of every node and port. Of the ways with the fewest links, which traffic takes, the longest
+/// The longest time between two hosts, and the lowest rate on that path, computed from the times of
+/// the links by node and port. Among paths with the fewest links, which traffic takes, the longest
 /// counts.
 pub fn longest_way(graph: &Graph, times: &[Vec<Duration>]) -> (Duration, Rate) {
-    // Hosts on the same switch with links of the same kind are as far from everybody.
+    // Hosts on the same switch with equal links are at the same distance from every other host.
     let mut senders = BTreeMap::new();
     for host in graph.hosts() {
         let link = graph.node(host).ports[0];
@@ -104,7 +104,7 @@ pub fn longest_way(graph: &Graph, times: &[Vec<Duration>]) -> (Duration, Rate) {
     ways.max_by_key(|&(time, rate)| (time, Reverse(rate))).unwrap_or_default()
 }
 
-/// The same from one host.
+/// The same for one sending host.
 fn longest_from(graph: &Graph, from: NodeId, times: &[Vec<Duration>]) -> Option<(Duration, Rate)> {
     let distances = graph.distances(from);
     let is_host = |id: NodeId| graph.node(id).kind == NodeKind::Host;

@@ -1,10 +1,10 @@
-//! Links that fail during a run, and what is lost on them.
+//! Link failures during a run, and the frames that they lose.
 //!
-//! When a link fails, what is on it is lost, both ways, and so is what its ends send until they
-//! know. From then on they send nothing, and all switches forward as if it were not there, until they
-//! know that it works again. When that is follows from the scenario, so every end and every switch
-//! has its own list of times, and nothing reaches across. A frame that will be lost is known to be so
-//! when it is sent, and never arrives.
+//! When a link fails, the frames on it are lost, in both directions, and so is everything that its
+//! ends send until they detect the failure. From then on they send nothing, and all switches
+//! forward as if the link did not exist, until the repair is detected. These times follow from the
+//! scenario, so every end and every switch has a list of times of its own and no signaling is
+//! simulated. Whether a frame will be lost is known when it is sent; a lost frame never arrives.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -15,56 +15,57 @@ use floodway_model::{Body, Duration, FlowId, Graph, Instant, NodeId, Packet, Por
 use crate::routing::Routes;
 use crate::telemetry::Telemetry;
 
-/// A link that does not work for a while.
+/// A link failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// One end of the link.
     pub node: NodeId,
-    /// The port there.
+    /// The port at that end.
     pub port: PortIx,
-    /// From when on it loses everything.
+    /// Time of the failure, from which all frames are lost.
     pub at: Instant,
-    /// When it works again; [`Instant::NEVER`] if it does not.
+    /// Time of the repair; [`Instant::NEVER`] if there is none.
     pub until: Instant,
-    /// How long it takes until both ends and all switches know, of the failure and of its end.
+    /// Detection time, for the failure and for the repair: how long until both ends and all
+    /// switches know.
     pub detection: Duration,
 }
 
 impl Failure {
-    /// From when to when it is known; `None` if it is over before.
+    /// The interval in which the failure is known; `None` if it is repaired before it is detected.
     fn known(&self) -> Option<(Instant, Instant)> {
         let (from, until) = (self.at + self.detection, self.until + self.detection);
         (from < self.until).then_some((from, until))
     }
 
-    /// Both ends.
+    /// Both ends of the link.
     fn ends(&self, graph: &Graph) -> [(NodeId, PortIx); 2] {
         let end = &graph.node(self.node).ports[self.port.index()];
         [(self.node, self.port), (end.peer, end.peer_port)]
     }
 }
 
-/// The failures of a link, at one of its ends.
+/// The failures of a link, as state of one of its ends.
 #[derive(Debug, Default)]
 pub struct Outages {
-    /// When it loses everything.
+    /// Intervals in which all frames are lost.
     dead: Vec<(Instant, Instant)>,
     /// When what the end knows changes, ascending, and whether it does not send from then on.
     updates: VecDeque<(Instant, bool)>,
     /// Frames that it has sent and that were lost, with their bytes, by the queue they came from.
     pub lost: [(u64, u64); CLASSES],
-    /// Of these, data packets by flow.
+    /// Of these, data packets, by flow.
     pub lost_of: BTreeMap<FlowId, u64>,
     /// Of these, frames of PFC and PAUSE.
     pub lost_pauses: u64,
     /// Of these, headers of trimmed packets.
     pub lost_headers: u64,
-    /// Where switches have written into packets.
+    /// Telemetry records, to free those of lost packets.
     telemetry: Option<Arc<Telemetry>>,
 }
 
 impl Outages {
-    /// Of the link at this port; `None` if it never fails.
+    /// The failures of the link at this port; `None` if it never fails.
     pub fn of(
         failures: &[Failure],
         graph: &Graph,
@@ -93,12 +94,13 @@ impl Outages {
         Some(Box::new(Self { dead, updates, telemetry: telemetry.cloned(), ..Self::default() }))
     }
 
-    /// Whether a frame is lost whose first bit is sent at `from` and whose last arrives at `until`.
+    /// Whether a frame is lost whose first bit is sent at `from` and whose last bit arrives at
+    /// `until`.
     pub fn hit(&self, from: Instant, until: Instant) -> bool {
         self.dead.iter().any(|&(down, up)| down < until && from < up)
     }
 
-    /// Counts a frame that is lost.
+    /// Counts a lost frame.
     pub fn lose(&mut self, packet: &Packet) {
         let (frames, bytes) = &mut self.lost[packet.class.index()];
         *frames += 1;
@@ -129,8 +131,8 @@ impl Outages {
     }
 }
 
-/// When routes change, ascending, and the tables of all switches from then on, in order of their
-/// identifiers.
+/// The times at which routes change, ascending, and the tables of all switches from then on,
+/// ordered by switch identifier.
 pub fn epochs(failures: &[Failure], graph: &Graph) -> Vec<(Instant, Vec<Routes>)> {
     let known: Vec<_> = failures.iter().filter_map(|f| Some((f, f.known()?))).collect();
     let mut times: BTreeSet<Instant> =

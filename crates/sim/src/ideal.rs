@@ -1,5 +1,5 @@
-//! The completion time of a flow that has the network to itself: the closed form that measured
-//! completion times are compared with, and below which none may be.
+//! Ideal flow completion times: the closed form for a flow alone in the network. It is the
+//! reference for measured completion times and a lower bound on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,24 +12,24 @@ use crate::search::{self, AT_ONCE, Fabric, Ring};
 /// Completion times on an idle network.
 pub struct Ideal<'a> {
     spec: &'a Spec,
-    /// By node: its place among the switches that hosts hang on, and among those of them that flows
-    /// go to.
+    /// By node: its index among the edge switches, and among those of them that are destinations of
+    /// flows.
     places: Vec<(u32, u32)>,
-    /// Switches that flows go to.
+    /// Number of edge switches that are destinations of flows.
     destinations: usize,
-    /// Ways by the places of the switches at their ends, with the first and last hop left out: which
-    /// of `paths`, `u32::MAX` if there is none.
+    /// Index in `ways` of the shortest paths between two edge switches, without the first and last
+    /// hop, by the indices of both switches; `u32::MAX` if there is no path.
     between: Vec<u32>,
     paths: Vec<Paths>,
 }
 
-/// The shortest ways between two switches as one that is at least as fast as each of them: at every
-/// step the fastest rate and the least delay that any of them has there.
+/// The shortest paths between two switches, combined into one that is at least as fast as each of
+/// them: at every hop the highest rate and the lowest delay of any of the paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Paths {
     /// The last hop first.
     hops: Vec<(Rate, Duration)>,
-    /// Whether there is more than one.
+    /// Whether there is more than one path.
     several: bool,
 }
 
@@ -50,7 +50,7 @@ struct Hop {
 }
 
 impl<'a> Ideal<'a> {
-    /// For the flows of a simulation.
+    /// Prepares the paths for the flows of a simulation.
     pub fn new(spec: &'a Spec) -> Self {
         let graph = &spec.graph;
         let fabric = Fabric::new(graph, &BTreeSet::new());
@@ -79,16 +79,17 @@ impl<'a> Ideal<'a> {
     }
 
     /// The time from the start of `flow` to the arrival of its last bit if it sends at line rate
-    /// and never waits: store and forward, so with n packets of which all but the last are equal,
-    /// and hops of serialization times L (full packet) and l (last packet),
+    /// and is never queued. With store and forward, n packets of which all but the last are equal,
+    /// H hops, and serialization times L (full packet) and l (last packet) per hop, it is
     ///
-    /// max over j of L_1 + … + L_j + (n − 2)·max(L_1 … L_j) + l_j + … + l_H,
+    /// max over j of L_1 + … + L_j + (n − 2)·max(L_1 … L_j) + l_j + … + l_H
     ///
-    /// the longest of the ways in which one packet can wait for another (for n = 1, l_1 + … + l_H),
-    /// plus all delays and latencies. If packets may take different ways, they wait for each other on
-    /// the first and on the last hop only, and the last packet may overtake others in between. With TCP
-    /// a SYN goes before, and its answer comes back. `None` if the flow never ends. `finished`, when it
-    /// was complete, says which failures of links may have led its packets different ways.
+    /// (for n = 1, l_1 + … + l_H), the longest chain of packets that follow each other on the
+    /// links, plus all delays and latencies. If packets may take different paths, they follow each
+    /// other only on the first and on the last hop, and the last packet may overtake others in
+    /// between. With TCP, the SYN and its answer precede the data. `None` for a long-lived flow.
+    /// `finished`, the completion time of the flow, determines which link failures may have moved
+    /// its packets to different paths.
     pub fn completion_time(&self, flow: &FlowSpec, finished: Instant) -> Option<Duration> {
         if flow.is_persistent() {
             return None;
@@ -108,7 +109,7 @@ impl<'a> Ideal<'a> {
             hops[from..].iter().map(|hop| hop.byte_time.of(bytes)).sum()
         };
         let tail = |from: usize| frame(last, from);
-        // Links are alike in both directions, so that the way back is as long.
+        // Links are symmetric, so the return path takes as long.
         let delay = delay
             + transport
                 .handshake_frame()
@@ -132,7 +133,7 @@ impl<'a> Ideal<'a> {
         Some(delay + longest)
     }
 
-    /// Whether one packet of the flow may take another way than the next.
+    /// Whether two packets of the flow may take different paths.
     fn are_apart(&self, flow: &FlowSpec, finished: Instant) -> bool {
         let mut failures = self.spec.failures.iter();
         let rerouted = failures.any(|failure| failure.at + failure.detection <= finished);
@@ -159,7 +160,7 @@ impl<'a> Ideal<'a> {
     }
 }
 
-/// Ways that have been found, each once: in a regular network there are few.
+/// The distinct sets of paths found so far; a regular network has few.
 #[derive(Default)]
 struct Known {
     numbers: BTreeMap<Paths, u32>,
@@ -176,7 +177,7 @@ impl Known {
     }
 }
 
-/// Destinations to which the ways from a switch are the same.
+/// Destinations to which a switch has the same paths.
 #[derive(Clone)]
 struct Class {
     bits: u64,
@@ -186,7 +187,7 @@ struct Class {
 }
 
 impl Class {
-    /// One more step leads to them.
+    /// Adds the paths of one more next hop.
     fn take(&mut self, step: (u32, Rate, Duration), known: &Known) {
         let Some(paths) = &mut self.paths else {
             let mut paths = known.paths[step.0 as usize].clone();
@@ -206,7 +207,7 @@ impl Class {
     }
 }
 
-/// By switch: the ways to the destinations, each for some of them.
+/// By switch: the paths to the destinations, as sets of destinations (bits) with common paths.
 fn towards(spec: &Spec, fabric: &Fabric, to: &[u32], known: &mut Known) -> Vec<Vec<(u64, u32)>> {
     let mut found: Vec<Vec<(u64, u32)>> = vec![Vec::new(); fabric.len()];
     let here = known.number(Paths::default());
@@ -234,7 +235,7 @@ fn paths_from(
         let closer = ring.closer[step.peer as usize];
         let end = &ports[usize::from(step.port)];
         for &(bits, following) in &found[step.peer as usize] {
-            // Of the peer's ways those that are one step shorter, not others.
+            // Only those paths of the peer that are one hop shorter.
             let bits = bits & closer;
             for place in 0..classes.len() {
                 let both = classes[place].bits & bits;
@@ -264,8 +265,10 @@ fn paths_from(
 }
 
 /// The serialization times of `packets` packets, of which all but the last are `full`, over `count`
-/// hops of these rates: the last one has come after it has left the source behind the others; so have
-/// the full ones; and all go by the last hop one after the other, from when the first is there.
+/// hops of these rates, if packets may overtake each other between the first and the last hop. It
+/// is the largest of these bounds: the last packet, and likewise the full ones, leave the source
+/// one after the other before they arrive; and all packets use the last hop one after the other,
+/// once the first has reached it.
 fn apart(
     packets: u64,
     rate: impl Fn(usize) -> ByteTime,

@@ -1,19 +1,17 @@
 //! The simulator itself: switches, hosts, and every algorithm family.
 //!
-//! - [`switch`]: a packet's life in a switch; classification, queue management, scheduling, path
-//!   choice and flow control
+//! - [`switch`]: switch data path; classification, AQM, scheduling, path selection and flow control
 //! - [`host`]: NIC, transports and congestion control
 //! - [`failure`]: links that fail during a run
-//! - [`link`]: the sending end of a link, and its pauses
-//! - [`telemetry`]: what switches write into packets
-//! - [`search`]: shortest ways between switches, towards many at once; [`routing`] and [`ideal`] are
-//!   made from it
-//! - [`distances`]: how far hosts are from each other
-//! - [`deadlock`]: ports that wait for each other in a circle
-//! - `auditor`: checks of every event, independent of what they check
-//! - `observe`: facts that nodes state, and the observers that make tables of them
-//! - [`metric`]: what is counted while a run goes on
-//! - `context`: what nodes reach besides themselves
+//! - [`link`]: the transmitter of a link, and the pauses that it obeys
+//! - [`telemetry`]: in-band network telemetry that switches write into packets
+//! - [`search`]: shortest paths between switches, for many destinations at once; the basis of
+//!   [`routing`] and [`ideal`]
+//! - [`distances`]: distances between hosts
+//! - [`deadlock`]: detection of ports that are blocked on each other in a cycle
+//! - `auditor`: checks of every event, independent of the code that they check
+//! - `observe`: facts reported by nodes, and the observers that turn them into tables
+//! - [`metric`]: counters and samples of a run
 //! - `run`: switches and hosts on the threads of `floodway-engine`
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
@@ -52,68 +50,68 @@ pub use observe::Sent;
 pub use outcome::Outcome;
 pub use simulation::Simulation;
 
-/// Everything that a simulation is made from. Valid by construction in `floodway-scenario`.
+/// All parameters of a simulation. Valid by construction in `floodway-scenario`.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The network. Every host has one link.
     pub graph: Graph,
-    /// All switches.
+    /// Parameters of all switches.
     pub switch: switch::Spec,
-    /// All hosts.
+    /// Parameters of all hosts.
     pub host: host::Spec,
-    /// How flows are sent: one for each workload, by its number.
+    /// Transport profiles of flows: one for each workload, by its number.
     pub profiles: Vec<host::Profile>,
-    /// What is sent, in order of start.
+    /// The flows, in order of start.
     pub flows: Vec<FlowSpec>,
-    /// Which flows begin after which others.
+    /// Dependencies between flows: which flows begin after which others.
     pub triggers: Vec<Trigger>,
-    /// Which flows are one thing to whoever waits for it, by workload and number.
+    /// Groups of flows that form one operation for the application, by workload and number.
     pub operations: Vec<Operation>,
-    /// Preamble and inter-frame gap that a frame costs on the wire, in bytes.
+    /// Preamble and interframe gap of a frame on the wire, in bytes.
     pub wire_overhead: u16,
-    /// When to stop at the latest. A run stops earlier when all flows that end have ended.
+    /// Time limit of the run. It ends earlier if all flows with a size have completed.
     pub end: Duration,
-    /// When the measurement begins: flows that start before this do not count, nor does what
-    /// switches and hosts do, and queues are not sampled.
+    /// Start of the measured interval. Flows that start earlier are not counted, nor are events in
+    /// switches and hosts before it, and queues are not sampled.
     pub warmup: Duration,
-    /// When the measured interval ends, at the earliest: what switches and hosts do after it does not
-    /// count.
+    /// Earliest end of the measured interval. Events in switches and hosts after its end are not
+    /// counted.
     pub measured_until: Duration,
-    /// By workload: whether the measured interval lasts until its flows have completed, if that is
-    /// later than `measured_until`; empty for none.
+    /// By workload: whether the measured interval is extended until its flows have completed, if
+    /// that is later than `measured_until`; empty for none.
     pub awaited: Vec<bool>,
-    /// Time between two samples of all queue depths.
+    /// Interval between two samples of all queue depths.
     pub sample_interval: Duration,
-    /// Time between two samples of what every flow that has no size has delivered; above zero, or
+    /// Interval between two samples of the bytes delivered by every long-lived flow; above zero, or
     /// `None` for no such samples.
     pub flow_samples: Option<Duration>,
-    /// Whether every data queue of a switch records how long it is and how long packets have
-    /// waited when they leave.
+    /// Whether to record, for every data queue of a switch, the queue length and the sojourn time
+    /// of each departing packet.
     pub departures: bool,
-    /// Whether every data packet that arrives during the measurement is recorded by how long it
-    /// took from the memory of the source to that of the destination.
+    /// Whether to record the latency of every data packet that arrives in the measured interval,
+    /// from the memory of the source host to that of the destination host.
     pub latencies: bool,
-    /// The most moments, at least two, at which the state of every port is recorded; `None` for no
-    /// record.
+    /// Maximum number of samples, at least two, of the state of every port in the record; `None`
+    /// for no record.
     pub record: Option<u32>,
-    /// Links that fail; those of one link follow each other.
+    /// Link failures; those of one link do not overlap.
     pub failures: Vec<failure::Failure>,
-    /// Decides every random choice.
+    /// Seed of all random number streams.
     pub seed: u64,
 }
 
-/// A hash of the sources that decide what a simulation does: of this crate, of `floodway-engine`
-/// and `floodway-model`, and of the library that they compute logarithms with.
+/// A hash of the sources that determine the results of a simulation: of this crate, of
+/// `floodway-engine` and `floodway-model`, and of the library that computes their logarithms.
 pub const SOURCES: &str = env!("FLOODWAY_SOURCES");
 
 impl Spec {
-    /// What tells this simulation from every other one: equal keys have equal outcomes, on any
-    /// number of threads. It holds for programs with the same [`SOURCES`] only, so it is good for
-    /// knowing results again, not for citing them; that is what fingerprints are for.
+    /// Identifies this simulation: equal keys have equal outcomes, on any number of threads. This
+    /// holds only for programs with the same [`SOURCES`], so a key serves to find stored results
+    /// again, not to cite them; fingerprints are for citation.
     pub fn key(&self) -> String {
         let mut digest = Digest::new();
-        // The derived text has every field, and numbers in the form that reads back to the same
-        // bits.
+        // The derived text contains every field, and prints numbers so that they read back to the
+        // same bits.
         write!(digest, "{SOURCES} {self:?}").expect("a digest takes everything");
         digest.hex()
     }
@@ -126,7 +124,7 @@ pub fn hash(bytes: &[u8]) -> String {
     digest.hex()
 }
 
-/// Every algorithm of every family, in the order of a packet's way.
+/// Every algorithm of every family, in the order in which a packet meets them.
 pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
     let switch = [
         switch::classify::CATALOGUE,

@@ -1,5 +1,5 @@
-//! The sending end of a link, the same in switches and NICs: it knows when the wire is free, puts
-//! frames on it, and keeps the pauses that the other end has asked for.
+//! The transmitter of a link, common to switches and NICs: it tracks when the wire is free, sends
+//! frames, and obeys the pauses that the other end requests.
 
 use floodway_model::id::CLASSES;
 use floodway_model::units::ByteTime;
@@ -10,7 +10,7 @@ use crate::failure::Outages;
 use crate::metric::Metrics;
 use crate::observe::{At, Fact, Kinds, Observers};
 
-/// What a link is like, seen from one end. What every frame needs comes first.
+/// Properties of a link, as seen from one end. The fields that every frame needs come first.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Link {
@@ -18,18 +18,18 @@ pub struct Link {
     pub peer: NodeId,
     /// The port there.
     pub peer_port: PortIx,
-    /// Preamble and gap, in bytes.
+    /// Preamble and interframe gap, in bytes.
     pub wire_overhead: u16,
     /// Propagation delay.
     pub delay: Duration,
-    /// From the arrival of a frame's last bit at the other end to its handling there, for frames
-    /// that are forwarded or delivered.
+    /// Latency at the other end: from the arrival of a frame's last bit until it is handled there,
+    /// for frames that are forwarded or delivered.
     pub latency: Duration,
     /// Rate.
     pub rate: Rate,
     /// The same for pause frames: the response time of the port.
     pub response: Duration,
-    /// The longest frame that crosses it, in bytes, without them.
+    /// Longest frame that crosses the link, in bytes, without preamble and interframe gap.
     pub largest_frame: u16,
     /// The node at this end.
     pub node: NodeId,
@@ -65,42 +65,42 @@ pub fn pause_time(quanta: u16, rate: Rate) -> Duration {
 pub struct Transmitter {
     /// When the frame on the wire ends; in the past if there is none.
     pub busy_until: Instant,
-    /// When the last of all running pauses ends: after it none needs to be looked at.
+    /// When the last of all current pauses ends; afterwards no pause needs to be checked.
     last_pause_ends: Instant,
     byte_time: ByteTime,
-    /// Delay and latency of the link.
+    /// Delay of the link plus latency of the other end.
     flight: Duration,
     peer: NodeId,
     peer_port: PortIx,
     wire_overhead: u16,
     /// Frames sent.
     pub frames: u64,
-    /// Their bytes, without preamble and gap.
+    /// Their bytes, without preamble and interframe gap.
     pub bytes: u64,
-    /// Their time on the wire, the end of the one that is on it included.
+    /// Their time on the wire, including the rest of the frame that is being sent.
     pub busy: Duration,
-    /// When it fails; `None` if never.
+    /// Failures of the link; `None` if it never fails.
     outages: Option<Box<Outages>>,
-    /// Whether it fails, or somebody wants to know of every frame.
+    /// Whether the link may fail, or an observer wants every frame.
     examined: bool,
     seldom: Box<Seldom>,
 }
 
-/// What most frames do not need.
+/// Fields that most frames do not need.
 #[derive(Debug)]
 struct Seldom {
     link: Link,
-    /// Whether a pause lasts until a frame ends it.
+    /// Whether a pause lasts until a frame ends it, instead of expiring.
     endless: bool,
     /// Pauses by class.
     pauses: [Pause; CLASSES],
-    /// Of the MAC control frames that were sent last without another frame in between: when the
-    /// frame before them ended, and when they did.
+    /// About the latest MAC control frames sent without another frame in between: the end of the
+    /// frame before them, and their own end.
     control: (Instant, Instant),
 }
 
 impl Transmitter {
-    /// An idle one.
+    /// An idle transmitter.
     pub fn new(link: Link) -> Self {
         Self {
             busy_until: Instant::ZERO,
@@ -129,7 +129,7 @@ impl Transmitter {
         self.seldom.endless = true;
     }
 
-    /// How long a pause of so many quanta lasts on this link.
+    /// Duration of a pause of this many quanta on this link.
     pub fn lasts(&self, quanta: u16) -> Duration {
         match self.seldom.endless && quanta > 0 {
             true => Duration(u64::MAX),
@@ -142,7 +142,7 @@ impl Transmitter {
         &self.seldom.link
     }
 
-    /// Preamble and gap, in bytes.
+    /// Preamble and interframe gap, in bytes.
     #[inline]
     pub fn wire_overhead(&self) -> u16 {
         self.wire_overhead
@@ -154,18 +154,18 @@ impl Transmitter {
         &self.seldom.pauses
     }
 
-    /// How long a byte is on the wire.
+    /// Time on the wire of a byte.
     pub fn byte_time(&self) -> ByteTime {
         self.byte_time
     }
 
-    /// Time on the wire of a frame of `bytes`, with preamble and gap.
+    /// Time on the wire of a frame of `bytes`, including preamble and interframe gap.
     #[inline]
     pub fn wire_time(&self, bytes: u16) -> Duration {
         self.byte_time.of(u64::from(bytes) + u64::from(self.wire_overhead))
     }
 
-    /// Puts a frame on the free wire. Its last bit arrives after its wire time and the delay.
+    /// Sends a frame on the free wire. Its last bit arrives after its wire time and the delay.
     #[inline(always)]
     pub fn transmit(&mut self, packet: &Packet, class: Class, now: Instant, context: &mut Context) {
         debug_assert!(self.busy_until <= now, "the wire is busy");
@@ -187,7 +187,8 @@ impl Transmitter {
         context.send((self.peer, self.peer_port), at, packet, class);
     }
 
-    /// States that the frame is sent, which is to be handled at `handled_at`; whether it is lost.
+    /// Reports that the frame is sent; it is due to be handled at `handled_at`. Returns whether it
+    /// is lost.
     #[cold]
     fn is_lost(
         &mut self,
@@ -215,27 +216,27 @@ impl Transmitter {
         is_lost
     }
 
-    /// Its link fails.
+    /// Sets the failures of the link.
     pub fn fail(&mut self, outages: Option<Box<Outages>>) {
         self.examined |= outages.is_some();
         self.outages = outages;
     }
 
-    /// Whether somebody wants to know of every frame.
+    /// Sets whether an observer wants every frame.
     pub fn examine(&mut self, wanted: bool) {
         self.examined = wanted || self.outages.is_some();
     }
 
-    /// When it fails; `None` if never.
+    /// Failures of the link; `None` if it never fails.
     pub fn outages(&self) -> Option<&Outages> {
         self.outages.as_deref()
     }
 
-    /// The time from its end to its handling of a frame that ends at the neighbour. It is on the wire
-    /// now; the one before it ended at `before`.
+    /// For a frame that ends at the neighbor, the time from the end of its transmission until the
+    /// neighbor handles it. It is on the wire now; the frame before it ended at `before`.
     #[cold]
     fn flight_of(&mut self, body: &Body, before: Instant) -> Duration {
-        // A CIM waits in a queue like others.
+        // A CIM is queued like other frames.
         if !matches!(body, Body::Cim) {
             let first = self.seldom.control.1 != before;
             let begun = if first { before } else { self.seldom.control.0 };
@@ -248,17 +249,17 @@ impl Transmitter {
         }
     }
 
-    /// When the last frame ends that came from a queue: MAC control frames, which the switch makes
-    /// before the wire, do not make a queue busy.
+    /// When the last frame from a queue ends. MAC control frames do not come from a queue, so they
+    /// do not make a queue busy.
     pub fn queues_idle_from(&self) -> Instant {
         let (before, end) = self.seldom.control;
         if end == self.busy_until { before } else { self.busy_until }
     }
 
-    /// Obeys a pause frame: classes whose bit is set are stopped for this many quanta, or may go
-    /// on if there are none. A new frame overwrites what an earlier one said.
+    /// Obeys a pause frame: classes whose bit is set are paused for this many quanta, or resumed if
+    /// there are none. A new frame replaces the pause of an earlier one.
     pub fn pause(&mut self, classes: u8, quanta: u16, now: Instant, context: &mut Context) {
-        // One that was still being handled when the link was found to be down.
+        // A frame that was still being handled when the link was found to be down.
         if self.is_closed() {
             return;
         }
@@ -274,13 +275,13 @@ impl Transmitter {
         }
     }
 
-    /// Whether nothing is sent because the link is known to be down.
+    /// Whether the transmitter is closed because the link is known to be down.
     #[inline]
     pub fn is_closed(&self) -> bool {
         self.busy_until == Instant::NEVER
     }
 
-    /// When what is known of the link changes.
+    /// When the known state of the link changes next.
     #[inline]
     pub fn next_update(&self) -> Instant {
         self.outages.as_ref().map_or(Instant::NEVER, |outages| outages.next_update())
@@ -297,29 +298,29 @@ impl Transmitter {
         Some(closes)
     }
 
-    /// Frames that were lost on the link.
+    /// Number of frames lost on the link.
     pub fn lost(&self) -> u64 {
         self.outages.as_ref().map_or(0, |outages| outages.lost.iter().map(|lost| lost.0).sum())
     }
 
-    /// The part of `busy` that is after `now`.
+    /// The part of `busy` that lies after `now`.
     pub fn unfinished(&self, now: Instant) -> Duration {
         if self.is_closed() { Duration::ZERO } else { self.busy_until.since(now) }
     }
 
-    /// Whether all pauses have ended when the wire is free.
+    /// Whether no pause lasts beyond the time at which the wire is free.
     #[inline]
     pub fn unpaused_when_free(&self) -> bool {
         self.last_pause_ends <= self.busy_until
     }
 
-    /// Whether a class may not send now.
+    /// Whether a class is paused now.
     #[inline]
     pub fn is_paused(&self, class: usize, now: Instant) -> bool {
         self.last_pause_ends > now && self.seldom.pauses[class].until > now
     }
 
-    /// The bits of the classes that may not send now.
+    /// Bits of the classes that are paused now.
     #[inline]
     pub fn paused(&self, now: Instant) -> u8 {
         if self.last_pause_ends <= now {
@@ -336,7 +337,7 @@ impl Transmitter {
         Fact::PauseEnded { port: self.seldom.link.port.index(), class, since, until }
     }
 
-    /// Ends all pauses for the counters at the end of a run.
+    /// Ends all pauses at the end of a run, for the counters.
     pub fn finish(&mut self, now: Instant, metrics: &mut Metrics, observers: &mut Observers) {
         let is_measured = metrics.sampling().measures_at(now);
         let at = At { node: self.seldom.link.node, now, is_measured };
@@ -350,31 +351,32 @@ impl Transmitter {
     }
 }
 
-/// The pause of one class at one sending end.
+/// The pause of one class at one transmitter.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pause {
     since: Instant,
-    /// The class may not send before this.
+    /// The class may not send before this time.
     pub until: Instant,
-    /// Time paused, up to the last change.
+    /// Total time paused, up to the last change.
     pub total: Duration,
-    /// The longest time paused at a stretch.
+    /// Longest uninterrupted pause.
     pub longest: Duration,
 }
 
 impl Pause {
-    /// When it began, if it is running.
+    /// Start of the current pause, if there is one.
     pub fn since(&self) -> Instant {
         self.since
     }
 
-    /// Time paused until `now`.
+    /// Total time paused until `now`.
     pub fn total_at(&self, now: Instant) -> Duration {
         self.total + self.until.min(now).since(self.since.min(now))
     }
 
-    /// From `now` on the class is paused until `until`. Returns the stretch that this ends or
-    /// that ended before it, if there is one: it begins anew if the pause goes on.
+    /// Pauses the class from `now` until `until`. Returns the interval of the pause that ends now
+    /// or has already ended, if there is one. If the pause is only extended, its interval
+    /// continues.
     fn set(&mut self, now: Instant, until: Instant) -> Option<(Instant, Instant)> {
         let stretch = (self.since < self.until).then(|| (self.since, self.until.min(now)));
         let goes_on = self.until >= now && stretch.is_some() && until > now;
@@ -400,12 +402,12 @@ mod tests {
         let mut pause = Pause::default();
         let at = Instant;
         assert_eq!(pause.set(at(100), at(200)), None);
-        // Refreshed: one stretch.
+        // Refreshed: a single interval.
         assert_eq!(pause.total_at(at(130)), Duration(30));
         assert_eq!(pause.set(at(150), at(250)), None);
         // Resumed early.
         assert_eq!(pause.set(at(220), at(220)), Some((at(100), at(220))));
-        // Paused again, runs out by itself, paused later: two stretches.
+        // Paused again, expires by itself, paused later: two intervals.
         assert_eq!(pause.set(at(300), at(310)), None);
         assert_eq!(pause.set(at(400), at(500)), Some((at(300), at(310))));
         assert_eq!(pause.set(at(450), at(450)), Some((at(400), at(450))));

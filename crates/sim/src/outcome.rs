@@ -1,4 +1,4 @@
-//! What came out of a run, as tables.
+//! The results of a run, as tables.
 
 mod deadlocks;
 mod frames;
@@ -34,18 +34,18 @@ pub struct Outcome {
     /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of a run that is recorded also `record`, `moments`,
     /// `backlogs` and `stretches`.
     pub tables: Vec<Table>,
-    /// Why it ended.
+    /// Why the run ended.
     pub stop: Stop,
-    /// Simulated time at its end.
+    /// Simulated time at the end of the run.
     pub simulated: Instant,
-    /// Frames put on links.
+    /// Number of frames sent on links.
     pub hops: u64,
-    /// Time that it took.
+    /// Wall-clock time of the run.
     pub wall: std::time::Duration,
-    /// Of all tables but those of the record: the same for the same scenario and seed, on any number
-    /// of threads.
+    /// Hash of all tables except those of the record: the same for the same scenario and seed, on
+    /// any number of threads.
     pub fingerprint: u64,
-    /// What should not have happened, in a sentence each; empty in a sound run.
+    /// Detected errors, one sentence each; empty in a correct run.
     pub violations: Vec<String>,
 }
 
@@ -94,13 +94,13 @@ impl Outcome {
         }
     }
 
-    /// The table of this name; panics if there is none, because names are fixed by the code.
+    /// The table of this name. Panics if there is none, because the names are fixed in the code.
     pub fn table(&self, name: &str) -> &Table {
         let table = self.tables.iter().find(|table| table.name == name);
         table.unwrap_or_else(|| panic!("there is no table {name}"))
     }
 
-    /// The counter of this name; panics like [`Outcome::table`].
+    /// The counter of this name. Panics like [`Outcome::table`].
     pub fn counter(&self, name: &str) -> u64 {
         let counters = counters::View::of(&self.tables).expect("every run has counters");
         let row = counters.name.iter().position(|other| other == name);
@@ -108,9 +108,9 @@ impl Outcome {
     }
 }
 
-/// What both ends know of the flows, by flow.
+/// Per-flow information from both ends, by flow.
 struct FlowFacts<'a> {
-    /// When it began; [`Instant::NEVER`] of one whose turn never came.
+    /// When the flow began; [`Instant::NEVER`] if it never did.
     starts: Vec<Instant>,
     sent: Vec<Sent>,
     /// Data packets that switches dropped or links lost.
@@ -151,8 +151,7 @@ impl<'a> FlowFacts<'a> {
         Self { starts, sent, lost, receivers }
     }
 
-    /// Of every flow that has begun: its place in the list of all, when it began and what it was to
-    /// be.
+    /// For every flow that has begun: its index, its start, and its specification.
     fn begun<'b>(
         &'b self,
         spec: &'b Spec,
@@ -187,7 +186,8 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
                 stop => nanoseconds(stop),
             },
             fct_ns,
-            // By the last acknowledgement: of flows that end, whose transport has any.
+            // By the last acknowledgement: only for flows with a size whose transport has
+            // acknowledgements.
             acked_fct_ns: after_start(sent.acknowledged.filter(|_| ends)),
             ideal_fct_ns,
             slowdown: fct_ns / ideal_fct_ns,
@@ -211,12 +211,12 @@ pub(crate) fn nanoseconds(at: Instant) -> f64 {
     at.0 as f64 / 1e3
 }
 
-/// The names of nodes, as rows have them.
+/// The name of a node, as in table rows.
 pub(crate) fn name_of(spec: &Spec, node: NodeId) -> String {
     spec.graph.node(node).name.clone()
 }
 
-/// The tier of a node, as rows have it.
+/// The tier of a node, as in table rows.
 pub(crate) fn tier_of(spec: &Spec, node: NodeId) -> u64 {
     match spec.graph.node(node).kind {
         NodeKind::Host => HOST_TIER,
@@ -268,7 +268,7 @@ fn timeline_table(finished: &Finished) -> Table {
     finished.metrics.timeline(finished.now).map(row).collect()
 }
 
-/// A sending end and the names around it.
+/// A transmitter, with its node and the names needed for rows.
 struct End<'a> {
     node: NodeId,
     tier: u64,
@@ -278,13 +278,13 @@ struct End<'a> {
 }
 
 impl<'a> End<'a> {
-    /// What was lost on the link, if it ever fails.
+    /// The failures of the link, if it ever fails.
     fn outages(&self) -> Option<&'a Outages> {
         self.tx.outages()
     }
 }
 
-/// The tier that stands for hosts in tables.
+/// The tier number of hosts in tables.
 const HOST_TIER: u64 = 255;
 
 fn ends(finished: &Finished) -> Vec<End<'_>> {

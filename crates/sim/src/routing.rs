@@ -1,7 +1,7 @@
-//! Ways through the network: for every switch and destination, the ports of the shortest ways.
+//! Routing: for every switch and destination, the ports on shortest paths.
 //!
-//! Hosts have one port, so destinations are told apart by the switch that they hang on, and a
-//! switch needs one entry per such edge switch instead of one per host.
+//! Hosts have one port, so a destination is identified by its edge switch, and a switch needs one
+//! entry per edge switch instead of one per host.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use floodway_model::{Graph, NodeId, PortIx};
 
 use crate::search::{self, AT_ONCE, Fabric, Ring};
 
-/// Where each host hangs; shared by all switches.
+/// The edge switch of each host; shared by all switches.
 #[derive(Debug)]
 struct Edges {
-    /// By node: number of the edge switch among all edge switches, and the port there.
+    /// By node: index of its edge switch among all edge switches, and the port there.
     of_host: Vec<(u32, u16)>,
 }
 
@@ -21,22 +21,22 @@ struct Edges {
 #[derive(Clone, Debug)]
 pub struct Routes {
     edges: Arc<Edges>,
-    /// The number of this switch among the edge switches, if it is one.
+    /// Index of this switch among the edge switches, if it is one.
     own_edge: Option<u32>,
-    /// By edge switch: which of `groups`.
+    /// By edge switch: index in `groups`.
     group: Vec<u16>,
     groups: Vec<Box<[u16]>>,
 }
 
 impl Routes {
-    /// The tables of all switches, in order of their identifiers. A destination that cannot be
-    /// reached has an empty group.
+    /// The tables of all switches, ordered by switch identifier. An unreachable destination has an
+    /// empty group.
     pub fn of(graph: &Graph) -> Vec<Self> {
         Self::without(graph, &BTreeSet::new())
     }
 
-    /// The same without the links that are down, given by both their ends. A host whose link is
-    /// down still hangs where it did.
+    /// The same without the links that are down, which are given by both their ends. A host whose
+    /// link is down keeps its edge switch.
     pub fn without(graph: &Graph, down: &BTreeSet<(NodeId, PortIx)>) -> Vec<Self> {
         let fabric = Fabric::new(graph, down);
         let (edge_switches, edge_number) = fabric.edges(graph);
@@ -57,7 +57,7 @@ impl Routes {
             .collect();
         for to in edge_switches.chunks(AT_ONCE) {
             let all = u64::MAX >> (AT_ONCE - to.len());
-            // By switch: sets of ports, each with the destinations that it leads to.
+            // By switch: sets of ports, each with the destinations to which it leads.
             let mut found: Vec<Vec<(u64, Box<[u16]>)>> = vec![Vec::new(); fabric.len()];
             fabric.search(to, |ring| {
                 for &number in ring.switches {
@@ -75,9 +75,9 @@ impl Routes {
         tables
     }
 
-    /// The next `count` edge switches are reached by these sets of ports.
+    /// Adds the sets of ports toward the next `count` edge switches.
     fn extend(&mut self, count: usize, mut sets: Vec<(u64, Box<[u16]>)>) {
-        // Numbered in the order in which edge switches need them.
+        // Numbered in the order in which edge switches first use them.
         sets.sort_unstable_by_key(|(bits, _)| bits.trailing_zeros());
         let begin = self.group.len();
         self.group.resize(begin + count, 0);
@@ -91,7 +91,7 @@ impl Routes {
         }
     }
 
-    /// The ports of the equally short ways to host `dst`.
+    /// The ports on equal-cost paths to host `dst`.
     #[inline]
     pub fn towards(&self, dst: NodeId) -> Hops<'_> {
         let (edge, port) = self.edges.of_host[dst.index()];
@@ -102,14 +102,14 @@ impl Routes {
         }
     }
 
-    /// The number of [`Hops::Equal`] towards `dst` among the sets of next hops of this switch.
+    /// The number of [`Hops::Equal`] toward `dst` among the sets of next hops of this switch.
     pub fn group(&self, dst: NodeId) -> u16 {
         self.group[self.edges.of_host[dst.index()].0 as usize]
     }
 }
 
-/// The sets of ports by which switch `number` comes closer to the destinations from which it is as
-/// far as the ring, each with its destinations.
+/// The sets of ports by which switch `number` gets closer to the destinations whose distance is
+/// that of the ring, each with its destinations.
 fn next_hops(fabric: &Fabric, ring: &Ring, number: u32, sets: &mut Vec<(u64, Box<[u16]>)>) {
     let here = ring.here[number as usize];
     let steps = || {
@@ -117,7 +117,7 @@ fn next_hops(fabric: &Fabric, ring: &Ring, number: u32, sets: &mut Vec<(u64, Box
         let leads = links.map(|step| (step.port, here & ring.closer[step.peer as usize]));
         leads.filter(|(_, bits)| *bits != 0)
     };
-    // Destinations with the same ports; nearly always they are few sets.
+    // Destinations with the same ports; nearly always there are few sets.
     let mut classes = vec![here];
     for (_, bits) in steps() {
         for place in 0..classes.len() {
@@ -137,9 +137,9 @@ fn next_hops(fabric: &Fabric, ring: &Ring, number: u32, sets: &mut Vec<(u64, Box
 /// Next hops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hops<'a> {
-    /// The destination hangs on this port.
+    /// The destination is attached to this port.
     Host(u16),
-    /// It is further on, by any of these ports.
+    /// The destination is further away, reachable by any of these ports.
     Equal(&'a [u16]),
 }
 
@@ -170,8 +170,8 @@ mod tests {
         assert_eq!(routes[3].towards(hosts[0]), Hops::Equal(&[0]));
     }
 
-    /// By their definition: for one destination after the other, the ports to switches that are
-    /// closer, and sets of ports numbered as they come.
+    /// Computed by definition: for one destination after another, the ports to switches that are
+    /// closer, with sets of ports numbered as they occur.
     fn by_definition(graph: &Graph, down: &BTreeSet<(NodeId, PortIx)>) -> Vec<(Vec<u16>, Groups)> {
         let works = |node, port| !down.contains(&(node, port));
         let mut edges: Vec<NodeId> = Vec::new();
@@ -208,8 +208,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]
-        /// Hosts at more switches than one search has destinations, some links more than once, some
-        /// down, some switches out of reach.
+        /// Hosts at more switches than one search has destinations, some parallel links, some links
+        /// down, some switches unreachable.
         #[test]
         fn tables_are_as_defined(
             links in proptest::collection::vec((0u32..80, 0u32..80, 0u32..8), 0..250),

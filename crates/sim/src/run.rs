@@ -1,5 +1,5 @@
-//! A run: switches and hosts shared out among the threads of the engine, what they send, and what is
-//! observed of them.
+//! A run: distributes switches and hosts over the threads of the engine, and connects them with the
+//! wire, the metrics and the observers.
 
 #[cfg(test)]
 use floodway_engine::Reading;
@@ -22,7 +22,7 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    /// By node: how many ports it has, for [`Layout::new`].
+    /// By node: its number of ports, for [`Layout::new`].
     pub fn ports(&self) -> Vec<usize> {
         let mut ports = vec![1; self.switches.len() + self.hosts.len()];
         for switch in &self.switches {
@@ -34,32 +34,33 @@ impl Nodes {
 
 /// What is measured, and when.
 pub(crate) struct Measurement<'a> {
-    /// When the measured interval begins, and when it ends at the earliest: a tally is taken before the
-    /// first window that touches the time after it.
+    /// Start and earliest end of the measured interval. A tally is taken before the first window
+    /// that includes a later time.
     pub interval: [Instant; 2],
-    /// Flows until whose completion it lasts: it ends with the window in which the last of them ends.
+    /// Number of flows whose completion extends the interval: it ends with the window in which the
+    /// last of them completes.
     pub awaited: u64,
-    /// What each of the threads starts from.
+    /// Initial metrics of each thread.
     pub metrics: &'a Metrics,
-    /// Makes the observers of a thread with these nodes.
+    /// Builds the observers of a thread with these nodes.
     pub observers: &'a dyn Fn(&[NodeId]) -> Observers,
 }
 
-/// What is left after a run, the nodes in order of their identifiers.
+/// The state after a run, with nodes ordered by identifier.
 pub(crate) struct Finished {
     pub switches: Vec<Switch>,
     pub hosts: Vec<Host>,
     pub in_flight: Vec<Packet>,
     pub metrics: Metrics,
     pub deadlocks: Deadlocks,
-    /// Not told yet that the run has ended.
+    /// Their `finish` has not been called yet.
     pub observers: Observers,
     pub stop: Stop,
     pub now: Instant,
 }
 
-/// Runs all nodes to the end, on as many of the threads of the layout as finish soonest.
-// Not inlined: what counts instructions (bench/guard.py) knows it by its name.
+/// Runs all nodes to the end, on as many threads of the layout as are fastest.
+// Not inlined, because the instruction counter (bench/guard.py) finds it by name.
 #[inline(never)]
 pub(crate) fn run(
     nodes: Nodes,
@@ -71,8 +72,8 @@ pub(crate) fn run(
     finish(engine::run(shares, layout, limits), measurement.metrics)
 }
 
-/// The same. `look` says between windows how many of the threads are to work from then on, if that
-/// changes.
+/// The same, but `look`, called between windows, sets the number of active threads whenever it
+/// returns one.
 #[cfg(test)]
 pub(crate) fn run_governed(
     nodes: Nodes,
@@ -85,7 +86,7 @@ pub(crate) fn run_governed(
     finish(engine::run_governed(shares, layout, limits, look), measurement.metrics)
 }
 
-/// The nodes of one thread, and what they reach.
+/// The nodes of one thread, and what they can access.
 struct Share {
     switches: Vec<Switch>,
     hosts: Vec<Host>,
@@ -109,7 +110,7 @@ fn share_out(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Ve
     shares.into_iter().enumerate().map(share).collect()
 }
 
-/// Puts together what is left of all shares; `metrics` is what they started from.
+/// Combines the results of all shares; `metrics` are the initial metrics.
 fn finish((shares, stop, now): engine::Finished<Share>, metrics: &Metrics) -> Finished {
     let mut finished = Finished {
         switches: Vec::new(),
@@ -136,7 +137,7 @@ fn finish((shares, stop, now): engine::Finished<Share>, metrics: &Metrics) -> Fi
 }
 
 impl Share {
-    /// Takes the tallies at these times that have not been taken and are not after `now`.
+    /// Takes the tallies that are due at these times, have not been taken, and are not after `now`.
     fn take_tallies(&mut self, times: [Instant; 2], now: Instant) {
         for (number, at) in times.into_iter().enumerate() {
             if at <= now && self.context.metrics.tallies[number].is_none() {
@@ -145,7 +146,7 @@ impl Share {
         }
     }
 
-    /// What all nodes here have counted.
+    /// The sum of the counters of all nodes of this share.
     fn tally(&self, now: Instant) -> Tally {
         let mut tally = Tally::default();
         self.switches.iter().for_each(|switch| switch.tally(now, &mut tally));
@@ -194,7 +195,8 @@ impl Part for Share {
         self.take_tallies([self.interval[0], until], start);
     }
 
-    /// What follows is not measured. In the warm-up nothing is measured at all.
+    /// Ends the measured interval; later events are not measured. In the warm-up nothing is
+    /// measured at all.
     fn drain(&mut self, start: Instant) {
         let until = self.context.metrics.sampling().measured_until;
         self.context.metrics.end_measurement(until.min(start.max(self.interval[0])));
@@ -216,7 +218,7 @@ mod tests {
     use crate::{Spec, small};
     use floodway_engine::Arrival;
 
-    /// A vector and a ring double when they are full, so nothing takes more than twice its size.
+    /// A vector or a ring buffer doubles when it is full, so it takes at most twice its size.
     #[test]
     fn a_packet_in_flight_takes_at_most_100_bytes() {
         const MOST: usize = 100;
@@ -225,7 +227,7 @@ mod tests {
         assert!(2 * size_of::<Packet>() <= MOST, "in a NIC");
     }
 
-    /// Eight hosts on four switches in a row; each host sends to the next ones.
+    /// Eight hosts on four switches in a row; each host sends to the following ones.
     fn row() -> Spec {
         let mut graph = Graph::default();
         (0..8).for_each(|host| _ = graph.add(format!("host {host}"), NodeKind::Host));

@@ -1,24 +1,24 @@
-//! Shortest ways between switches, sought towards many destinations at once.
+//! Shortest paths between switches, for many destinations at once.
 //!
-//! A large network has thousands of switches with hosts, and a search from each of them by itself
-//! would look at every link thousands of times. Here one search goes on towards 64 destinations,
-//! each a bit of a word: a switch that is as far from many of them is looked at once for all.
+//! A large network has thousands of edge switches, and a separate search from each of them would
+//! visit every link thousands of times. Here one search serves 64 destinations, one per bit of a
+//! word: a switch at the same distance from several of them is visited once for all.
 
 use std::collections::BTreeSet;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::{Graph, NodeId, PortIx};
 
-/// Destinations of one search.
+/// Number of destinations of one search.
 pub const AT_ONCE: usize = u64::BITS as usize;
 
 /// The switches of a network and the links between them, numbered in the order of the graph.
 #[derive(Debug)]
 pub struct Fabric {
     switches: Vec<NodeId>,
-    /// By node: the number of a switch, `u32::MAX` of a host.
+    /// By node: the number of a switch; `u32::MAX` for a host.
     numbers: Vec<u32>,
-    /// By switch: where its links begin in `links`, and at the end where the last one's end.
+    /// By switch: the index of its first link in `links`; and at the end, the number of all links.
     first: Vec<u32>,
     links: Vec<Step>,
 }
@@ -26,7 +26,7 @@ pub struct Fabric {
 /// A link from one switch to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The port by which it leaves.
+    /// The port by which the link leaves.
     pub port: u16,
     /// The number of the switch at the other end.
     pub peer: u32,
@@ -35,18 +35,19 @@ pub struct Step {
 /// The switches that a search finds at one distance.
 #[derive(Debug)]
 pub struct Ring<'a> {
-    /// How many links away.
+    /// Distance in links.
     pub distance: u32,
-    /// The numbers of those that are so far from a destination, in no particular order.
+    /// The numbers of the switches at this distance from some destination, in no particular order.
     pub switches: &'a [u32],
-    /// By number: the destinations from which it is so far.
+    /// By switch number: bits of the destinations at this distance from it.
     pub here: &'a [u64],
-    /// The same of those that are one link closer.
+    /// By switch number: bits of the destinations that are one link closer.
     pub closer: &'a [u64],
 }
 
 impl Fabric {
-    /// Of a network, without the links that are down, given by both their ends.
+    /// Builds it for a network, without the links that are down, which are given by both their
+    /// ends.
     pub fn new(graph: &Graph, down: &BTreeSet<(NodeId, PortIx)>) -> Self {
         let switches: Vec<NodeId> = graph.switches().collect();
         let mut numbers = vec![u32::MAX; graph.nodes.len()];
@@ -65,12 +66,12 @@ impl Fabric {
         Self { switches, numbers, first, links }
     }
 
-    /// How many switches there are.
+    /// Number of switches.
     pub fn len(&self) -> usize {
         self.switches.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no switches.
     pub fn is_empty(&self) -> bool {
         self.switches.is_empty()
     }
@@ -80,13 +81,13 @@ impl Fabric {
         self.switches[number as usize]
     }
 
-    /// The number of a node that is a switch; `u32::MAX` of a host.
+    /// The number of a switch; `u32::MAX` for a host.
     pub fn number(&self, switch: NodeId) -> u32 {
         self.numbers[switch.index()]
     }
 
-    /// The numbers of the switches that hosts hang on, in the order of the hosts, and by node the
-    /// place of a switch in that list, `u32::MAX` of one that is not in it.
+    /// The numbers of the edge switches, in the order of the hosts; and by node the index of a
+    /// switch in that list, `u32::MAX` if it is not in it.
     pub fn edges(&self, graph: &Graph) -> (Vec<u32>, Vec<u32>) {
         let (mut edges, mut places) = (Vec::new(), vec![u32::MAX; graph.nodes.len()]);
         let ends = graph.hosts().filter_map(|host| graph.node(host).ports.first());
@@ -100,14 +101,14 @@ impl Fabric {
         (edges, places)
     }
 
-    /// The links of a switch to others, in order of its ports.
+    /// The links of a switch to other switches, in port order.
     pub fn links(&self, number: u32) -> &[Step] {
         let number = number as usize;
         &self.links[self.first[number] as usize..self.first[number + 1] as usize]
     }
 
-    /// Goes from the switches `to`, at most [`AT_ONCE`] different ones, outward, and tells `visit` of
-    /// every distance from 1 on. Bit n stands for the nth of them.
+    /// Searches outward from the switches `to`, at most [`AT_ONCE`] different ones, and calls
+    /// `visit` for every distance from 1 on. Bit n stands for the nth of them.
     pub fn search(&self, to: &[u32], mut visit: impl FnMut(Ring<'_>)) {
         assert!(to.len() <= AT_ONCE, "a word has a bit for each destination");
         let (mut closer, mut here) = (vec![0u64; self.len()], vec![0u64; self.len()]);
@@ -160,7 +161,7 @@ mod tests {
 
     fn network(switches: u32, links: &[(u32, u32)]) -> Graph {
         let mut graph = Graph::default();
-        // A host in between, so that numbers of switches are not those of nodes.
+        // A host before the switches, so that switch numbers differ from node numbers.
         let host = graph.add("host 0", NodeKind::Host);
         let ids: Vec<NodeId> = (0..switches)
             .map(|n| graph.add(format!("switch {n}"), NodeKind::Switch { tier: 0 }))
@@ -174,7 +175,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// The search of each destination by itself finds the same.
+        /// A separate search for each destination finds the same.
         #[test]
         fn distances_are_those_of_one_search_each(
             links in proptest::collection::vec((0u32..90, 0u32..90), 0..200),

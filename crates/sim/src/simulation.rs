@@ -1,4 +1,4 @@
-//! From what a simulation is made of to what came out of it.
+//! Builds a simulation from its specification, runs it, and returns its outcome.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -34,25 +34,25 @@ pub struct Simulation {
     spec: Spec,
     nodes: Nodes,
     metrics: Metrics,
-    /// Nodes that belong on one thread, such as a leaf and its hosts.
+    /// Nodes that belong on the same thread, such as a leaf and its hosts.
     groups: Vec<Vec<NodeId>>,
     windows: Windows,
     longest_hop: Duration,
-    /// Flows until whose completion the measured interval lasts.
+    /// Number of flows whose completion extends the measured interval.
     awaited: u64,
-    /// What the auditor knows of the network; `None` without it.
+    /// Network information for the auditor; `None` if it is off.
     audited: Option<Arc<Network>>,
     /// Whether every frame is recorded.
     traced: bool,
 }
 
-/// How to run it.
+/// How to run a simulation.
 pub struct Run<'a> {
-    /// Threads, at least 1. Results do not depend on it.
+    /// Number of threads, at least 1. It does not affect results.
     pub threads: usize,
-    /// Set from outside to end the run early.
+    /// Set externally to end the run early.
     pub stop: &'a AtomicBool,
-    /// Told now and then how far it is.
+    /// Called from time to time with the progress.
     pub watch: &'a (dyn Fn(Progress) + Sync),
 }
 
@@ -90,21 +90,21 @@ impl Simulation {
             .audited(cfg!(debug_assertions))
     }
 
-    /// Whether an auditor checks the invariants of the simulation at every event; what it finds are
-    /// violations of the outcome, which is the same otherwise. Off unless the build has debug
-    /// assertions.
+    /// Sets whether an auditor checks the invariants of the simulation at every event. Its findings
+    /// are added to the violations of the outcome, which is otherwise the same. Default off, except
+    /// in builds with debug assertions.
     #[must_use]
     pub fn audited(mut self, audited: bool) -> Self {
         self.audited = audited.then(|| Arc::new(Network::new(&self.spec)));
         self
     }
 
-    /// Runs it to its end on one thread.
+    /// Runs the simulation to its end on one thread.
     pub fn run(self) -> Outcome {
         self.run_with(&Run { threads: 1, stop: &AtomicBool::new(false), watch: &|_| {} })
     }
 
-    /// Runs it to its end.
+    /// Runs the simulation to its end.
     pub fn run_with(self, run: &Run) -> Outcome {
         let begun = std::time::Instant::now();
         let (spec, finished) = self.finish(run);
@@ -113,7 +113,7 @@ impl Simulation {
         Outcome::new(&spec, &finished, violations, wall)
     }
 
-    /// Runs it to its end, and gives every frame that was put on a link besides.
+    /// Runs the simulation to its end, and also returns every frame that was sent on a link.
     pub fn run_traced(mut self, run: &Run) -> (Outcome, Vec<Sent>) {
         self.traced = true;
         let (spec, mut finished) = self.finish(run);
@@ -122,12 +122,12 @@ impl Simulation {
         (Outcome::new(&spec, &finished, violations, std::time::Duration::ZERO), trace)
     }
 
-    /// Runs it, and gives what is left.
+    /// Runs the simulation and returns its final state.
     pub(crate) fn finish(self, run: &Run) -> (Spec, Finished) {
         self.finish_by(run, run::run)
     }
 
-    /// The same, and nodes are run by `by`.
+    /// The same, with `by` as the function that runs the nodes.
     pub(crate) fn finish_by(
         mut self,
         run: &Run,
@@ -158,7 +158,7 @@ impl Simulation {
         let (ports, hop) = (self.nodes.ports(), self.longest_hop);
         let layout = Layout::new(&ports, &self.groups, self.windows, hop, run.threads);
         let mut finished = by(self.nodes, &layout, &limits, &measurement);
-        // Of the pauses that run; after this they are ended.
+        // Before the pauses that are still active are ended below.
         finished.deadlocks = deadlock::find(&finished.switches, finished.now);
         finished.deadlocks.last_moved = last_moved(&finished);
         let (now, metrics) = (finished.now, &mut finished.metrics);
@@ -174,7 +174,7 @@ impl Simulation {
     }
 }
 
-/// When the last frame ended that came out of a queue.
+/// End of the last transmission of a frame that came from a queue.
 fn last_moved(finished: &Finished) -> Instant {
     let ports = finished.switches.iter().flat_map(|switch| &switch.ports).map(|port| &port.tx);
     let nics = finished.hosts.iter().map(|host| &host.nic.tx);
@@ -182,7 +182,7 @@ fn last_moved(finished: &Finished) -> Instant {
     idle_from.max().unwrap_or(Instant::ZERO)
 }
 
-/// How flows are sent, by workload; a single one if all workloads are alike.
+/// Transport profiles by workload; a single one if all are equal.
 fn profiles(spec: &Spec) -> Vec<Profile> {
     let mut profiles = spec.profiles.clone();
     if profiles.windows(2).all(|pair| pair[0] == pair[1]) {
@@ -191,7 +191,7 @@ fn profiles(spec: &Spec) -> Vec<Profile> {
     profiles
 }
 
-/// Whether some congestion control lives on what receivers answer.
+/// Whether some congestion control relies on answers of receivers.
 fn asks_for_answers(spec: &Spec) -> bool {
     spec.profiles.iter().any(|profile| profile.congestion.needs() == Needs::Answers)
 }
@@ -201,7 +201,7 @@ fn wants_telemetry(spec: &Spec) -> bool {
     spec.profiles.iter().any(|profile| profile.transport.telemetry())
 }
 
-/// By flow: its place among those its sender sends and those its receiver receives.
+/// By flow: its index among the flows of its sender, and among those of its receiver.
 fn places(spec: &Spec) -> Vec<(u32, u32)> {
     let mut next = vec![(0, 0); spec.graph.nodes.len()];
     let place = |flow: &FlowSpec| {
@@ -267,7 +267,7 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, knowledge: &Knowledge) -> Vec<Host> 
     spec.graph.hosts().map(make).collect()
 }
 
-/// The links of a node as its sending ends see them.
+/// The links of a node, as its transmitters see them.
 fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
     let ports = spec.graph.node(id).ports.iter();
     let link = |(port, end): (usize, &floodway_model::graph::Attachment)| Link {
@@ -288,14 +288,14 @@ fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
     ports.enumerate().map(link).collect()
 }
 
-/// How long a port of this rate takes to obey a pause frame.
+/// Response time of a port of this rate to a pause frame.
 fn response(spec: &Spec, rate: Rate) -> Duration {
     let flow_control = &spec.switch.flow_control;
     let pfc = flow_control.pfc.as_ref().map(|pfc| pfc.response_at(rate));
     pfc.or(flow_control.pause.as_ref().map(|pause| pause.response)).unwrap_or_default()
 }
 
-/// What belongs on one thread: a switch with the hosts that hang on it.
+/// Nodes that belong on the same thread: a switch with its hosts.
 fn groups(graph: &Graph) -> Vec<Vec<NodeId>> {
     let mut groups: BTreeMap<NodeId, Vec<NodeId>> =
         graph.switches().map(|switch| (switch, vec![switch])).collect();
@@ -306,13 +306,14 @@ fn groups(graph: &Graph) -> Vec<Vec<NodeId>> {
     groups.into_values().collect()
 }
 
-/// The longest frame: a full packet of the workload whose packets are largest.
+/// Length of the longest frame: a full packet of the workload with the largest packets.
 fn largest_frame(spec: &Spec) -> u16 {
     let frames = spec.profiles.iter().map(|profile| profile.transport.largest_frame());
     frames.max().unwrap_or(length::SHORTEST_FRAME)
 }
 
-/// Windows as long as the shortest time from a decision to send to the arrival, and the longest.
+/// Windows as long as the shortest time from a decision to send to the arrival; and the longest
+/// such time.
 fn windows(spec: &Spec) -> (Windows, Duration) {
     let largest = u64::from(largest_frame(spec));
     let frames = spec.profiles.iter().map(|profile| profile.transport.shortest_frame());
@@ -328,7 +329,7 @@ fn windows(spec: &Spec) -> (Windows, Duration) {
     (Windows::new(shortest.unwrap_or(Duration(u64::MAX)), ports), longest)
 }
 
-/// Tiers of switches.
+/// Number of switch tiers.
 fn tiers(graph: &Graph) -> u8 {
     let tier = |id| match graph.node(id).kind {
         NodeKind::Switch { tier } => tier + 1,
@@ -337,13 +338,13 @@ fn tiers(graph: &Graph) -> u8 {
     graph.switches().map(tier).max().unwrap_or(0)
 }
 
-/// By flow: whether the measured interval lasts until it has completed, which are those of awaited
-/// workloads that are measured; empty for none.
+/// By flow: whether the measured interval is extended until it has completed. This applies to the
+/// flows of awaited workloads that are measured. Empty for none.
 fn awaited(spec: &Spec) -> Vec<bool> {
     if !spec.awaited.contains(&true) {
         return Vec::new();
     }
-    // When those begin that wait for others is not known before.
+    // The start of a flow with dependencies is not known in advance.
     let mut waits: Vec<bool> = spec.flows.iter().map(|flow| flow.in_turn).collect();
     spec.triggers.iter().for_each(|trigger| waits[trigger.begins.index()] = true);
     let is_awaited = |(flow, waits): (&FlowSpec, bool)| {
@@ -353,12 +354,12 @@ fn awaited(spec: &Spec) -> Vec<bool> {
     spec.flows.iter().zip(waits).map(is_awaited).collect()
 }
 
-/// When the measured interval ends at the earliest.
+/// Earliest end of the measured interval.
 fn least_end(spec: &Spec) -> Instant {
     Instant(spec.measured_until.max(spec.warmup).0)
 }
 
-/// What is sampled when, in a run in which so many flows are awaited.
+/// Sampling times, for a run in which this many flows are awaited.
 fn sampling(spec: &Spec, awaited: u64) -> Sampling {
     let span = spec.end.0.saturating_sub(spec.warmup.0);
     let interval = spec.sample_interval.0.max(1);
@@ -379,8 +380,8 @@ fn keeps_order(spec: &Spec) -> bool {
     switch.classify.keeps_order() && switch.path.keeps_order() && spec.failures.is_empty()
 }
 
-/// What is wrong with a run, in a sentence each: nothing, unless floodway has a fault or a
-/// "lossless" network loses.
+/// Detected errors, one sentence each: none, unless floodway has a bug or a "lossless" network
+/// loses packets.
 fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
     let findings = finished.observers.auditor.as_ref();
     let mut wrong: Vec<String> =
@@ -397,7 +398,7 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
         }
     }
 
-    // Every frame that was made is where it ended, waits in a node, or is on a wire.
+    // Every generated frame has ended, is queued in a node, or is on a wire.
     let (switches, hosts) = (&finished.switches, &finished.hosts);
     let made = switches.iter().map(|switch| switch.emitted).sum::<u64>()
         + hosts.iter().map(|host| host.emitted).sum::<u64>();
@@ -422,7 +423,8 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
     wrong
 }
 
-/// Every packet that was trimmed is a header that has arrived, waits, is on a wire, or is counted as lost.
+/// Every trimmed packet is a header that has arrived, is queued, is on a wire, or is counted as
+/// lost.
 fn audit_trimming(finished: &Finished) -> Option<String> {
     let (switches, hosts) = (&finished.switches, &finished.hosts);
     let trimming = || switches.iter().filter_map(|switch| switch.trimming.as_ref());
@@ -432,7 +434,7 @@ fn audit_trimming(finished: &Finished) -> Option<String> {
     let frames = switches.iter().flat_map(Switch::held).chain(&finished.in_flight);
     let on_path =
         frames.filter(|packet| matches!(packet.body, Body::Trimmed { .. })).count() as u64;
-    // Hosts forward nothing, so headers are lost on links of switches only.
+    // Hosts do not forward, so headers are lost only on links of switches.
     let ports = switches.iter().flat_map(|switch| &switch.ports);
     let lost: u64 =
         ports.filter_map(|port| port.tx.outages()).map(|outages| outages.lost_headers).sum();
@@ -444,7 +446,8 @@ fn audit_trimming(finished: &Finished) -> Option<String> {
     })
 }
 
-/// No credit has come from nowhere. All of it has arrived or is on its path if no frame was dropped or lost.
+/// No credit was created from nothing. If no frame was dropped or lost, all credit has arrived or
+/// is on its path.
 fn audit_credit(finished: &Finished) -> Option<String> {
     let (switches, hosts) = (&finished.switches, &finished.hosts);
     let sent: u64 = hosts.iter().map(Host::credits_sent).sum();
@@ -465,7 +468,7 @@ fn audit_credit(finished: &Finished) -> Option<String> {
     })
 }
 
-/// Every telemetry record is free or has its packet, in a switch, on a wire or in a NIC.
+/// Every telemetry record is free or belongs to a packet, in a switch, on a wire or in a NIC.
 fn audit_telemetry(finished: &Finished) -> Option<String> {
     let telemetry = finished.hosts.first()?.shared().telemetry.as_ref()?;
     let (switches, in_flight) = (&finished.switches, &finished.in_flight);

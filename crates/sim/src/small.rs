@@ -1,14 +1,14 @@
-//! Small simulations for tests, of this crate and, by its path, in `tests`.
+//! Small simulations for tests, of this crate and, by path, of the `tests` folder.
 
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId, Rate};
 use floodway_sim::{Spec, host, switch};
 
-/// The rate and the delay of all links.
+/// Rate and delay of all links.
 pub const GBPS_100: Rate = Rate::from_gbps(100);
 pub const NS_200: Duration = Duration::from_ns(200);
 
-/// Hosts 0..n on one switch, node n.
+/// Hosts 0 to n - 1 on one switch, which is node n.
 pub fn star(hosts: u32) -> Graph {
     let mut graph = Graph::default();
     (0..hosts).for_each(|host| _ = graph.add(format!("host {host}"), NodeKind::Host));
@@ -30,7 +30,7 @@ pub fn flow(src: u32, dst: u32, bytes: u64, start_ns: u64) -> FlowSpec {
     }
 }
 
-/// One workload, with the defaults of switches and hosts, measured from beginning to end.
+/// One workload, with default switches and hosts, measured from beginning to end.
 pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
     Spec {
         graph,

@@ -1,48 +1,48 @@
-//! In-band network telemetry: what the switches on its way write into a packet (HPCC, SIGCOMM 2019,
-//! section 4.1).
+//! In-band network telemetry (INT): data that the switches on the path write into a packet (HPCC,
+//! SIGCOMM 2019, section 4.1).
 //!
-//! A packet is moved by value and would be twice as large with this on board, so it carries the number
-//! of a record instead ([`Echo`]). Records belong to the host that sends the data. It takes a free one
-//! for each packet, switches write to it, the receiver returns it with the acknowledgement, and
-//! whoever ends the packet frees it. A record is only ever touched by the node that holds its packet, and
-//! packets change hands with synchronisation, so relaxed atomics are enough, and which record a
-//! packet has decides nothing.
+//! Packets are moved by value and would be twice as large with this data, so a packet carries the
+//! number of a record instead ([`Echo`]). Records belong to the host that sends the data. The host
+//! takes a free record for each packet, switches write to it, the receiver returns it with the
+//! acknowledgement, and the node at which the packet ends frees it. A record is only accessed by
+//! the node that holds its packet, and the handover of packets between threads is synchronized, so
+//! relaxed atomics are sufficient. Results do not depend on which record a packet has.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use floodway_model::{Body, Echo, Instant, NodeId, Packet, Rate};
 
-/// The most hops that a record has room for; what comes after them is not written down.
+/// Maximum number of hops in a record; later hops are not recorded.
 pub const HOPS: usize = 8;
 
-/// What one switch wrote as the packet left it.
+/// The entry that one switch wrote as the packet left it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hop {
-    /// The rate of the link that the packet left by, rounded up to the Mb/s.
+    /// Rate of the link by which the packet left, rounded up to a multiple of 1 Mb/s.
     pub rate: Rate,
-    /// Bytes that this port has sent so far, with preamble and gap, this packet not included;
+    /// Bytes sent so far by this port, with preamble and interframe gap, without this packet;
     /// modulo 2^40.
     pub tx_bytes: u64,
-    /// Bytes of data that wait behind the packet, in all queues of the port.
+    /// Data bytes queued behind the packet, in all queues of the port.
     pub backlog: u64,
-    /// When it left, to the nanosecond; modulo 2^32 of them.
+    /// Departure time, rounded down to nanoseconds, modulo 2^32 ns.
     pub at: Instant,
 }
 
 impl Hop {
-    /// Bytes sent since another packet passed here.
+    /// Bytes sent since an earlier packet left this port.
     pub fn bytes_since(&self, earlier: &Self) -> u64 {
         self.tx_bytes.wrapping_sub(earlier.tx_bytes) & TX_MASK
     }
 
-    /// Nanoseconds since then.
+    /// Nanoseconds since an earlier packet left this port.
     pub fn ns_since(&self, earlier: &Self) -> u64 {
         (self.at.0 / 1_000).wrapping_sub(earlier.at.0 / 1_000) & u64::from(u32::MAX)
     }
 
     fn pack(self) -> [u64; 2] {
-        // Rounded down, a busy link would have sent more than it can.
+        // If the rate were rounded down, a busy link would appear to exceed it.
         let mbps = self.rate.0.div_ceil(1_000_000).min((1 << 24) - 1);
         let backlog = self.backlog.min(u32::MAX.into());
         let ns = (self.at.0 / 1_000) & u64::from(u32::MAX);
@@ -62,14 +62,14 @@ impl Hop {
 const TX_BITS: u32 = 40;
 const TX_MASK: u64 = (1 << TX_BITS) - 1;
 
-/// One record: how many hops are written, and two words for each.
+/// One record: the number of hops written, and two words for each.
 #[derive(Debug)]
 struct Record {
     hops: AtomicU64,
     words: [AtomicU64; 2 * HOPS],
 }
 
-/// In place of the number of hops: nobody has it.
+/// Stored instead of the number of hops if the record is free.
 const FREE: u64 = u64::MAX;
 
 impl Record {
@@ -81,23 +81,23 @@ impl Record {
 /// The records of all hosts.
 #[derive(Debug)]
 pub struct Telemetry {
-    /// By host.
+    /// The records, by host.
     pools: Vec<Pool>,
 }
 
-/// The records of one host: pieces that double in length, so that none ever moves.
+/// The records of one host, in pieces that double in length, so that records never move.
 #[derive(Debug, Default)]
 struct Pool {
     pieces: [OnceLock<Box<[Record]>>; PIECES],
 }
 
 const PIECES: usize = 18;
-/// Records in the first piece: with all pieces there are about 2^23, as many as an [`Echo`] can
-/// name.
+/// Number of records in the first piece. All pieces together have about 2^23, as many as an
+/// [`Echo`] can address.
 const FIRST: usize = 32;
 
 impl Pool {
-    /// The piece, and the place in it, of a record; they are counted from 1.
+    /// The piece that contains a record, and the index in it. Records are numbered from 1.
     fn place(number: u32) -> (usize, usize) {
         let index = (number as usize - 1) / FIRST + 1;
         let piece = index.ilog2() as usize;
@@ -110,7 +110,7 @@ impl Pool {
     }
 }
 
-/// Where a host looks for free records of its own.
+/// Where a host resumes the search for a free record.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor {
     last: u32,
@@ -118,15 +118,16 @@ pub struct Cursor {
 }
 
 impl Telemetry {
-    /// No records yet, for a network in which hosts have the numbers below `hosts`.
+    /// An empty store, for a network whose hosts have the numbers below `hosts`.
     pub fn new(hosts: usize) -> Self {
         Self { pools: (0..hosts).map(|_| Pool::default()).collect() }
     }
 
-    /// A record for a packet that `host` is about to send. Panics if eight million are in flight.
+    /// Takes a record for a packet that `host` is about to send. Panics if eight million are in
+    /// flight.
     pub fn take(&self, host: NodeId, cursor: &mut Cursor) -> u32 {
         let pool = &self.pools[host.index()];
-        // They come back in about the order in which they went.
+        // Records are freed in approximately the order in which they were taken.
         for _ in 0..cursor.all.min(TRIES) {
             cursor.last = cursor.last % cursor.all + 1;
             let record = pool.record(cursor.last);
@@ -146,7 +147,7 @@ impl Telemetry {
         cursor.last
     }
 
-    /// A switch writes to a record of `host`, whose packet it sends.
+    /// Adds an entry to a record of `host`, whose packet the calling switch sends.
     pub fn write(&self, (host, number): (NodeId, u32), hop: Hop) {
         let record = self.pools[host.index()].record(number);
         let count = record.hops.load(Ordering::Relaxed) as usize;
@@ -159,7 +160,7 @@ impl Telemetry {
         }
     }
 
-    /// What is written in the record of an answer to `host`; how many hops.
+    /// Reads the record of an answer to `host`; returns the number of hops.
     pub fn read(&self, host: NodeId, echo: Echo, hops: &mut [Hop; HOPS]) -> usize {
         let Some(number) = echo.record() else { return 0 };
         let record = self.pools[host.index()].record(number);
@@ -170,7 +171,7 @@ impl Telemetry {
         count
     }
 
-    /// The packet that carried it is no more.
+    /// Frees the record of a packet that has ended.
     pub fn free(&self, packet: &Packet) {
         let (owner, echo) = match packet.body {
             Body::Data { echo, .. } => (packet.src, echo),
@@ -182,7 +183,7 @@ impl Telemetry {
         }
     }
 
-    /// Records that some packet has.
+    /// Number of records in use.
     pub fn taken(&self) -> u64 {
         let pieces = self.pools.iter().flat_map(|pool| &pool.pieces);
         let records = pieces.filter_map(OnceLock::get).flatten();
@@ -190,7 +191,7 @@ impl Telemetry {
     }
 }
 
-/// Records that are looked at before new ones are made.
+/// Number of records examined before new ones are allocated.
 const TRIES: u32 = 8;
 
 #[cfg(test)]
@@ -238,7 +239,7 @@ mod tests {
         let mut cursor = Cursor::default();
         let record = telemetry.take(NodeId(0), &mut cursor);
         let echo = Echo::of(record, false);
-        // A ninth hop has no room.
+        // There is no room for a ninth hop.
         (0..9).for_each(|number| telemetry.write((NodeId(0), record), hop(number)));
         let mut hops = [Hop::default(); HOPS];
         assert_eq!(telemetry.read(NodeId(0), echo, &mut hops), HOPS);
@@ -274,7 +275,7 @@ mod tests {
         let mut taken: VecDeque<u32> = (0..10_000).map(|_| take(&mut cursor)).collect();
         let different: BTreeSet<u32> = taken.iter().copied().collect();
         assert_eq!((different.len(), telemetry.taken()), (10_000, 10_000));
-        // Freed in the order in which they were taken: there need not be more of them.
+        // Freed in the order in which they were taken: no more records are needed.
         let all = cursor.all;
         for _ in 0..50_000 {
             let first = taken.pop_front().unwrap();
@@ -290,7 +291,7 @@ mod tests {
     fn places_follow_each_other() {
         let first = [1, 32, 33, 96, 97].map(Pool::place);
         assert_eq!(first, [(0, 0), (0, 31), (1, 0), (1, 63), (2, 0)]);
-        // All pieces: 32 (2^18 - 1) records, fewer than an echo can name.
+        // All pieces together: 32 (2^18 - 1) records, fewer than an echo can address.
         assert_eq!(Pool::place(32 * ((1 << 18) - 1)), (17, (32 << 17) - 1));
         const { assert!(32 * ((1 << 18) - 1) <= Echo::MOST) };
     }

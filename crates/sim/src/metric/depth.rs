@@ -1,6 +1,6 @@
 //! Bins for queue depths: one for empty, then four per doubling from 1 KB to 64 MB.
 
-/// How many bins there are: the empty one, 64 between 1 KB and 65.5 MB, and one above.
+/// Number of bins: the empty one, 64 between 1 KB and 65.5 MB, one up to 1 KB, and one above.
 pub const BINS: usize = 1 + 1 + 64 + 1;
 
 /// The upper edge of a bin in bytes, inclusive; `u64::MAX` for the last.
@@ -19,7 +19,7 @@ pub fn bin_of(backlog: u64) -> usize {
     if backlog == 0 {
         return 0;
     }
-    // The octave by the highest bit of backlog / 1000, then at most four steps.
+    // The octave from the highest bit of backlog / 1000, then at most four steps.
     let octave = (backlog / 1_000).checked_ilog2().unwrap_or(0) as usize;
     let mut bin = (1 + 4 * octave).min(LAST);
     while bin_edge(bin) < backlog {

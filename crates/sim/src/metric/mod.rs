@@ -1,7 +1,8 @@
-//! Facts that are counted across nodes while a run goes on.
+//! Counters and samples that are summed across nodes during a run.
 //!
-//! Every thread has its own [`Metrics`]; they only hold sums and maxima of whole numbers, so that
-//! merging them in any order gives the same. What belongs to one port or flow is counted there.
+//! Every thread has its own [`Metrics`]. They contain only sums and maxima of integers, so that
+//! merging them in any order gives the same result. Counters of a single port or flow are kept
+//! there instead.
 
 mod depth;
 mod sojourn;
@@ -16,43 +17,43 @@ use floodway_model::{Duration, Instant};
 
 use crate::switch::occupancy::Scope;
 
-/// What is sampled when.
+/// The sampling schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
     /// The first sample.
     pub from: Instant,
-    /// Time between samples.
+    /// Interval between samples.
     pub interval: Duration,
-    /// How many there are at most.
+    /// Maximum number of samples.
     pub count: usize,
-    /// The end of the measured interval, to which earlier samples belong; later ones only show how the
-    /// run went on. [`Instant::NEVER`] as long as flows are awaited.
+    /// End of the measured interval. Earlier samples belong to the measurement; later ones only
+    /// show the rest of the run. [`Instant::NEVER`] while flows are awaited.
     pub measured_until: Instant,
 }
 
 impl Sampling {
-    /// The number of samples that are due before `at`.
+    /// Number of samples that are due before `at`.
     fn before(&self, at: Instant) -> usize {
         (at.since(self.from).0.div_ceil(self.interval.0) as usize).min(self.count)
     }
 
-    /// The number of samples in a run that ended at `end`.
+    /// Number of samples in a run that ended at `end`.
     pub fn taken(&self, end: Instant) -> u64 {
         self.before(end) as u64
     }
 
-    /// The number of samples of the measurement in a run that ended at `end`.
+    /// Number of samples in the measured interval of a run that ended at `end`.
     pub fn measured(&self, end: Instant) -> u64 {
         self.before(end.min(self.measured_until)) as u64
     }
 
-    /// Whether sample `index` belongs to the measurement.
+    /// Whether sample `index` belongs to the measured interval.
     #[inline]
     pub fn measures(&self, index: usize) -> bool {
         self.at(index) < self.measured_until
     }
 
-    /// Whether this moment belongs to the measurement.
+    /// Whether this time belongs to the measured interval.
     #[inline]
     pub fn measures_at(&self, at: Instant) -> bool {
         self.from <= at && at < self.measured_until
@@ -64,14 +65,14 @@ impl Sampling {
     }
 }
 
-/// All queues of one number at one moment.
+/// All queues with the same number, at one sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moment {
-    /// Sum of backlogs, bytes.
+    /// Sum of the backlogs, in bytes.
     pub sum: u64,
-    /// Largest backlog, bytes.
+    /// Largest backlog, in bytes.
     pub max: u64,
-    /// Change in the number of ports that may not send this class.
+    /// Change in the number of ports for which this class is paused.
     paused_change: i64,
 }
 
@@ -82,20 +83,20 @@ pub struct Metrics {
     queues: usize,
     hops: u64,
     flows_done: u64,
-    /// Of these, flows until whose completion the measured interval lasts.
+    /// Of these, awaited flows, whose completion extends the measured interval.
     awaited_done: u64,
     /// `timeline[sample * queues + queue]`.
     timeline: Vec<Moment>,
-    /// `depths[(tier * queues + queue) * BINS + bin]`: samples.
+    /// `depths[(tier * queues + queue) * BINS + bin]`: number of samples.
     depths: Vec<u64>,
-    /// `occupancy[(tier * 2 + scope) * BINS + bin]`: samples.
+    /// `occupancy[(tier * 2 + scope) * BINS + bin]`: number of samples.
     occupancy: Vec<u64>,
-    /// Tallies at the beginning and at the end of the measurement, once taken.
+    /// Tallies at the beginning and at the end of the measured interval, once taken.
     pub tallies: [Option<Tally>; 2],
 }
 
 impl Metrics {
-    /// Nothing counted yet, for switches of `tiers` tiers with `queues` queues per port.
+    /// Empty counters, for switches of `tiers` tiers with `queues` queues per port.
     pub fn new(sampling: Sampling, tiers: usize, queues: usize) -> Self {
         Self {
             sampling,
@@ -110,18 +111,18 @@ impl Metrics {
         }
     }
 
-    /// A frame was put on a link.
+    /// Counts a frame that is sent on a link.
     #[inline]
     pub fn count_hop(&mut self) {
         self.hops += 1;
     }
 
-    /// A flow that ends has arrived complete, one that is awaited or another.
+    /// Counts a flow with a size that has completed, awaited or not.
     pub fn count_flow_done(&mut self, awaited: bool) {
         self.count_flows_lost(1, awaited);
     }
 
-    /// So many flows that end will not begin in this run.
+    /// Counts flows with a size that will not begin in this run.
     pub fn count_flows_lost(&mut self, flows: u32, awaited: bool) {
         self.flows_done += u64::from(flows);
         if awaited {
@@ -129,17 +130,17 @@ impl Metrics {
         }
     }
 
-    /// Flows that are awaited and have ended so far.
+    /// Number of awaited flows that have ended so far.
     pub fn awaited_done(&self) -> u64 {
         self.awaited_done
     }
 
-    /// Ends the measured interval at `until`, now that all awaited flows have ended.
+    /// Ends the measured interval at `until`, because all awaited flows have ended.
     pub fn end_measurement(&mut self, until: Instant) {
         self.sampling.measured_until = until;
     }
 
-    /// A port was not allowed to send a class from `since` to `until`.
+    /// Records that a class of a port was paused from `since` to `until`.
     pub fn count_pause(&mut self, class: usize, (since, until): (Instant, Instant)) {
         if class < self.queues {
             let (first, end) = (self.sampling.before(since), self.sampling.before(until));
@@ -151,7 +152,7 @@ impl Metrics {
         }
     }
 
-    /// A queue had this backlog at sample number `sample`.
+    /// Records the backlog of a queue at sample number `sample`.
     #[inline]
     pub fn sample(&mut self, sample: usize, tier: usize, queue: usize, backlog: u64) {
         let moment = &mut self.timeline[sample * self.queues + queue];
@@ -162,29 +163,29 @@ impl Metrics {
         }
     }
 
-    /// Data took so many bytes of a port or of a switch at a sample of the measurement.
+    /// Records the data bytes in a port or switch at a sample of the measured interval.
     #[inline]
     pub fn sample_occupancy(&mut self, tier: usize, scope: Scope, bytes: u64) {
         let row = tier * Scope::ALL.len() + scope as usize;
         self.occupancy[row * BINS + bin_of(bytes)] += 1;
     }
 
-    /// Packet-hops so far.
+    /// Packet-hops so far: frames sent on links.
     pub fn hops(&self) -> u64 {
         self.hops
     }
 
-    /// Flows ended so far.
+    /// Number of flows ended so far.
     pub fn flows_done(&self) -> u64 {
         self.flows_done
     }
 
-    /// When samples are taken.
+    /// The sampling schedule.
     pub fn sampling(&self) -> &Sampling {
         &self.sampling
     }
 
-    /// The samples before `end`: (when, queue, sums and maxima, paused ports).
+    /// The samples before `end`: (time, queue, sums and maxima, paused ports).
     pub fn timeline(&self, end: Instant) -> impl Iterator<Item = (Instant, usize, Moment, u64)> {
         let mut paused = vec![0i64; self.queues];
         let until = self.sampling.before(end) * self.queues;
@@ -195,27 +196,26 @@ impl Metrics {
         })
     }
 
-    /// How often queues had which backlog: (tier, queue, bin, samples), bins that never occurred
-    /// left out.
+    /// Histogram of backlogs: (tier, queue, bin, samples), without bins that never occurred.
     pub fn depths(&self) -> impl Iterator<Item = (usize, usize, usize, u64)> {
         bins(&self.depths)
             .map(|(row, bin, samples)| (row / self.queues, row % self.queues, bin, samples))
     }
 
-    /// How often data took how much of ports and of switches: (tier, scope, bin, samples), bins
-    /// that never occurred left out.
+    /// Histogram of the occupancy of ports and of switches by data: (tier, scope, bin, samples),
+    /// without bins that never occurred.
     pub fn occupancy(&self) -> impl Iterator<Item = (usize, Scope, usize, u64)> {
         let scopes = Scope::ALL.len();
         bins(&self.occupancy)
             .map(move |(row, bin, samples)| (row / scopes, Scope::ALL[row % scopes], bin, samples))
     }
 
-    /// Adds what another thread counted.
+    /// Adds the counters of another thread.
     pub fn merge(&mut self, other: &Self) {
         self.hops += other.hops;
         self.flows_done += other.flows_done;
         self.awaited_done += other.awaited_done;
-        // The threads have ended it at the same time.
+        // All threads have ended the interval at the same time.
         self.sampling.measured_until = other.sampling.measured_until;
         for (mine, theirs) in self.timeline.iter_mut().zip(&other.timeline) {
             mine.sum += theirs.sum;
@@ -234,7 +234,7 @@ impl Metrics {
     }
 }
 
-/// The bins that occurred, of rows of them: (row, bin, samples).
+/// The bins that occurred, from rows of bins: (row, bin, samples).
 fn bins(rows: &[u64]) -> impl Iterator<Item = (usize, usize, u64)> {
     let some = rows.iter().enumerate().filter(|(_, samples)| **samples > 0);
     some.map(|(index, &samples)| (index / BINS, index % BINS, samples))

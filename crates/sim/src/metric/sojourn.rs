@@ -1,12 +1,12 @@
-//! Bins of times: 64 per doubling of whole nanoseconds, so that a quantile read from upper edges is at
-//! most 1/64 = 1.6 % too large; below 128 ns they are exact.
+//! Bins for times: 64 per doubling of whole nanoseconds, so that a quantile read from upper edges
+//! is at most 1/64 = 1.6 % too large. Below 128 ns the bins are exact.
 
 use floodway_model::Duration;
 
 /// Bins per doubling, as a power of two.
 const FINENESS: u32 = 6;
 
-/// The bin of a sojourn time: of its nanoseconds, rounded up.
+/// The bin of a sojourn time, from its nanoseconds, rounded up.
 pub fn sojourn_bin(sojourn: Duration) -> usize {
     let ns = sojourn.0.div_ceil(1_000);
     let shift = ns.checked_ilog2().unwrap_or(0).saturating_sub(FINENESS);
@@ -30,14 +30,14 @@ mod tests {
             let bin = sojourn_bin(Duration::from_ns(ns));
             assert_eq!((bin as u64, sojourn_edge(bin)), (ns, ns));
         }
-        // Part of a nanosecond counts as a whole one.
+        // A fraction of a nanosecond counts as a whole one.
         assert_eq!(sojourn_bin(Duration(1)), 1);
         assert_eq!(sojourn_bin(Duration(7_001)), 8);
     }
 
     #[test]
     fn bins_follow_each_other_without_a_gap() {
-        // 128 ns begins the first bin of two nanoseconds, 256 ns the first of four.
+        // The first bin of two nanoseconds begins at 128 ns, the first of four at 256 ns.
         assert_eq!([127, 128, 129, 191, 192].map(sojourn_edge), [127, 129, 131, 255, 259]);
         let mut ns = 0;
         while ns < 20_000_000_000 {

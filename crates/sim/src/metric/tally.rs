@@ -1,44 +1,45 @@
-//! What the mechanisms did, summed over nodes: one row here is one counter in the results.
+//! Counters of mechanisms, summed over nodes: one row here is one counter in the results.
 //!
-//! A tally is taken when the measurement begins and when it ends, so that variants are compared
-//! over the same stretch of time, however long each of them takes to finish.
+//! A tally is taken at the beginning and at the end of the measured interval, so that variants are
+//! compared over the same time, however long each of them takes to finish.
 
 use floodway_model::id::CLASSES;
 
-/// What the ports of one tier have counted for one class.
+/// Counters of the ports of one tier, for one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pauses {
     /// XOFF frames sent, without refreshes.
     pub xoffs: u64,
-    /// Time not allowed to send, ps.
+    /// Time paused, in ps.
     pub paused: u64,
 }
 
-/// Of one tier, by class.
+/// Counters of one tier, by class.
 pub type Tier = [Pauses; CLASSES];
 
-/// Declares the counters: field, name in results, meaning. Those of mechanisms that are off by default have
-/// a method of their own for their rows.
+/// Declares the counters: field, name in results, meaning. Mechanisms that are off by default have
+/// a separate method for their rows.
 macro_rules! counters {
     (
         $($field:ident: $meaning:literal,)+
         $(; $rows:ident, there $when:literal: $($of_group:ident: $about:literal,)+)+
     ) => {
-        /// Sums of what nodes have counted since the start of the run.
+        /// Sums of the counters of nodes since the start of the run.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Tally {
             $(#[doc = $meaning] pub $field: u64,)+
             $($(#[doc = $about] pub $of_group: u64,)+)+
-            /// Packets dropped by switches, by the data queue they were bound for: data, and feedback among it.
+            /// Packets dropped by switches, by the data queue that they were bound for: data, and
+            /// feedback queued with data.
             pub queues: [u64; CLASSES],
-            /// PFC frames, whatever number of classes each has, where one may have several.
+            /// PFC frames, however many classes each covers, if one may cover several.
             pub pfc_frames: u64,
             /// By tier, hosts last.
             pub tiers: Vec<Tier>,
         }
 
         impl Tally {
-            /// Adds what other nodes have counted.
+            /// Adds the counters of other nodes.
             pub fn add(&mut self, other: &Self) {
                 $(self.$field += other.$field;)+
                 $($(self.$of_group += other.$of_group;)+)+
@@ -54,7 +55,7 @@ macro_rules! counters {
                 }
             }
 
-            /// What has been counted since an earlier tally of the same nodes.
+            /// The change since an earlier tally of the same nodes.
             pub fn since(&self, earlier: &Self) -> Self {
                 let tier = |(number, now): (usize, &Tier)| -> Tier {
                     let before = earlier.tiers.get(number).copied().unwrap_or_default();
@@ -82,7 +83,8 @@ macro_rules! counters {
             }
 
             $(
-                /// The same of counters of a mechanism that is off by default. They are not in results without it.
+                /// The same for the counters of a mechanism that is off by default. Results without
+                /// the mechanism do not contain them.
                 pub fn $rows(&self) -> Vec<(String, u64, String)> {
                     vec![$((
                         stringify!($of_group).to_owned(),
@@ -96,7 +98,7 @@ macro_rules! counters {
 }
 
 impl Tally {
-    /// What is counted of this tier, which is there from now on.
+    /// The counters of this tier, which is created if it does not exist.
     pub fn tier(&mut self, number: usize) -> &mut Tier {
         if self.tiers.len() <= number {
             self.tiers.resize(number + 1, Tier::default());
@@ -140,7 +142,7 @@ impl Tally {
                 format!("{stopped} a class."),
             );
             for (class, pauses) in tier[..classes].iter().enumerate() {
-                // Hosts obey pauses and order none.
+                // Hosts obey pauses and send none.
                 if number != hosts {
                     row(
                         format!("{key}_class_{class}_xoff_frames"),

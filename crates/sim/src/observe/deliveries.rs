@@ -1,6 +1,6 @@
-//! What flows without a size have delivered at regular times. Nothing has to happen at these times: what is
-//! delivered changes only when a packet comes, so the samples that have become due are taken before each packet, and
-//! the rest when the run has ended.
+//! Bytes delivered by long-lived flows over time, sampled at regular intervals. No event is needed
+//! at the sample times: the delivered bytes change only when a packet arrives, so the samples that
+//! are due are taken before each packet, and the rest at the end of the run.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,21 @@ use floodway_model::{Duration, FlowId, Instant};
 
 use super::{At, Fact, Kinds, Observer, Setup};
 
-/// The flows without a size whose receivers are at nodes of a thread.
+/// The long-lived flows whose receivers are on nodes of a thread.
 #[derive(Debug)]
 pub struct Deliveries {
     interval: Duration,
     flows: BTreeMap<FlowId, Samples>,
 }
 
-/// Of one flow.
+/// Samples of one flow.
 #[derive(Debug)]
 struct Samples {
     next: Instant,
-    /// Bytes so far.
+    /// Bytes delivered so far.
     delivered: u64,
-    /// Bytes at each multiple of the interval. What comes at the moment of a sample is not in it.
+    /// Bytes delivered at each multiple of the interval. Packets that arrive exactly at a sample
+    /// time are not included.
     samples: Vec<u64>,
 }
 
@@ -67,11 +68,11 @@ impl Observer for Deliveries {
     }
 }
 
-/// In order of time, then of flow.
+/// Rows in order of time, then of flow.
 pub fn table(deliveries: Option<&Deliveries>) -> Table {
     let interval = deliveries.map_or(0, |deliveries| deliveries.interval.0);
     let flows = || deliveries.into_iter().flat_map(|deliveries| &deliveries.flows);
-    // All were asked until the same moment.
+    // All flows were sampled until the same time.
     let samples = flows().next().map_or(0, |(_, of)| of.samples.len());
     let row = |at: usize, (flow, of): (&FlowId, &Samples)| deliveries::Row {
         time_ns: ((at as u64 + 1) * interval) as f64 / 1e3,

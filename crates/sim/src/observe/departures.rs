@@ -1,5 +1,5 @@
-//! What is recorded of packets that leave the data queues of switches: how long the queue was, and how long they had
-//! waited. Lengths have a bin each, times those of [`sojourn_bin`].
+//! Departures from the data queues of switches: histograms of the queue length and of the sojourn
+//! time. Each length has a bin of its own; times use the bins of [`sojourn_bin`].
 
 use floodway_model::table::Table;
 use floodway_model::tables::{departures, sojourns};
@@ -10,7 +10,7 @@ use crate::Spec;
 use crate::metric::{sojourn_bin, sojourn_edge};
 use crate::outcome::{name_of, tier_of};
 
-/// Lengths up to this have a bin of their own, above it all share one.
+/// Lengths up to this have a bin of their own; longer ones share one.
 const LONGEST: u64 = 4_095;
 
 /// The departures of the measurement, by switch, port and queue.
@@ -29,16 +29,17 @@ struct Histograms {
     lengths: Vec<u64>,
     /// By bin of the sojourn time.
     sojourns: Vec<u64>,
-    /// How many.
+    /// Number of departures.
     count: u64,
-    /// Sum of the sojourn times, ps.
+    /// Sum of the sojourn times, in ps.
     total: u128,
     /// The longest sojourn time.
     max: Duration,
 }
 
 impl Histograms {
-    /// A packet leaves after `sojourn`, at the head of a queue of `length` packets, itself included.
+    /// Counts a packet that leaves after `sojourn`, at the head of a queue of `length` packets,
+    /// itself included.
     fn count(&mut self, length: u64, sojourn: Duration) {
         count_in(&mut self.lengths, length.min(LONGEST + 1) as usize);
         count_in(&mut self.sojourns, sojourn_bin(sojourn));
@@ -51,7 +52,8 @@ impl Histograms {
         self.total as f64 / self.count as f64 / 1e3
     }
 
-    /// The lengths that occurred: (packets, departures); `u64::MAX` stands for all above [`LONGEST`].
+    /// The lengths that occurred: (packets, departures); `u64::MAX` stands for all above
+    /// [`LONGEST`].
     fn lengths(&self) -> impl Iterator<Item = (u64, u64)> {
         let edge = |length| if length > LONGEST { u64::MAX } else { length };
         filled(&self.lengths).map(move |(length, count)| (edge(length as u64), count))
@@ -118,7 +120,7 @@ impl Departures {
     }
 }
 
-/// One row per queue that packets have left.
+/// One row per queue that had departures.
 pub fn sojourns(spec: &Spec, departures: Option<&Departures>) -> Table {
     let queues = departures.into_iter().flat_map(Departures::queues);
     let row = |((node, port, queue), of): (_, &Histograms)| sojourns::Row {
@@ -133,7 +135,7 @@ pub fn sojourns(spec: &Spec, departures: Option<&Departures>) -> Table {
     queues.map(row).collect()
 }
 
-/// One row per bin that occurred, in order of queues, kinds and bins.
+/// One row per bin that occurred, in order of queue, kind and bin.
 pub fn table(spec: &Spec, departures: Option<&Departures>) -> Table {
     let queues = departures.into_iter().flat_map(Departures::queues);
     let rows = |((node, port, queue), of): (_, &Histograms)| {

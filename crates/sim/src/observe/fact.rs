@@ -1,11 +1,11 @@
-//! The facts that nodes and links state.
+//! The facts that nodes and links report to observers.
 
 use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
 
 use crate::link::Transmitter;
 use crate::switch::port::DropReason;
 
-/// Something that has happened at a node.
+/// An event at a node.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
     /// The first bit of a frame is put on the wire.
@@ -14,11 +14,11 @@ pub enum Fact<'a> {
         port: usize,
         /// The node and port at the other end of the link.
         to: (NodeId, PortIx),
-        /// The frame, with the class and port by which it came in.
+        /// The frame, with the class and ingress port with which it arrived here.
         packet: &'a Packet,
         /// The class in which it is sent.
         class: Class,
-        /// When it is handled there: after its last bit has arrived and the latencies have passed.
+        /// When it is handled there: after its last bit has arrived and the latencies have elapsed.
         handled_at: Instant,
         /// Whether the link loses it.
         is_lost: bool,
@@ -28,7 +28,7 @@ pub enum Fact<'a> {
         /// The frame.
         packet: &'a Packet,
     },
-    /// A packet joins a queue of a switch, where it waits.
+    /// A packet joins a queue of a switch.
     Joined {
         /// The egress port.
         port: usize,
@@ -37,105 +37,108 @@ pub enum Fact<'a> {
         /// The packet.
         packet: &'a Packet,
     },
-    /// A packet with data is about to leave the head of a data queue of a switch. Stated by switches whose packets all
-    /// join a queue, which [`Spec::departures`](crate::Spec::departures) makes them do.
+    /// A data packet is about to leave the head of a data queue of a switch. Reported by switches
+    /// in which all packets join a queue; [`Spec::departures`](crate::Spec::departures) enforces
+    /// that.
     Leaves {
         /// The egress port.
         port: usize,
         /// The queue there.
         queue: usize,
-        /// Packets in the queue, it included.
+        /// Packets in the queue, this one included.
         length: u64,
         /// When it joined.
         since: Instant,
     },
-    /// A switch drops a packet that was bound for a queue, or is in it.
+    /// A switch drops a packet that is bound for a queue or is in it.
     Dropped {
         /// The egress port.
         port: usize,
         /// The queue there.
         queue: usize,
-        /// Why.
+        /// The reason.
         reason: DropReason,
         /// The packet.
         packet: &'a Packet,
     },
-    /// A switch trims a packet that was bound for a queue.
+    /// A switch trims a packet bound for a queue.
     Trimmed {
         /// The egress port.
         port: usize,
         /// The queue there.
         queue: usize,
-        /// The packet as it was.
+        /// The packet before trimming.
         packet: &'a Packet,
-        /// What is left of it.
+        /// The header that remains.
         header: &'a Packet,
-        /// Whether it had joined the queue.
+        /// Whether the packet had joined the queue.
         waited: bool,
     },
-    /// A sender has made a packet.
+    /// A sender has generated a packet.
     Departed(&'a Departure),
-    /// A receiver has taken a packet with data, or the header of a trimmed one.
+    /// A receiver has accepted a data packet, or the header of a trimmed one.
     Delivered(&'a Delivery<'a>),
-    /// A receiving host has made a credit frame.
+    /// A receiving host has generated a credit frame.
     Granted {
         /// The frame.
         credit: &'a Packet,
     },
-    /// A pause has ended, or would go on when the run ends.
+    /// A pause has ended, or is cut off by the end of the run.
     PauseEnded {
         /// The port that was paused.
         port: usize,
-        /// The class that it was not to send.
+        /// The paused class.
         class: usize,
-        /// From when on.
+        /// Start of the pause.
         since: Instant,
-        /// Until when.
+        /// End of the pause.
         until: Instant,
     },
-    /// The state of a port at a sample. Those of a node are stated in order of ports.
+    /// The state of a port at a sample. The ports of a node are reported in port order.
     Sampled {
         /// The number of the sample.
         sample: usize,
         /// The port.
         port: usize,
-        /// Ports of the node.
+        /// Number of ports of the node.
         ports: usize,
-        /// Its sending end.
+        /// Its transmitter.
         tx: &'a Transmitter,
-        /// What waits, by data queue, bytes.
+        /// Backlog by data queue, in bytes.
         backlogs: &'a [u64],
     },
 }
 
-/// A sender has made a packet.
+/// A sender has generated a packet.
 #[derive(Debug)]
 pub struct Departure {
     /// The packet.
     pub packet: Packet,
     /// The class in which its flow begins.
     pub home: Class,
-    /// Bits per second on the wire that congestion control allows from now on; `None` for no limit.
+    /// Rate on the wire that congestion control allows from now on, in bits per second; `None` for
+    /// no limit.
     pub rate: Option<f64>,
     /// Payload bytes that congestion control allows to be in flight; `None` for no limit.
     pub window: Option<u64>,
-    /// Probes that TCP has sent so far, which no window limits; timeouts of RoCEv2, each of which may be
-    /// followed by a packet without credit.
+    /// Probes that TCP has sent so far, which are not limited by the window; for RoCEv2, timeouts,
+    /// each of which may be followed by a packet without credit.
     pub probes: u64,
 }
 
-/// A receiver has taken a packet with data, or the header of a trimmed one.
+/// A receiver has accepted a data packet, or the header of a trimmed one.
 #[derive(Debug)]
 pub struct Delivery<'a> {
-    /// The packet, after what layer 2 indicated has become CE.
+    /// The packet, after a layer 2 indication has been converted to CE.
     pub packet: &'a Packet,
-    /// When it was sent; `None` of a header.
+    /// When it was sent; `None` for a header.
     pub sent_at: Option<Instant>,
-    /// Whether a congestion notification packet answers it.
+    /// Whether the receiver answers it with a congestion notification packet.
     pub notified: bool,
-    /// The packet before which everything is acknowledged or, in a NAK, has arrived.
+    /// The cumulative acknowledgement of the answer: the packet number before which all are
+    /// acknowledged or, in a NAK, have arrived.
     pub answered: Option<u32>,
-    /// Whether the message is complete with it.
+    /// Whether it completes the message.
     pub completes: bool,
     /// Payload bytes that count as delivered.
     pub delivered: u64,
@@ -146,7 +149,7 @@ pub struct Delivery<'a> {
 pub struct Kinds(u16);
 
 impl Kinds {
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self(0);
     /// [`Fact::Sent`].
     pub const SENT: Self = Self(1);
@@ -171,13 +174,13 @@ impl Kinds {
     /// [`Fact::Sampled`].
     pub const SAMPLED: Self = Self(1 << 10);
 
-    /// Those of both.
+    /// The union of two sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether it has one of the others.
+    /// Whether the two sets intersect.
     #[inline(always)]
     pub const fn has(self, others: Self) -> bool {
         self.0 & others.0 != 0
@@ -185,7 +188,7 @@ impl Kinds {
 }
 
 impl Fact<'_> {
-    /// What kind of fact it is.
+    /// The kind of this fact.
     #[inline(always)]
     pub const fn kind(&self) -> Kinds {
         match self {

@@ -1,5 +1,6 @@
-//! How long packets took from the memory of the source to that of the destination, by workload: in the bins of
-//! sojourn times, and in each the sum of those that are in it, so that means are exact.
+//! Packet latencies, from the memory of the source host to that of the destination host, by
+//! workload. The bins are those of sojourn times, and each bin also has the sum of its times, so
+//! that means are exact.
 
 use floodway_model::Duration;
 use floodway_model::table::Table;
@@ -11,7 +12,7 @@ use crate::metric::{sojourn_bin, sojourn_edge};
 /// A histogram of times.
 #[derive(Clone, Debug, Default)]
 struct Histogram {
-    /// By bin: how many, and the sum of their times in ps.
+    /// By bin: the number of packets, and the sum of their times in ps.
     bins: Vec<(u64, u128)>,
 }
 
@@ -42,12 +43,12 @@ impl Histogram {
     }
 }
 
-/// The histograms of the data packets that arrive during the measurement.
+/// The histograms of data packets that arrive in the measured interval.
 #[derive(Debug)]
 pub struct Latencies {
-    /// By flow.
+    /// The workload of each flow.
     workload_of: Vec<u16>,
-    /// By workload.
+    /// The histogram of each workload.
     histograms: Vec<Histogram>,
 }
 
@@ -82,7 +83,7 @@ impl Observer for Latencies {
     }
 }
 
-/// In order of workload and bin.
+/// Rows in order of workload and bin.
 pub fn table(latencies: Option<&Latencies>) -> Table {
     let histograms = latencies.map_or(&[][..], |latencies| &latencies.histograms);
     let of = |(workload, histogram)| {
@@ -107,7 +108,8 @@ mod tests {
         [1, 1_999, 2_000].iter().for_each(|&ps| one.count(Duration(ps)));
         [1_500, 1_000_000].iter().for_each(|&ps| other.count(Duration(ps)));
         one.add(&other);
-        // From 512 ns on a bin has eight of them: 1000 ns are in that of 1000 to 1007 ns.
+        // From 512 ns on a bin covers eight nanoseconds: 1000 ns belong to the bin from 1000 to
+        // 1007 ns.
         let bins: Vec<_> = one.bins().collect();
         assert_eq!(bins, [(1, 1, 1), (2, 3, 5_499), (1_007, 1, 1_000_000)]);
     }

@@ -1,12 +1,14 @@
-//! What happens in a run, and who wants to know it.
+//! Observation of a run: facts and observers.
 //!
-//! Switches, hosts and links state facts ([`Fact`]), each where it happens, by [`Context::state`]. Observers are told
-//! of the facts that they want, and make rows of tables from them. One observer is one file here and one row of
-//! `observers!`; the [auditor](crate::auditor) is one too. Facts that nobody wants cost the test of one bit.
+//! Switches, hosts and links report facts ([`Fact`]) with [`Context::state`], each at the place
+//! where the event occurs. Observers receive the facts that they subscribe to, and build rows of
+//! tables from them. Each observer is one file in this folder and one row of `observers!`; the
+//! [auditor](crate::auditor) is one of them. A fact that no observer wants costs the test of one
+//! bit.
 //!
-//! Every thread has observers of its own, which see the facts of the nodes of that thread in their order. When the
-//! run has ended they are merged, in an order that says nothing, so what an observer keeps must not depend on it:
-//! numbers that are added, or rows by node, port or flow.
+//! Every thread has observers of its own, which see the facts of the nodes of that thread in their
+//! order. After the run they are merged in arbitrary order, so the state of an observer must not
+//! depend on that order: it consists of numbers that are added, or of rows by node, port or flow.
 //!
 //! [`Context::state`]: crate::context::Context::state
 
@@ -27,51 +29,52 @@ use crate::auditor::{Auditor, Network};
 pub use fact::{Delivery, Departure, Fact, Kinds};
 pub use trace::Sent;
 
-/// Where and when a fact was stated.
+/// Where and when a fact was reported.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
-    /// At which node.
+    /// The node.
     pub node: NodeId,
-    /// When.
+    /// The time.
     pub now: Instant,
-    /// Whether that moment belongs to the measured interval.
+    /// Whether that time is in the measured interval.
     pub is_measured: bool,
 }
 
-/// What observers of a thread are made from.
+/// What the observers of a thread are built from.
 pub struct Setup<'a> {
     /// The simulation.
     pub spec: &'a Spec,
     /// The nodes of the thread.
     pub nodes: &'a [NodeId],
-    /// What the auditor knows of the network; `None` without it.
+    /// Network information for the auditor; `None` if it is off.
     pub audited: Option<&'a Arc<Network>>,
     /// Whether every frame is recorded.
     pub traced: bool,
 }
 
-/// Somebody who is told of facts.
+/// A recipient of facts.
 pub trait Observer: Sized {
-    /// The facts that it wants.
+    /// The kinds of facts that it subscribes to.
     const WANTS: Kinds;
 
-    /// The observer of the nodes of a thread; `None` if nobody has asked for what it makes.
+    /// The observer for the nodes of a thread; `None` if its results are not requested.
     fn new(setup: &Setup<'_>) -> Option<Self>;
 
-    /// One of these facts.
+    /// Handles one of these facts.
     fn on(&mut self, fact: &Fact<'_>, at: &At);
 
     /// The run has ended.
     fn finish(&mut self, _now: Instant) {}
 
-    /// Adds what another thread's has seen.
+    /// Adds the observations of another thread's observer.
     fn merge(&mut self, other: Self);
 }
 
-/// Makes [`Observers`] from one row for each.
+/// Generates [`Observers`] from one row per observer.
 macro_rules! observers {
     ($($(#[doc = $doc:literal])+ $name:ident: $type:ty,)+) => {
-        /// The observers of a thread or, in the end, of a run. `None` for those whose results nobody has asked for.
+        /// The observers of a thread or, at the end, of a run. `None` for those whose results are
+        /// not requested.
         #[derive(Debug, Default)]
         pub struct All {
             $($(#[doc = $doc])+ pub $name: Option<$type>,)+
@@ -113,21 +116,21 @@ macro_rules! observers {
 observers! {
     /// Checks every event.
     auditor: Auditor,
-    /// What flows without a size deliver over time.
+    /// Bytes that long-lived flows deliver over time.
     deliveries: deliveries::Deliveries,
-    /// How long queues are, and how long packets have waited, when packets leave.
+    /// Queue lengths and sojourn times of departing packets.
     departures: departures::Departures,
-    /// How long packets take.
+    /// Packet latencies.
     latencies: latencies::Latencies,
     /// Ports over time, and pauses.
     record: record::Record,
     /// Every frame on every link.
     trace: trace::Trace,
-    /// Packets that switches trim.
+    /// Packets trimmed by switches.
     trims: trims::Trims,
 }
 
-/// The observers, and what they want.
+/// The observers, and the kinds of facts that they want.
 #[derive(Debug, Default)]
 pub struct Observers {
     wanted: Kinds,
@@ -135,26 +138,26 @@ pub struct Observers {
 }
 
 impl Observers {
-    /// Those of a thread.
+    /// Builds the observers of a thread.
     pub fn new(setup: &Setup<'_>) -> Self {
         let (all, wanted) = All::new(setup);
         Self { wanted, all: Box::new(all) }
     }
 
-    /// Whether somebody wants some of these facts.
+    /// Whether an observer wants some of these facts.
     #[inline(always)]
     pub fn want(&self, kinds: Kinds) -> bool {
         self.wanted.has(kinds)
     }
 
-    /// A fact.
+    /// Passes a fact to the observers.
     #[cold]
     #[inline(never)]
     pub fn on(&mut self, fact: &Fact<'_>, at: &At) {
         self.all.on(fact, at);
     }
 
-    /// The frames that were put on links, if they were recorded.
+    /// The recorded frames, if frames were recorded.
     pub fn take_trace(&mut self) -> Vec<Sent> {
         self.all.trace.take().map(|trace| trace.frames).unwrap_or_default()
     }
@@ -164,7 +167,7 @@ impl Observers {
         self.all.finish(now);
     }
 
-    /// Adds what those of another thread have seen.
+    /// Adds the observations of another thread.
     pub fn merge(&mut self, other: Self) {
         self.wanted = self.wanted.and(other.wanted);
         self.all.merge(*other.all);

@@ -1,17 +1,17 @@
-//! Every frame that is put on a link: what tests compare with a second simulator.
+//! Trace of every frame that is sent on a link, for comparison with a second simulator in tests.
 
 use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
 
 use super::{At, Fact, Kinds, Observer, Setup};
 
-/// A frame that was put on a link.
+/// A frame sent on a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     /// When its transmission began.
     pub at: Instant,
     /// The node and port at the other end of the link.
     pub to: (NodeId, PortIx),
-    /// When it is handled there: after its last bit has arrived and the latencies have passed.
+    /// When it is handled there: after its last bit has arrived and the latencies have elapsed.
     pub handled_at: Instant,
     /// The class in which it was sent.
     pub class: Class,
@@ -19,10 +19,10 @@ pub struct Sent {
     pub packet: Packet,
 }
 
-/// All of them, those of one thread in their order.
+/// The trace; frames of one thread are in their order.
 #[derive(Debug, Default)]
 pub struct Trace {
-    /// The frames, those that links lost too.
+    /// The frames, including those lost on links.
     pub frames: Vec<Sent>,
 }
 

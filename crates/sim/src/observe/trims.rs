@@ -1,4 +1,4 @@
-//! How many packets switches trim, by port and data queue.
+//! Number of packets trimmed by switches, by port and data queue.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{At, Fact, Kinds, Observer, Setup};
 use crate::Spec;
 use crate::outcome::{name_of, tier_of};
 
-/// By switch, port and queue: packets, and the bytes that were cut off.
+/// By switch, port and queue: trimmed packets, and the bytes cut off.
 #[derive(Debug, Default)]
 pub struct Trims {
     counts: BTreeMap<(NodeId, usize, usize), (u64, u64)>,

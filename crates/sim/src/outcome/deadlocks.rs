@@ -1,4 +1,4 @@
-//! The tables about ports that wait for each other in a circle, and about storms of pauses.
+//! The tables of deadlocks, which are ports blocked on each other in a cycle, and of pause storms.
 
 use floodway_model::table::Table;
 use floodway_model::tables::{deadlocks, watchdog_events};
@@ -11,7 +11,7 @@ use crate::switch::Switch;
 use crate::switch::flow_control::pfc::watchdog::Event;
 use crate::switch::stopped::Stopped;
 
-/// In order of the cycles, and within a cycle in the order in which its members wait.
+/// Rows in order of cycle, and within a cycle in the order of its members.
 pub fn table(spec: &Spec, finished: &Finished) -> Table {
     let row = |cycle: usize, place: usize, node: NodeId, stopped: &Stopped| deadlocks::Row {
         cycle: cycle as u64,
@@ -33,7 +33,7 @@ pub fn table(spec: &Spec, finished: &Finished) -> Table {
         .collect()
 }
 
-/// In order of node and time.
+/// Rows in order of node and time.
 pub fn storms(spec: &Spec, finished: &Finished) -> Table {
     let row = |switch: &Switch, event: &Event| watchdog_events::Row {
         node: name_of(spec, switch.id()),
@@ -50,7 +50,7 @@ pub fn storms(spec: &Spec, finished: &Finished) -> Table {
     switches.flat_map(|switch| switch.storms().map(move |event| row(switch, event))).collect()
 }
 
-/// Numbers of the run, if there is a deadlock.
+/// Counters of the run, if there is a deadlock.
 pub fn counters(finished: &Finished, rows: &mut Vec<(&str, u64, &str)>) {
     let found = &finished.deadlocks;
     if found.cycles.is_empty() {

@@ -1,5 +1,5 @@
-//! The tables about what applications hand to their transports: frames of interactive ones, and
-//! database entries.
+//! The tables of what applications hand to their transports: frames of interactive flows, and
+//! database requests.
 
 use floodway_model::Instant;
 use floodway_model::table::Table;
@@ -10,8 +10,8 @@ use crate::Spec;
 use crate::host::application::{Application, State};
 use crate::run::Finished;
 
-/// When what ends with a segment had arrived with everything before it, in order of numbers, in
-/// nanoseconds; NaN if it had not.
+/// Arrival times of segments together with everything before them, in order of segment numbers, in
+/// nanoseconds; NaN if a segment has not arrived.
 struct Arrivals<'a>(std::iter::Peekable<std::slice::Iter<'a, (u32, Instant)>>);
 
 impl<'a> Arrivals<'a> {
@@ -30,7 +30,7 @@ fn applications(finished: &Finished) -> impl Iterator<Item = &Application> {
     finished.hosts.iter().flat_map(|host| &host.applications)
 }
 
-/// In order of host, of flow, and of making.
+/// Rows in order of host, flow, and generation.
 pub fn table(finished: &Finished, facts: &FlowFacts) -> Table {
     let mut rows = Vec::new();
     for application in applications(finished) {
@@ -46,7 +46,7 @@ pub fn table(finished: &Finished, facts: &FlowFacts) -> Table {
     rows.into_iter().collect()
 }
 
-/// In order of host, of flow, and of request.
+/// Rows in order of host, flow, and request.
 pub fn entries(spec: &Spec, finished: &Finished, facts: &FlowFacts) -> Table {
     let measured = spec.warmup.0..finished.metrics.sampling().measured_until.0;
     let mut rows = Vec::new();

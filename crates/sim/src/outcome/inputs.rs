@@ -1,4 +1,4 @@
-//! The table about data that waits before a crossbar.
+//! The table of data queued at the inputs of a crossbar.
 
 use floodway_model::table::Table;
 use floodway_model::tables::inputs;

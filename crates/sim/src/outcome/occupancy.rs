@@ -1,4 +1,4 @@
-//! The tables about how much memory data takes.
+//! The tables of buffer occupancy by data.
 
 use floodway_model::table::Table;
 use floodway_model::tables::{occupancy, switches};
@@ -28,7 +28,7 @@ pub fn switches(spec: &Spec, finished: &Finished) -> Table {
     finished.switches.iter().map(row).collect()
 }
 
-/// The distribution of the samples.
+/// Histogram of the samples.
 pub fn occupancy(finished: &Finished) -> Table {
     let row = |(tier, scope, bin, samples): (usize, Scope, usize, u64)| occupancy::Row {
         tier: tier as u64,

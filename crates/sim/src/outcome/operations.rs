@@ -1,4 +1,5 @@
-//! What takes several flows: calls with their answers, and collectives.
+//! The table of operations that consist of several flows: calls with their responses, and
+//! collectives.
 
 use floodway_model::Instant;
 use floodway_model::flow::Operation;

@@ -1,47 +1,48 @@
-//! The ports of a node over time: what each had sent, how long it had been paused and what waited, at
-//! moments whose number is bounded.
+//! The ports of a node over time: bytes sent, time paused and backlogs of each, at a bounded number
+//! of samples.
 //!
-//! Kept are samples, those that the [`Schedule`] keeps. Counters are kept as they stand, so what is between two
-//! moments is their difference, whatever was dropped between them.
+//! The [`Schedule`] decides which samples are kept. Counters are stored as totals, so the change
+//! between two samples is their difference, no matter which samples in between were discarded.
 
 use floodway_model::Instant;
 
 use super::schedule::Schedule;
 use crate::link::Transmitter;
 
-/// What all ports of a node were like at the moments that are kept.
+/// The state of all ports of a node at the kept samples.
 #[derive(Debug)]
 pub struct History {
     schedule: Schedule,
-    /// Whether the sample that has come last is kept.
+    /// Whether the latest sample is kept.
     keeps: bool,
-    /// Data queues, or classes, of a port.
+    /// Number of data queues, or classes, of a port.
     classes: usize,
-    /// Numbers of a moment.
+    /// Number of values per sample.
     width: usize,
-    /// By moment, of each port: bytes sent, time on the wire, time paused, and the backlog of each
+    /// By sample, then by port: bytes sent, time on the wire, time paused, and the backlog of each
     /// data queue.
     numbers: Vec<u64>,
 }
 
-/// A port at a moment, or between two.
+/// The state of a port at a sample, or its change between two samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot<'a> {
-    /// Bytes of the frames that have begun.
+    /// Bytes of the frames whose transmission has begun.
     pub bytes: u64,
-    /// Time that they have taken on the wire, ps.
+    /// Time on the wire of these frames, in ps.
     pub busy: u64,
-    /// Time paused, summed over data classes, ps.
+    /// Time paused, summed over data classes, in ps.
     pub paused: u64,
-    /// What waits, by data queue, bytes.
+    /// Backlog by data queue, in bytes.
     pub backlogs: &'a [u64],
 }
 
-/// What is kept before the backlogs.
+/// Number of values before the backlogs.
 const COUNTERS: usize = 3;
 
 impl History {
-    /// Nothing kept yet of a node with so many ports and data queues, and of at most `limit` moments.
+    /// An empty history of a node with this many ports and data queues, for at most `limit`
+    /// samples.
     pub fn new(limit: u32, ports: usize, classes: usize) -> Self {
         Self {
             schedule: Schedule::new(limit),
@@ -52,7 +53,7 @@ impl History {
         }
     }
 
-    /// A port at a sample. Samples come in order, and the ports of each.
+    /// Adds a port at a sample. Samples are added in order, and within each the ports.
     pub fn add(
         &mut self,
         (sample, port): (usize, usize),
@@ -75,7 +76,7 @@ impl History {
         }
     }
 
-    /// Every second moment is dropped.
+    /// Discards every second sample.
     fn thin(&mut self) {
         let kept = self.moments().div_ceil(2);
         for moment in 1..kept {
@@ -85,17 +86,17 @@ impl History {
         self.numbers.truncate(kept * self.width);
     }
 
-    /// How many moments are kept.
+    /// Number of kept samples.
     pub fn moments(&self) -> usize {
         self.numbers.len() / self.width.max(1)
     }
 
-    /// Every so many samples are kept.
+    /// Distance between kept samples.
     pub fn every(&self) -> usize {
         self.schedule.every()
     }
 
-    /// A port at a moment.
+    /// A port at a kept sample.
     pub fn at(&self, moment: usize, port: usize) -> Snapshot<'_> {
         let from = moment * self.width + port * (COUNTERS + self.classes);
         let numbers = &self.numbers[from..from + COUNTERS + self.classes];
@@ -113,7 +114,8 @@ mod tests {
         Transmitter::new(Link::PLAIN)
     }
 
-    /// The samples that are kept of so many, known by the backlog of the second of two ports.
+    /// The kept samples out of a total number, identified by the backlog of the second of two
+    /// ports.
     fn kept(limit: u32, samples: u64) -> Vec<u64> {
         let mut history = History::new(limit, 2, 1);
         for sample in 0..samples {
@@ -131,8 +133,8 @@ mod tests {
         assert_eq!(kept(8, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(kept(8, 9), [0, 2, 4, 6, 8]);
         assert_eq!(kept(8, 15), [0, 2, 4, 6, 8, 10, 12, 14]);
-        // Full at 8 with every sample, at 16 with every second, at 32 with every fourth and at 64
-        // with every eighth.
+        // Full at sample 8 when it keeps every sample, at 16 when it keeps every second, at 32
+        // every fourth, and at 64 every eighth.
         assert_eq!(kept(8, 100), [0, 16, 32, 48, 64, 80, 96]);
         assert_eq!(kept(5, 6), [0, 2, 4]);
         assert_eq!(kept(2, 1_000), [0, 512]);

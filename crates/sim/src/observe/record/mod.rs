@@ -1,4 +1,5 @@
-//! The record of a run: the ports of the fabric at its moments, and pauses from their beginning to their end.
+//! The record of a run: the ports of the fabric at a bounded number of samples, and pauses with
+//! their start and end.
 
 mod history;
 mod pauses;
@@ -17,14 +18,14 @@ use history::{History, Snapshot};
 use pauses::{Pause, Pauses};
 pub use schedule::Schedule;
 
-/// What is kept of the nodes of a thread.
+/// The record of the nodes of a thread.
 #[derive(Debug)]
 pub struct Record {
-    /// The most moments.
+    /// Maximum number of samples.
     limit: u32,
-    /// Data queues, or classes, of a port.
+    /// Number of data queues, or classes, of a port.
     classes: usize,
-    /// By node; `None` of one that has not been sampled.
+    /// By node; `None` for a node that has not been sampled.
     histories: Vec<Option<History>>,
     pauses: Pauses,
 }
@@ -49,7 +50,7 @@ impl Observer for Record {
                 let history = self.histories[at.node.index()].get_or_insert_with(new);
                 history.add((sample, port), tx, backlogs, at.now);
             }
-            // The last queue is that of control.
+            // The control queue, which comes last, is not recorded.
             Fact::PauseEnded { port, class, since, until } if class < self.classes => {
                 self.pauses.add(Pause { since, port: (at.node, port), class, until });
             }
@@ -67,7 +68,7 @@ impl Observer for Record {
     }
 }
 
-/// A port whose history is kept.
+/// A port whose history is recorded.
 struct End<'a> {
     node: NodeId,
     port: usize,
@@ -89,7 +90,7 @@ impl Record {
     }
 }
 
-/// All of them, or none if nothing was recorded.
+/// All tables of the record; none if nothing was recorded.
 pub(crate) fn tables(spec: &Spec, finished: &Finished) -> Vec<Table> {
     let Some(kept) = &finished.observers.record else { return Vec::new() };
     let ends = kept.ends(spec);
@@ -104,21 +105,21 @@ pub(crate) fn tables(spec: &Spec, finished: &Finished) -> Vec<Table> {
     ]
 }
 
-/// A moment of the record.
+/// A sample of the record.
 struct Moment {
-    /// Its place among those that are kept.
+    /// Its index among the kept samples.
     place: usize,
     at: Instant,
-    /// From the moment before it, or the beginning of the run.
+    /// Time since the previous sample, or since the beginning of the run.
     interval: u64,
 }
 
-/// Every so many samples are kept, by all nodes alike.
+/// Distance between kept samples, the same for all nodes.
 fn every(ends: &[End]) -> usize {
     ends.first().map_or(1, |end| end.history.every())
 }
 
-/// Those before the end of the run.
+/// The samples before the end of the run.
 fn moments(finished: &Finished, ends: &[End]) -> Vec<Moment> {
     let sampling: &Sampling = finished.metrics.sampling();
     let samples = (0..sampling.taken(finished.now) as usize).step_by(every(ends));
@@ -132,7 +133,7 @@ fn moments(finished: &Finished, ends: &[End]) -> Vec<Moment> {
     samples.enumerate().map(moment).collect()
 }
 
-/// One row.
+/// A single row.
 fn record_table(
     finished: &Finished,
     every: usize,
@@ -152,13 +153,13 @@ fn record_table(
     [row].into_iter().collect()
 }
 
-/// All nodes, by which numbers in other tables get names.
+/// All nodes: maps the node numbers in other tables to names.
 fn node_table(spec: &Spec) -> Table {
     let nodes = (0..).zip(&spec.graph.nodes);
     nodes.map(|(number, node)| nodes::Row { number, node: node.name.clone() }).collect()
 }
 
-/// A port between the moment before and a moment: its counters as differences.
+/// The change of a port from the previous sample to this one: its counters as differences.
 fn between<'a>(end: &End<'a>, place: usize) -> Snapshot<'a> {
     let history = end.history;
     let now = history.at(place, end.port);
@@ -173,7 +174,7 @@ fn between<'a>(end: &End<'a>, place: usize) -> Snapshot<'a> {
     }
 }
 
-/// In order of time and of ports.
+/// Rows in order of time and port.
 fn moment_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
     let row = |moment: &Moment, end: &End| {
         let port = between(end, moment.place);
@@ -195,7 +196,7 @@ fn moment_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
     rows.collect()
 }
 
-/// In order of time, ports and queues.
+/// Rows in order of time, port and queue.
 fn backlog_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
     let rows = |moment: &Moment, end: &End| -> Vec<backlogs::Row> {
         let history = end.history;
@@ -216,7 +217,7 @@ fn backlog_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
     moments.iter().flat_map(of).collect()
 }
 
-/// In order of the beginnings.
+/// Rows in order of start.
 fn stretch_table(spec: &Spec, stretches: &[Pause]) -> Table {
     let row = |stretch: &Pause| {
         let (node, port) = stretch.port;

@@ -1,32 +1,32 @@
-//! The pauses of a run from their beginning to their end, the earliest of them if there are many.
+//! The pauses of a run, with start and end; only the earliest if there are many.
 //!
-//! Every thread keeps those that came first among its own, so those that came first of all are among
-//! what the threads keep, however the nodes are shared out.
+//! Every thread keeps the earliest of its own pauses, so the earliest of all are among them,
+//! however the nodes are distributed over threads.
 
 use floodway_model::{Instant, NodeId};
 
-/// Pauses that are kept of a run.
+/// Maximum number of pauses kept in a run.
 pub const MOST: usize = 100_000;
 
-/// A time during which a port was not allowed to send a class. In order of time.
+/// An interval in which a port was not allowed to send a class. The ordering is by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pause {
-    /// From then on.
+    /// Start of the pause.
     pub since: Instant,
     /// The port, by node.
     pub port: (NodeId, usize),
-    /// Which class.
+    /// The paused class.
     pub class: usize,
-    /// Until then.
+    /// End of the pause.
     pub until: Instant,
 }
 
-/// Pauses, as they end.
+/// Pauses, added as they end.
 #[derive(Clone, Debug, Default)]
 pub struct Pauses {
-    /// The earliest, and some that came since they were looked for.
+    /// The earliest pauses, and further ones added since the last selection.
     some: Vec<Pause>,
-    /// How many there have been.
+    /// Number of all pauses.
     count: u64,
 }
 
@@ -47,14 +47,14 @@ impl Pauses {
         }
     }
 
-    /// Adds those of another thread.
+    /// Adds the pauses of another thread.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.some.extend(&other.some);
         self.drop_late();
     }
 
-    /// The earliest in order of time, and how many others there were.
+    /// The earliest pauses in order of time, and the number of all others.
     pub fn earliest(&self) -> (Vec<Pause>, u64) {
         let mut some = self.some.clone();
         some.sort_unstable();
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_earliest_are_kept_in_whatever_order_they_came_and_by_whichever_thread() {
-        // 350 000 of them, of which every 7th is with another thread: those of an odd time first.
+        // 350 000 pauses, of which every 7th is on another thread: those with odd times first.
         const ALL: u64 = 350_000;
         let (mut one, mut other) = (Pauses::default(), Pauses::default());
         for since in (1..ALL).step_by(2).chain((0..ALL).step_by(2)) {

@@ -1,36 +1,37 @@
-//! Which samples are kept of many, if their number is bounded: first all of them. When the limit is reached, every
-//! second one is dropped and from then on only every second is kept, then every fourth, and so on. The rule asks for
-//! nothing but the number of the sample, so all nodes keep the same ones.
+//! Selection of samples if their number is bounded: at first all are kept. When the limit is
+//! reached, every second one is discarded and from then on only every second one is kept, then
+//! every fourth, and so on. The rule depends only on the number of the sample, so all nodes keep
+//! the same ones.
 
 use crate::metric::Sampling;
 
-/// The rule, and how far it has got.
+/// State of the selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// The most samples.
+    /// Maximum number of samples.
     limit: usize,
-    /// Each of so many samples is kept: a power of two.
+    /// Distance between kept samples: a power of two.
     every: usize,
-    /// Samples that are kept.
+    /// Number of samples kept.
     kept: usize,
 }
 
-/// What becomes of a sample.
+/// What to do with a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fate {
-    /// Every second sample of those that were kept is dropped, the first of them stays.
+    /// Discard every second of the kept samples; the first of them stays.
     pub thins: bool,
-    /// It is kept.
+    /// Keep this sample.
     pub keeps: bool,
 }
 
 impl Schedule {
-    /// For at most `limit` samples, at least two.
+    /// A selection of at most `limit` samples, at least two.
     pub fn new(limit: u32) -> Self {
         Self { limit: limit as usize, every: 1, kept: 0 }
     }
 
-    /// A sample has come. They come in order.
+    /// Decides on a sample. Samples must come in order.
     pub fn take(&mut self, sample: usize) -> Fate {
         let due = sample.is_multiple_of(self.every);
         let thins = due && self.kept == self.limit;
@@ -43,7 +44,7 @@ impl Schedule {
         Fate { thins, keeps }
     }
 
-    /// Every so many samples are kept.
+    /// Distance between kept samples.
     pub fn every(&self) -> usize {
         self.every
     }
