@@ -137,7 +137,7 @@ impl Transmitter {
         }
     }
 
-    /// What the link is like.
+    /// Properties of the link.
     pub fn link(&self) -> &Link {
         &self.seldom.link
     }

@@ -29,7 +29,7 @@ pub struct Events(u16);
 impl Events {
     /// The empty set.
     pub const NONE: Self = Self(0);
-    /// A data packet has arrived from a neighbour, and no mechanism has moved it yet.
+    /// A data packet has arrived from a neighbor, and no mechanism has moved it yet.
     pub const ARRIVED: Self = Self(1);
     /// The queue of a data packet is about to be chosen: its home queue, or another one.
     pub const PLACED: Self = Self(1 << 1);
@@ -44,7 +44,7 @@ impl Events {
     pub const LEFT: Self = Self(1 << 5);
     /// A packet is dropped.
     pub const DROPPED: Self = Self(1 << 6);
-    /// A neighbour pauses or resumes classes.
+    /// A neighbor pauses or resumes classes.
     pub const PAUSED: Self = Self(1 << 7);
     /// A congestion isolation message for this switch has arrived.
     pub const FRAME: Self = Self(1 << 8);
@@ -89,7 +89,7 @@ pub struct Site<'a> {
     pub queue_size: Bytes,
     /// Static latency of the switch.
     pub latency: Duration,
-    /// What its neighbours know of each other's routes.
+    /// What its neighbors know of each other's routes.
     pub peers: &'a Peers,
     /// The sizes of the flows, if a discipline needs them.
     pub sizes: Option<&'a Arc<Sizes>>,

@@ -80,7 +80,7 @@ impl Spec {
     }
 }
 
-/// It has no state.
+/// Stateless: the parameters are all it needs.
 pub type State = Spec;
 
 impl Aqm for Spec {

@@ -11,9 +11,11 @@ use floodway_model::units::PS_PER_S;
 pub struct Gains {
     /// Target queue delay.
     pub target: Duration,
-    /// Growth of the probability in one update, per second of delay beyond the target (Hz).
+    /// Integral gain: growth of the probability per update, per second of delay above the target
+    /// (Hz).
     pub alpha: f64,
-    /// Growth of the probability in one update, per second of change of the delay (Hz).
+    /// Proportional gain: growth of the probability per update, per second of change of the delay
+    /// (Hz).
     pub beta: f64,
 }
 

@@ -29,10 +29,12 @@ pub struct Spec {
     pub target: Duration,
     /// Interval between two updates of the probability. Default 30ms (sch_pi2; the paper has 32ms).
     pub update_interval: Duration,
-    /// Growth of the base probability in one update, per second of delay beyond the target (Hz).
+    /// Integral gain: growth of the base probability per update, per second of delay above the
+    /// target (Hz).
     /// Default 0.3125 (sch_pi2: 10/16 of the scalable probability, which is twice this one).
     pub alpha: f64,
-    /// Growth of the base probability in one update, per second of change of the delay (Hz).
+    /// Proportional gain: growth of the base probability per update, per second of change of the
+    /// delay (Hz).
     /// Default 3.125 (sch_pi2: 100/16, likewise).
     pub beta: f64,
     /// k: ratio of the scalable probability to the base probability. Default 2 (sch_pi2).

@@ -140,7 +140,7 @@ impl Spec {
     }
 }
 
-/// It has no state.
+/// Stateless: the parameters are all it needs.
 pub type State = Spec;
 
 impl Aqm for Spec {

@@ -258,7 +258,7 @@ macro_rules! mechanisms {
                 });)?)+
             }
 
-            /// A frame from the neighbour at `port` pauses or resumes classes.
+            /// A frame from the neighbor at `port` pauses or resumes classes.
             #[inline(never)]
             pub(in crate::switch) fn ask_paused(
                 &mut self,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{NextHops, PathChoice};
 
-/// It has no parameters.
+/// No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}

@@ -20,7 +20,7 @@ pub struct Spec {
 
 impl Check for Spec {}
 
-/// It has no state.
+/// Stateless: the parameters are all it needs.
 pub type State = Spec;
 
 impl PathChoice for Spec {

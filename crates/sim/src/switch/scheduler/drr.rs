@@ -75,7 +75,7 @@ pub struct State {
     turn: u8,
     /// Whether that queue has received its quantum in this round.
     served: bool,
-    /// How many queues have strict priority.
+    /// Number of queues with strict priority.
     strict: u8,
     /// By queue: bytes that it may still send in this round.
     deficit: [u32; CLASSES],

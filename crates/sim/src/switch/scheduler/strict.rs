@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::Scheduler;
 use crate::link::Link;
 
-/// It has no parameters.
+/// No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
 
 impl Check for Spec {}
 
-/// It has no state.
+/// Stateless: the parameters are all it needs.
 pub type State = Spec;
 
 impl Scheduler for Spec {

@@ -30,7 +30,7 @@ impl Default for Spec {
 
 impl Check for Spec {}
 
-/// It has no state.
+/// Stateless: the parameters are all it needs.
 pub type State = Spec;
 
 impl Scheduler for Spec {

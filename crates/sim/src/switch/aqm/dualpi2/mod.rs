@@ -30,10 +30,12 @@ pub struct Spec {
     pub target: Duration,
     /// Interval between two updates of the probability. Default 16ms (Linux; 15ms in RFC 9332).
     pub update_interval: Duration,
-    /// Growth of the base probability in one update, per second of delay beyond the target (Hz).
+    /// Integral gain: growth of the base probability per update, per second of delay above the
+    /// target (Hz).
     /// Default 0.16015625 (Linux: 41/256; RFC 9332: 0.1·`update_interval`/(100 ms)²).
     pub alpha: f64,
-    /// Growth of the base probability in one update, per second of change of the delay (Hz).
+    /// Proportional gain: growth of the base probability per update, per second of change of the
+    /// delay (Hz).
     /// Default 3.19921875 (Linux: 819/256; RFC 9332: 0.3/100 ms).
     pub beta: f64,
     /// k: ratio of the low latency probability to the base probability. Default 2 (Linux; RFC

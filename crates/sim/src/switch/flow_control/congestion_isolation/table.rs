@@ -11,7 +11,7 @@ use crate::switch::queue::Queue;
 pub enum Reason {
     /// The curve selected one of its packets here.
     Local = 1,
-    /// The downstream neighbour sent a CIM.
+    /// The downstream neighbor sent a CIM.
     Cim = 2,
 }
 
@@ -48,7 +48,7 @@ pub struct Port<'a> {
     pub monitored: &'a Queue,
     /// The congesting queue.
     pub congesting: &'a Queue,
-    /// Whether the neighbour has paused the congesting class.
+    /// Whether the neighbor has paused the congesting class.
     pub paused: bool,
 }
 

@@ -68,7 +68,7 @@ pub enum Order {
 /// The occupancy thresholds for pausing and resuming a neighbor.
 #[derive(Clone, Copy, Debug)]
 pub struct Thresholds {
-    /// Above it the neighbour is paused.
+    /// Above it the neighbor is paused.
     pub xoff: Bytes,
     /// At or below it the neighbor is resumed.
     pub xon: Bytes,

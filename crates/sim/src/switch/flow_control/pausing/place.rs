@@ -19,7 +19,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// For a switch with this many ports and places.
+    /// Initial state for a switch with this many ports and places.
     pub fn new(ports: usize, places: usize) -> Self {
         Self {
             over: vec![false; places],

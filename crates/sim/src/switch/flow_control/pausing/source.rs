@@ -11,7 +11,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// For a switch with this many ports.
+    /// Initial state for a switch with this many ports.
     pub fn new(ports: usize) -> Self {
         Self { paused: vec![false; ports * CLASSES] }
     }

@@ -1,5 +1,5 @@
 //! Priority-based flow control (PFC, IEEE 802.1Q clause 36, formerly 802.1Qbb): when too many
-//! queued bytes arrived by one port in one class, the neighbor at that port is told to pause that
+//! queued bytes arrived by one port in one class, the neighbor at that port must pause that
 //! class.
 //!
 //! A packet is charged to the class in which the neighbor sent it, even if it is queued in another
