@@ -460,8 +460,8 @@ mod tests {
         (flows.iter().map(|flow| flow.current).collect(), rtt)
     }
 
-    /// In equilibrium the gradient is zero and the weight 1/2, so that delta = beta R (RTT / T_low -
-    /// 1) with R = C / N: RTT = T_low (1 + N delta / (beta C)) (Zhu et al., equation 31). Four flows
+    /// In equilibrium the gradient is zero and the weight 1/2, so that with R = C / N
+    /// delta = beta R (RTT / T_low - 1), and RTT = T_low (1 + N delta / (beta C)) (Zhu et al., equation 31). Four flows
     /// with 100 Mb/s: 75 us.
     #[test]
     fn patched_timely_has_the_published_fixed_point() {
