@@ -1,10 +1,12 @@
 //! What hosts are asked to send.
 
+use serde::Serialize;
+
 use crate::id::{FlowId, NodeId};
 use crate::units::{Duration, Instant};
 
 /// One message from one host to another. Its place in the flow list is its [`FlowId`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FlowSpec {
     /// The sending host.
     pub src: NodeId,
@@ -49,7 +51,7 @@ impl FlowSpec {
 /// source, and it happens when `after` has been handed over, all of its packets having left the
 /// source's memory for the first time. A flow with several triggers, or in turn besides, begins when
 /// the last has happened and its delay has passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Trigger {
     /// The flow that is waited for, one with a size.
     pub after: FlowId,
@@ -61,7 +63,7 @@ pub struct Trigger {
 
 /// Flows that are one thing to whoever waits for it, a call and its answer or all messages of a
 /// collective: it begins with the first of them that begins and is complete when all are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Operation {
     /// Its number among those of the same workload, counted from 0.
     pub number: u32,

@@ -37,18 +37,18 @@ pub mod telemetry;
 #[cfg(test)]
 extern crate self as floodway_sim;
 
-use std::fmt::Write;
-
 use digest::Digest;
 use floodway_model::family::Entry;
 use floodway_model::{Duration, FlowSpec, Graph, Operation, Trigger};
+use serde::Serialize;
 
 pub use floodway_engine::{MAX_PORTS, Progress, Stop};
 pub use outcome::Outcome;
 pub use simulation::Simulation;
 
-/// Everything that a simulation is made from. Valid by construction in `floodway-scenario`.
-#[derive(Clone, Debug)]
+/// Everything that a simulation is made from. Valid by construction in `floodway-scenario`. Its serialization, which has
+/// every field of everything in it, is what [`Spec::key`] hashes.
+#[derive(Clone, Debug, Serialize)]
 pub struct Spec {
     /// The network. Every host has one link.
     pub graph: Graph,
@@ -101,15 +101,19 @@ pub struct Spec {
 /// and `floodway-model`, and of the library that they compute logarithms with.
 pub const SOURCES: &str = env!("FLOODWAY_SOURCES");
 
+/// The version of the form in which [`Spec::key`] writes a simulation down. To be raised when the form changes without a
+/// change of [`SOURCES`], which a new version of `serde_json` could cause.
+const KEY_FORMAT: u32 = 1;
+
 impl Spec {
-    /// What tells this simulation from every other one: equal keys have equal outcomes, on any
-    /// number of threads. It holds for programs with the same [`SOURCES`] only, so it is good for
-    /// knowing results again, not for citing them; that is what fingerprints are for.
+    /// Distinguishes this simulation from every other one: equal keys have equal outcomes, on any number of threads. It
+    /// holds for programs with the same [`SOURCES`] only, so it identifies stored runs and is not for citing results;
+    /// fingerprints are.
     pub fn key(&self) -> String {
         let mut digest = Digest::new();
-        // The derived text has every field, and numbers in the form that reads back to the same
-        // bits.
-        write!(digest, "{SOURCES} {self:?}").expect("a digest takes everything");
+        digest.add(format!("{KEY_FORMAT} {SOURCES} ").as_bytes());
+        // JSON, in which numbers read back to the same bits. No valid simulation has a number that is not finite.
+        serde_json::to_writer(&mut digest, self).expect("a digest takes everything");
         digest.hex()
     }
 }

@@ -8,7 +8,7 @@ use crate::switch::check::Facts;
 use crate::switch::flow_control::congestion_isolation::Signal;
 
 /// What all flows of a host share.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spec {
     /// What a pause stops.
     pub pause_scope: PauseScope,
@@ -62,7 +62,7 @@ impl Spec {
 }
 
 /// How the flows of a workload are sent.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
     /// How messages become packets and arrive complete.
     pub transport: transport::Spec,
