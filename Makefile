@@ -6,7 +6,7 @@
 
 FLOODWAY := $(or $(CARGO_TARGET_DIR),target)/release/floodway
 
-.PHONY: demo build setup test wheel python lock check-style check-docs deny attack mutants guard guard-accept bench peers \
+.PHONY: demo build setup test try wheel python lock check-style check-docs deny attack mutants guard guard-accept bench peers \
 	docs studies check-studies coverage site picture clean
 
 # Compares a small data centre with and without Congestion Isolation, in both readings of ECN, and says where
@@ -24,6 +24,10 @@ build:
 # Installs what `make test` tests more with.
 setup:
 	@tools/setup
+
+# Compares an algorithm with the default of its family in a small network: make try ALGORITHM=switch.aqm.step
+try:
+	@tools/try "$(ALGORITHM)"
 
 # Everything that has to hold before a change is published, as far as it can be tested here.
 test:
