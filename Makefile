@@ -6,7 +6,7 @@
 
 FLOODWAY := $(or $(CARGO_TARGET_DIR),target)/release/floodway
 
-.PHONY: demo build setup test wheel python lock check-style check-docs deny attack mutants guard guard-accept bench peers \
+.PHONY: demo build setup test try wheel python lock check-style check-docs check-skeletons deny attack mutants guard guard-accept bench peers \
 	docs studies check-studies coverage site picture clean
 
 # Compares a small data centre with and without Congestion Isolation, in both readings of ECN, and says where
@@ -25,6 +25,10 @@ build:
 setup:
 	@tools/setup
 
+# Compares an algorithm with the default of its family in a small network: make try ALGORITHM=switch.aqm.step
+try:
+	@tools/try "$(ALGORITHM)"
+
 # Everything that has to hold before a change is published, as far as it can be tested here.
 test:
 	@tools/test
@@ -39,6 +43,10 @@ check-docs: build
 	$(FLOODWAY) reference > target/reference.md
 	@diff -u docs/reference.md target/reference.md || { \
 		echo "docs/reference.md differs from what the code says: run make docs" >&2; exit 1; }
+
+# Whether what `floodway new algorithm` writes compiles and passes the tests of its family: minutes.
+check-skeletons:
+	cargo test --locked --package floodway-cli -- --ignored every_skeleton
 
 # Whether licences and sources of all libraries are as deny.toml says, and none is there in two versions; with
 # a copy of the advisory database (`cargo deny fetch`), whether one is known to be broken.

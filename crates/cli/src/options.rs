@@ -273,9 +273,14 @@ pub struct ListOptions {
 
 /// Options of `floodway new`.
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct NewOptions {
+    /// What to write in place of a scenario.
+    #[command(subcommand)]
+    pub what: Option<NewWhat>,
     /// The name of the scenario: letters, digits, `-`, `_` and `.`.
-    pub name: String,
+    #[arg(required = true)]
+    pub name: Option<String>,
     /// What to begin with.
     #[arg(long, value_name = "TEMPLATE", default_value = TEMPLATES[0].name, value_parser = templates())]
     pub template: String,
@@ -285,6 +290,23 @@ pub struct NewOptions {
     /// Replace a file that is there already.
     #[arg(long)]
     pub force: bool,
+}
+
+/// What `floodway new` writes in place of a scenario.
+#[derive(Debug, Subcommand)]
+pub enum NewWhat {
+    /// A new member of a family, in a checkout of floodway: its file, its row, a broken scenario and a test that
+    /// fails until it has an expected value.
+    Algorithm(AlgorithmOptions),
+}
+
+/// Options of `floodway new algorithm`.
+#[derive(Args, Debug)]
+pub struct AlgorithmOptions {
+    /// The family, as `floodway list` names it: `switch.aqm`.
+    pub family: String,
+    /// The name in scenarios, in snake_case.
+    pub name: String,
 }
 
 /// Options of `floodway completions`.

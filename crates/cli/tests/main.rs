@@ -11,6 +11,7 @@ mod guide;
 mod hostile;
 mod import;
 mod new;
+mod new_algorithm;
 #[cfg(unix)]
 mod ownership;
 mod pages;

@@ -1,10 +1,12 @@
 //! Flows and operations: the traffic that hosts are asked to send.
 
+use serde::Serialize;
+
 use crate::id::{FlowId, NodeId};
 use crate::units::{Duration, Instant};
 
 /// One message from one host to another. Its index in the flow list is its [`FlowId`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FlowSpec {
     /// The sending host.
     pub src: NodeId,
@@ -52,7 +54,7 @@ impl FlowSpec {
 /// of `after`: all of its packets have left the buffer of the source for the first time. A flow with
 /// several triggers, or with `in_turn` in addition, starts when the last event has occurred and its
 /// delay has passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Trigger {
     /// The flow that must finish first; it has a size.
     pub after: FlowId,
@@ -65,7 +67,7 @@ pub struct Trigger {
 /// A group of flows that is measured as one unit, such as a call with its response or all messages
 /// of a collective. It starts with the first of its flows that starts, and completes when all of
 /// them have completed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Operation {
     /// Index among the operations of the same workload, counted from 0.
     pub number: u32,

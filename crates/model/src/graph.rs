@@ -1,10 +1,12 @@
 //! Topology: nodes, ports and links.
 
+use serde::Serialize;
+
 use crate::id::{NodeId, PortIx};
 use crate::units::{Duration, Rate};
 
 /// Kind of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum NodeKind {
     /// Sends and receives messages.
     Host,
@@ -16,7 +18,7 @@ pub enum NodeKind {
 }
 
 /// A host or a switch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Node {
     /// Human-readable name, unique in the graph: `host 12`, `leaf 3`.
     pub name: String,
@@ -27,7 +29,7 @@ pub struct Node {
 }
 
 /// One end of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Attachment {
     /// The node at the other end.
     pub peer: NodeId,
@@ -40,7 +42,7 @@ pub struct Attachment {
 }
 
 /// The network: nodes, and links that join a port of one to a port of another.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Graph {
     /// All nodes; a [`NodeId`] is an index into this list.
     pub nodes: Vec<Node>,

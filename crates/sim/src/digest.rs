@@ -1,7 +1,7 @@
 //! FNV-1a with 128 bits (Fowler, Noll and Vo): distinguishes inputs that differ by accident, not by
 //! malice. The build script uses this file too, so it depends on nothing but the standard library.
 
-use std::fmt;
+use std::io;
 
 /// A hash of all bytes so far.
 pub struct Digest(u128);
@@ -25,9 +25,13 @@ impl Digest {
     }
 }
 
-impl fmt::Write for Digest {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.add(text.as_bytes());
+impl io::Write for Digest {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.add(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

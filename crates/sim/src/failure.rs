@@ -11,12 +11,13 @@ use std::sync::Arc;
 
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, Duration, FlowId, Graph, Instant, NodeId, Packet, PortIx};
+use serde::Serialize;
 
 use crate::routing::Routes;
 use crate::telemetry::Telemetry;
 
 /// A link failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
     /// One end of the link.
     pub node: NodeId,

@@ -2,7 +2,8 @@
 
 use crate::common::{clos, flow, isolating, plain};
 use floodway_model::graph::NodeKind;
-use floodway_model::{Bytes, Duration, FlowId, Operation, Trigger};
+use floodway_model::{Bytes, Duration, FlowId, Instant, NodeId, Operation, PortIx, Trigger};
+use floodway_sim::failure::Failure;
 use floodway_sim::{SOURCES, Spec};
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ type Change = (&'static str, fn(&mut Spec));
 
 #[test]
 fn every_difference_makes_another_key() {
-    let changes: [Change; 21] = [
+    let changes: [Change; 26] = [
         ("nothing", |_| {}),
         ("seed", |spec| spec.seed += 1),
         ("end", |spec| spec.end += Duration(1)),
@@ -42,6 +43,15 @@ fn every_difference_makes_another_key() {
         ("operation", |spec| {
             spec.operations.push(Operation { number: 0, flows: [FlowId(0)].into() });
         }),
+        ("a host", |spec| spec.host.pause_feedback = false),
+        ("a profile", |spec| spec.profiles[1].congestion = Default::default()),
+        ("workloads that are awaited", |spec| spec.awaited.push(true)),
+        ("a failure", |spec| {
+            let (node, port, at) = (NodeId(0), PortIx(0), Instant(1));
+            let (until, detection) = (Instant::NEVER, Duration(1));
+            spec.failures.push(Failure { node, port, at, until, detection });
+        }),
+        ("end of a flow", |spec| spec.flows[1].stop.0 -= 1),
         ("flows fewer", |spec| spec.flows.truncate(1)),
         ("order of flows", |spec| spec.flows.swap(0, 1)),
         ("a parameter deep inside", |spec| {
@@ -58,6 +68,26 @@ fn every_difference_makes_another_key() {
     }
     assert_eq!(keys.first().unwrap().len(), 32);
     assert!(keys.contains(&spec().key()));
+}
+
+/// A field that is added does not compile here until it is listed, and is in what the key is a hash of.
+#[test]
+fn every_field_is_in_the_key() {
+    macro_rules! fields {
+        ($spec:expr; $($field:ident),+) => {{
+            let Spec { $($field: _),+ } = $spec;
+            [$(stringify!($field)),+]
+        }};
+    }
+    let fields = fields!(
+        spec();
+        graph, switch, host, profiles, flows, triggers, operations, wire_overhead, end, warmup,
+        measured_until, awaited, sample_interval, flow_samples, departures, latencies, record,
+        failures, seed
+    );
+    let written = serde_json::to_value(spec()).unwrap();
+    let written: BTreeSet<&str> = written.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(written, BTreeSet::from(fields));
 }
 
 #[test]

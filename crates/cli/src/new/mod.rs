@@ -1,5 +1,6 @@
-//! `floodway new`: a scenario to begin with.
+//! `floodway new`: a scenario to begin with, or an algorithm.
 
+mod algorithm;
 mod templates;
 
 use std::path::{Path, PathBuf};
@@ -7,15 +8,19 @@ use std::path::{Path, PathBuf};
 use floodway_scenario::bad_name;
 
 use crate::failure::Failure;
-use crate::options::NewOptions;
+use crate::options::{NewOptions, NewWhat};
 use crate::output;
 use crate::save::{is_taken, make_folder, refuse_special, save};
 use crate::schema::FILE_NAME;
 pub use templates::{TEMPLATES, Template};
 
-/// Writes a scenario from a template.
+/// Writes a scenario from a template, or what an algorithm begins with.
 pub fn new(options: &NewOptions) -> Result<(), Failure> {
-    let name = options.name.strip_suffix(".toml").unwrap_or(&options.name);
+    if let Some(NewWhat::Algorithm(options)) = &options.what {
+        return algorithm::algorithm(options);
+    }
+    let name = options.name.as_deref().expect("the command line takes it or a command");
+    let name = name.strip_suffix(".toml").unwrap_or(name);
     if let Some(cause) = bad_name(name) {
         return Err(Failure::Unknown(format!(
             "the name {cause}; name it with letters, digits, `-`, `_` and `.`, because its results \

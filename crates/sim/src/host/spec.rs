@@ -8,7 +8,7 @@ use crate::switch::check::Facts;
 use crate::switch::flow_control::congestion_isolation::Signal;
 
 /// Parameters that all flows of a host share.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spec {
     /// Scope of a pause in the NIC.
     pub pause_scope: PauseScope,
@@ -63,7 +63,7 @@ impl Spec {
 }
 
 /// How the flows of a workload are sent.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
     /// Transport: how messages are divided into packets and delivered completely.
     pub transport: transport::Spec,

@@ -241,7 +241,11 @@ impl<'a> Flow<'a> {
                 self.now.0 += Duration::from_ms(50).0;
                 self.control.on_restart(self.spec, self.now, u32::MAX);
             }
-            Event::Send => self.control.on_send(self.spec, self.now, self.path.wire),
+            Event::Send => {
+                self.control.on_send(self.spec, self.now, self.path.wire);
+                // What is sent uses credit up, which undoing does not bring back.
+                self.undo = self.undo.filter(|_| !self.spec.has_receiver_half());
+            }
             Event::Credit(number) => {
                 self.control.on_credit(self.spec, self.now, number);
                 prop_assert!(self.window()? >= before, "credit makes the window shrink");
