@@ -54,17 +54,18 @@ pub fn readings(evidence: &Evidence) -> Section {
         format!(
             "The decks leave {} things open that may decide what they find. Each has two or four \
              choices, every one with somebody who makes it. All combinations would be {} networks; \
-             the {} here are a fractional factorial design of resolution IV (Box and Hunter 1961): \
-             every choice stands in as many readings as its alternatives, every three of them in all \
-             combinations equally often, and no effect of one choice is mixed up with the effect of \
-             any two together. Which pair of choices does something together cannot be told from it.",
+             the {} here are a fractional factorial design (Box and Hunter 1961; Addelman 1962 for \
+             four choices). Every choice is in as many readings as its alternatives, and every two \
+             choices of different factors are together equally often, so no effect of one choice \
+             contains the effect of another. What two choices do together is mixed up with what other \
+             pairs do together, and with effects of the factors that have four choices.",
             FACTORS.len(),
             FACTORS.iter().map(|factor| factor.choices.len() as u64).product::<u64>(),
             views.len(),
         ),
         "The main effect of a choice is by how much the ratio of completion times, with isolation to \
-         without, is larger in the readings with that choice than in those with the first one, all \
-         else balanced. Above 0 the choice costs isolation its gain. Intervals of 95 % are over \
+         without, is larger in the readings with that choice than in all others, all else balanced. \
+         Above 0 the choice costs isolation its gain. Intervals of 95 % are over \
          replications, each with its own traffic in all readings."
             .to_owned(),
     ];
