@@ -298,7 +298,7 @@ fn the_reference_has_its_three_parts() {
         "\n### floodway run\n",
         "\n#### `switch.aqm.ramp`\n",
         "\n### flows\n",
-        "| `xoff` | size | Occupancy above which the neighbor is paused; not used with `ingress_pool`. Default 750KB ",
+        "| `xoff` | size | XOFF threshold: occupancy in bytes above which the neighbor is paused; not used with `ingress_pool`. Default 750KB ",
         "| `leaves` | whole number | Leaf switches. **Required.** |",
     ] {
         assert!(said.out.contains(part), "{part}");
