@@ -54,18 +54,18 @@ pub fn readings(evidence: &Evidence) -> Section {
         format!(
             "The decks leave {} things open that may decide what they find. Each has two or four \
              choices, every one with somebody who makes it. All combinations would be {} networks; \
-             the {} here are a fractional factorial design (Box and Hunter 1961; Addelman 1962 for \
-             four choices). Every choice is in as many readings as its alternatives, and every two \
-             choices of different factors are together equally often, so no effect of one choice \
-             contains the effect of another. What two choices do together is mixed up with what other \
-             pairs do together, and with effects of the factors that have four choices.",
+             the {} here are a fractional factorial design, of resolution IV in its columns (Box and \
+             Hunter 1961). Every choice is in as many readings as its alternatives. Among choices with \
+             one alternative no effect is mixed up with that of another or of two others together. \
+             ECN and marks of isolated packets are not separated: each kind of ECN is run with two of \
+             the four kinds of marking.",
             FACTORS.len(),
             FACTORS.iter().map(|factor| factor.choices.len() as u64).product::<u64>(),
             views.len(),
         ),
         "The main effect of a choice is by how much the ratio of completion times, with isolation to \
-         without, is larger in the readings with that choice than in all others, all else balanced. \
-         Above 0 the choice costs isolation its gain. Intervals of 95 % are over \
+         without, is larger in the readings with that choice than in all others. Above 0 the choice \
+         costs isolation its gain. Intervals of 95 % are over \
          replications, each with its own traffic in all readings."
             .to_owned(),
     ];
