@@ -405,7 +405,7 @@ pub struct WhyOptions {
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub slowest: usize,
     /// Follow at most so many flows, evenly spread over all measured ones, for the totals by workload and size.
-    #[arg(long, value_name = "N", default_value_t = 500)]
+    #[arg(long, value_name = "N", default_value_t = 200)]
     pub sample: usize,
     /// Print JSON, with every part of the explained flows.
     #[arg(long)]

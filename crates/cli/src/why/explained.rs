@@ -82,15 +82,18 @@ impl Explanation {
     }
 
     /// The name of a workload.
-    pub fn workload(&self, number: usize) -> &str {
-        self.workloads.get(number).map_or("", String::as_str)
+    pub fn workload(&self, number: usize) -> String {
+        match self.workloads.get(number).filter(|name| !name.is_empty()) {
+            Some(name) => name.clone(),
+            None => format!("workload {number}"),
+        }
     }
 
     /// A flow with its workload: `flow 7 (incast)`.
     pub fn name_of(&self, flow: FlowId) -> String {
         match self.flow(flow).map(|flow| self.workload(flow.workload)) {
-            Some(workload) if !workload.is_empty() => format!("flow {} ({workload})", flow.0),
-            _ => format!("flow {}", flow.0),
+            Some(workload) => format!("flow {} ({workload})", flow.0),
+            None => format!("flow {}", flow.0),
         }
     }
 

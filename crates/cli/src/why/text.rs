@@ -8,18 +8,18 @@ use floodway_sim::delays::{Kind, Part, Story};
 
 use super::explained::{Explanation, Flow, Group};
 
-/// The kinds of delay, and what they are called in sentences.
+/// The kinds of delay, and what they are due to.
 const KINDS: [(&str, &str); 10] = [
-    ("paused", "paused"),
-    ("other_flows", "queued behind other flows"),
-    ("other_classes", "queued while other classes are sent"),
-    ("own_flow", "queued behind its own packets"),
-    ("rate", "held by its rate"),
-    ("window", "held by its window"),
-    ("recovery", "waiting for loss recovery"),
-    ("answer", "waiting for an answer of the receiver"),
-    ("held", "held by the scheduler or a mechanism"),
-    ("mac_control", "queued behind MAC control frames"),
+    ("paused", "pauses"),
+    ("other_flows", "queueing behind other flows"),
+    ("other_classes", "queueing while other classes are sent"),
+    ("own_flow", "queueing behind packets of the same flow"),
+    ("rate", "the rate that congestion control allows"),
+    ("window", "a full window or missing credit"),
+    ("recovery", "loss recovery"),
+    ("answer", "acknowledgements not yet sent"),
+    ("held", "the scheduler or a mechanism, with an idle port"),
+    ("mac_control", "queueing behind MAC control frames"),
 ];
 /// Lines of a flow, and of the list of roots.
 const LINES: usize = 12;
@@ -28,7 +28,7 @@ const ROOTS: usize = 5;
 /// The explanation as text.
 pub fn text(of: &Explanation) -> String {
     let groups = of.groups();
-    let mut text = format!("{}, replication {}\n", of.run.0, of.run.1);
+    let mut text = format!("{}, replication {}\n\n", of.run.0, of.run.1);
     for ((workload, class), group) in &groups {
         text += &sentence(of, (*workload, *class), group);
     }
@@ -65,19 +65,19 @@ fn sentence(of: &Explanation, which: (usize, usize), group: &Group) -> String {
     let mean = words::time(group.total.as_ns() / group.flows as f64);
     let excess = Duration(group.total.0 - ideal(group).0);
     let most = KINDS.iter().filter_map(|(kind, words)| Some((*group.by_kind.get(kind)?, *words)));
-    let mut text = format!("\n{}: {} flows take {mean} on average", name(of, which), group.flows);
+    let mut text = format!("{}: {} flows take {mean} on average", name(of, which), group.flows);
     match most.max_by_key(|(time, _)| *time) {
         Some((time, words)) if excess > Duration::ZERO => {
             text += &format!(
-                ", of which {} is delay; {} of the delay they are {words}",
+                ", of which {} is delay; {} of the delay is due to {words}",
                 percent(excess, group.total),
                 percent(time, excess)
             );
             let paused: Duration = group.by_root.values().copied().sum();
             let root = group.by_root.iter().max_by_key(|(_, time)| **time);
-            if let Some(((node, port), time)) = root.filter(|_| words == "paused") {
+            if let Some(((node, port), time)) = root.filter(|_| words == "pauses") {
                 text += &format!(
-                    ", {} of it because of the queue of {}",
+                    ", {} of them because of the queue of {}",
                     percent(*time, paused),
                     of.port(*node, *port)
                 );
@@ -123,7 +123,12 @@ fn columns(rows: &[Vec<String>]) -> String {
     for row in rows {
         let mut line = format!("{:<1$}", row[0], widths[0]);
         for (cell, width) in row[1..].iter().zip(&widths[1..]) {
-            line += &format!("  {cell:>width$}");
+            // Numbers end together, names begin together.
+            let is_number = cell.starts_with(|first: char| first.is_ascii_digit());
+            match is_number || row[0] == rows[0][0] {
+                true => line += &format!("  {cell:>width$}"),
+                false => line += &format!("  {cell:<width$}"),
+            }
         }
         text += line.trim_end();
         text.push('\n');
@@ -225,7 +230,7 @@ fn of_flow(of: &Explanation, flow: &Flow, story: &Story) -> String {
             what += &format!(" because of {}", of.port(node, port));
         }
         if in_window {
-            what += ", while it waits for its window";
+            what += ", while the window is full";
         }
         let most = by.iter().max_by_key(|(flow, time)| (**time, std::cmp::Reverse(**flow)));
         let cause = most.map_or(String::new(), |(flow, _)| match by.len() {
