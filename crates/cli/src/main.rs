@@ -16,8 +16,10 @@ mod run;
 mod save;
 mod schema;
 mod selection;
+mod stored;
 mod study;
 mod sweep;
+mod why;
 
 use std::process::ExitCode;
 
@@ -45,6 +47,7 @@ fn run() -> Result<(), Failure> {
         Command::Import(options) => import::import(&options),
         Command::Export(options) => hpcc::export(&options),
         Command::Compare(options) => hpcc::compare(&options),
+        Command::Why(options) => why::why(&options),
         Command::Bench(options) => bench::bench(&options),
         Command::New(options) => new::new(&options),
         Command::Schema => schema::schema(),

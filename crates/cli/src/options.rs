@@ -52,6 +52,8 @@ pub enum Command {
     Export(ExportOptions),
     /// Compare a run with the results of another simulator, flow by flow.
     Compare(CompareOptions),
+    /// Explain completion times: what flows spent their time on, and who caused it.
+    Why(WhyOptions),
     /// Measure how fast the simulator is on this machine.
     Bench(BenchOptions),
     /// Print the JSON Schema of scenario files, by which editors complete and check them.
@@ -356,7 +358,7 @@ pub struct HpccOptions {
 
 /// Which run of which results.
 #[derive(Args, Debug)]
-pub struct RunSelection {
+pub struct StoredRun {
     /// The results directory of `floodway run`, with tables as Parquet.
     pub results: PathBuf,
     /// The variant. Default the first one.
@@ -368,6 +370,14 @@ pub struct RunSelection {
     /// The scenario file that was run. Default the one that the results name.
     #[arg(long, value_name = "FILE")]
     pub scenario: Option<PathBuf>,
+}
+
+/// Which run of which results, and which completion times.
+#[derive(Args, Debug)]
+pub struct RunSelection {
+    /// The run.
+    #[command(flatten)]
+    pub run: StoredRun,
     /// Where completion times end.
     #[arg(long, value_name = "WHERE", value_enum, default_value = "acked")]
     pub completion: Completion,
@@ -380,6 +390,26 @@ pub enum Completion {
     Acked,
     /// At the receiver, when everything has arrived (`fct_ns`).
     Received,
+}
+
+/// Options of `floodway why`.
+#[derive(Args, Debug)]
+pub struct WhyOptions {
+    /// What to explain.
+    #[command(flatten)]
+    pub run: StoredRun,
+    /// Explain this flow, by its number in the table flows; may be given several times.
+    #[arg(long, value_name = "N", conflicts_with = "slowest")]
+    pub flow: Vec<u32>,
+    /// Explain so many flows with the largest slowdown.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub slowest: usize,
+    /// Follow at most so many flows, evenly spread over all measured ones, for the totals by workload and size.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub sample: usize,
+    /// Print JSON, with every part of the explained flows.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `floodway export`.

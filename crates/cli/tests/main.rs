@@ -25,3 +25,4 @@ mod signals;
 mod streams;
 mod study;
 mod sweep;
+mod why;

@@ -45,7 +45,7 @@ use floodway_model::{Duration, FlowSpec, Graph, Operation, Trigger};
 use serde::Serialize;
 
 pub use floodway_engine::{MAX_PORTS, Progress, Stop};
-pub use observe::Sent;
+pub use observe::{Sent, delays};
 pub use outcome::Outcome;
 pub use simulation::Simulation;
 

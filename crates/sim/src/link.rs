@@ -210,6 +210,7 @@ impl Transmitter {
             to,
             packet,
             class,
+            until: self.busy_until,
             handled_at,
             is_lost,
         });
@@ -264,6 +265,12 @@ impl Transmitter {
             return;
         }
         let until = Instant(now.0.saturating_add(self.lasts(quanta).0));
+        let port = self.seldom.link.port.index();
+        context.state(Kinds::PAUSED, self.seldom.link.node, now, || Fact::Paused {
+            port,
+            classes,
+            until,
+        });
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
             if let Some(ended) = self.seldom.pauses[class].set(now, until) {
                 context.metrics.count_pause(class, ended);

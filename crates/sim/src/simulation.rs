@@ -21,7 +21,7 @@ use crate::host::congestion::Needs;
 use crate::host::{Host, Profile, Shared, followers};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
-use crate::observe::{Kinds, Observers, Sent, Setup};
+use crate::observe::{Explained, Kinds, Observers, Sent, Setup};
 use crate::outcome::Outcome;
 use crate::routing::Routes;
 use crate::run::{self, Finished, Measurement, Nodes};
@@ -44,6 +44,8 @@ pub struct Simulation {
     audited: Option<Arc<Network>>,
     /// Whether every frame is recorded.
     traced: bool,
+    /// Flows whose delays are explained.
+    explained: Vec<FlowId>,
 }
 
 /// How to run a simulation.
@@ -85,9 +87,19 @@ impl Simulation {
         let queues = usize::from(spec.switch.queue.count) + 1;
         let metrics = Metrics::new(sampling(&spec, awaited), usize::from(shared.tiers), queues);
         let groups = groups(&spec.graph);
-        let (audited, traced) = (None, false);
-        Self { spec, nodes, metrics, groups, windows, longest_hop, awaited, audited, traced }
-            .audited(cfg!(debug_assertions))
+        Self {
+            spec,
+            nodes,
+            metrics,
+            groups,
+            windows,
+            longest_hop,
+            awaited,
+            audited: None,
+            traced: false,
+            explained: Vec::new(),
+        }
+        .audited(cfg!(debug_assertions))
     }
 
     /// Sets whether an auditor checks the invariants of the simulation at every event. Its findings
@@ -122,6 +134,30 @@ impl Simulation {
         (Outcome::new(&spec, &finished, violations, std::time::Duration::ZERO), trace)
     }
 
+    /// Runs the simulation to its end on one thread, and also explains the delays of these flows. An
+    /// explanation that does not add up to the completion time is a violation.
+    pub fn run_explained(
+        mut self,
+        flows: Vec<FlowId>,
+        stop: &AtomicBool,
+        watch: &(dyn Fn(Progress) + Sync),
+    ) -> (Outcome, Explained) {
+        let begun = std::time::Instant::now();
+        self.explained = flows;
+        let (spec, mut finished) = self.finish(&Run { threads: 1, stop, watch });
+        let explained = finished.observers.take_explained();
+        let wall = begun.elapsed();
+        let mut violations = audit(&spec, &finished);
+        let wrong = explained.stories.iter().filter(|story| !story.is_exact());
+        violations.extend(wrong.map(|story| {
+            format!(
+                "flow {}: the parts of its delay do not add up to its completion time",
+                story.flow.0
+            )
+        }));
+        (Outcome::new(&spec, &finished, violations, wall), explained)
+    }
+
     /// Runs the simulation and returns its final state.
     pub(crate) fn finish(self, run: &Run) -> (Spec, Finished) {
         self.finish_by(run, run::run)
@@ -142,8 +178,13 @@ impl Simulation {
             watch: run.watch,
         };
         let observers = |nodes: &[NodeId]| {
-            let (spec, audited, traced) = (&self.spec, self.audited.as_ref(), self.traced);
-            Observers::new(&Setup { spec, nodes, audited, traced })
+            Observers::new(&Setup {
+                spec: &self.spec,
+                nodes,
+                audited: self.audited.as_ref(),
+                traced: self.traced,
+                explained: &self.explained,
+            })
         };
         let examined = observers(&[]).want(Kinds::SENT);
         let ports = self.nodes.switches.iter_mut().flat_map(|switch| &mut switch.ports);

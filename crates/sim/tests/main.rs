@@ -15,6 +15,7 @@ mod crossbar_slots;
 mod dcqcn_presets;
 mod dcqcn_stability;
 mod deadlock;
+mod delays;
 mod deliveries;
 mod departures;
 mod disciplines;

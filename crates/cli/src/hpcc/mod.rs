@@ -4,27 +4,21 @@
 mod compare;
 mod export;
 
-use std::path::Path;
-
 use floodway_model::tables::flows;
 use floodway_report::Directory;
-use floodway_report::directory::Results;
-use floodway_report::manifest::Record;
 use floodway_scenario::fct::{self, Completed, Flow};
-use floodway_scenario::{Overrides, Scenario, Variant};
 
 use crate::failure::Failure;
 use crate::options::{Completion, RunSelection};
-use crate::output;
 
 pub use compare::compare;
 pub use export::export;
 
 /// The flows with a size of the run that was asked for.
 fn flows(options: &RunSelection) -> Result<Vec<Flow>, Failure> {
-    let results = Directory::open(&options.results)?;
-    let record = record(&results, options)?;
-    let scenario = scenario(&results, options)?;
+    let results = Directory::open(&options.run.results)?;
+    let record = options.run.record(&results)?;
+    let scenario = options.run.scenario(&results)?;
     let variant = scenario.variant(&record.variant)?;
     let table = results.table(record, "flows")?;
     let spec = variant.build_replication(record.replication, record.seed);
@@ -45,72 +39,4 @@ fn flows(options: &RunSelection) -> Result<Vec<Flow>, Failure> {
         ));
     }
     Ok(flows)
-}
-
-/// The run.
-fn record<'a>(results: &'a Results, options: &RunSelection) -> Result<&'a Record, Failure> {
-    let manifest = &results.manifest;
-    let first = manifest.variants.first().map(|variant| &variant.name);
-    let variant = options.variant.as_ref().or(first).map_or("", String::as_str);
-    let fits = |run: &&Record| run.variant == variant && run.replication == options.replication;
-    manifest.runs.iter().find(fits).ok_or_else(|| {
-        let all = manifest.runs.iter().map(|run| format!("`{}` {}", run.variant, run.replication));
-        let there = match all.collect::<Vec<_>>() {
-            all if all.is_empty() => "it has none".to_owned(),
-            all if all.len() > 20 => format!("it has {}, and more", all[..20].join(", ")),
-            all => format!("it has {}", all.join(", ")),
-        };
-        Failure::Unknown(format!(
-            "{} has no run of the variant `{variant}` and replication {}: {there}; choose one with \
-             --variant and --replication",
-            options.results.display(),
-            options.replication
-        ))
-    })
-}
-
-/// The scenario that was run, read again: it has the network.
-fn scenario(results: &Results, options: &RunSelection) -> Result<Scenario, Failure> {
-    let there = &results.manifest.scenario;
-    let path = options.scenario.as_deref().unwrap_or(Path::new(&there.file));
-    if !path.exists() {
-        return Err(Failure::Unknown(format!(
-            "there is no file {}, the scenario of these results; name it with --scenario",
-            path.display()
-        )));
-    }
-    // The manifest does not say whether it was the quick form, but the command does, if there was one.
-    let first = results.manifest.command.iter().any(|word| word == "--quick");
-    for quick in [first, !first] {
-        let overrides = Overrides { quick, set: there.overrides.clone() };
-        let scenario = Scenario::load(path, &overrides)?;
-        if scenario.text != there.text || !same_files(&scenario, results) {
-            break;
-        }
-        if same_arrivals(&scenario, results) {
-            return Ok(scenario);
-        }
-    }
-    Err(Failure::Unknown(format!(
-        "{} or a file that it names is not what it was when {} was run; run it again, or name the \
-         scenario that was run with --scenario",
-        path.display(),
-        output::path(&options.results)
-    )))
-}
-
-/// Whether the files that a scenario names are those of the run.
-fn same_files(scenario: &Scenario, results: &Results) -> bool {
-    let hashes = scenario.files.iter().map(|file| &file.hash);
-    hashes.eq(results.manifest.scenario.files.iter().map(|file| &file.hash))
-}
-
-/// Whether its variants are those of the run.
-fn same_arrivals(scenario: &Scenario, results: &Results) -> bool {
-    results.manifest.variants.iter().all(|there| {
-        let same = |variant: &&Variant| {
-            variant.name == there.name && variant.settings.arrivals.0 / 1_000 == there.arrivals_ns
-        };
-        scenario.variants().iter().any(|variant| same(&variant))
-    })
 }

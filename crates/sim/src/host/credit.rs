@@ -118,6 +118,6 @@ impl Host {
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let profile = self.shared.profile(sender.flow);
         sender.on_credit(number, profile, now);
-        self.revisit(slot);
+        self.revisit(slot, now);
     }
 }

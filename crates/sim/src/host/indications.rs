@@ -48,7 +48,7 @@ impl Host {
         if sender.timer_is_earlier(profile) {
             self.timeouts.push(Reverse((sender.timer_at, slot, flow)));
         }
-        self.revisit(slot);
+        self.revisit(slot, now);
     }
 
     /// A CNM has arrived: a congestion point has sampled a frame of this flow. The flow reacts if it

@@ -189,7 +189,7 @@ impl Host {
         if sender.timer_is_earlier(profile) {
             self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
         }
-        self.revisit(slot);
+        self.revisit(slot, now);
     }
 
     /// Passes the content of a reply to congestion control. Everything below `before` had been
@@ -244,6 +244,6 @@ impl Host {
         sender.control().on_cnp(&profile.congestion, now);
         // A window derived from the rate may have grown since the last reply.
         sender.renew_window(profile, now);
-        self.revisit(slot);
+        self.revisit(slot, now);
     }
 }

@@ -78,7 +78,7 @@ impl Host {
             self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
         }
         self.complete_entries(slot, now);
-        self.revisit(slot);
+        self.revisit(slot, now);
     }
 
     /// Sends the part of an application's answers that does not fit into the frame of the

@@ -44,9 +44,13 @@ pub struct Sender {
     pub lane: u8,
     /// Whether the NIC has it among those that send or will.
     pub in_nic: bool,
-    /// When its rate lets it send its next packet.
+    /// When its rate allows its next packet.
     pub eligible_at: Instant,
-    /// When its timer rings, as the host has it: its deadline may have moved on since.
+    /// When it last got something to send after it had nothing; at first, when it began.
+    pub ready_at: Instant,
+    /// When it began.
+    began: Instant,
+    /// When its timer expires as far as the host knows; its deadline may have moved since.
     pub timer_at: Instant,
     /// How its message becomes packets.
     pub transport: Transport,
@@ -101,6 +105,8 @@ impl Sender {
             in_nic: true,
             acknowledged: None,
             eligible_at: now,
+            ready_at: now,
+            began: now,
             timer_at: Instant::NEVER,
             transport: match transport {
                 transport::Spec::Rocev2(transport) => {
@@ -310,7 +316,16 @@ impl Sender {
             }
             Transport::Datagram(sender) => (sender.control.rate(control, now), None, 0),
         };
-        Departure { packet: *packet, home: self.home.0, rate, window, probes }
+        Departure {
+            packet: *packet,
+            home: self.home.0,
+            rate,
+            began: self.began,
+            ready_at: self.ready_at,
+            eligible_at: self.eligible_at,
+            window,
+            probes,
+        }
     }
 
     /// After feedback: as much may be in flight as congestion control lets it now.

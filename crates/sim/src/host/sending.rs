@@ -149,7 +149,7 @@ impl Host {
     }
 
     /// After feedback: ends the sender, or lets it continue if it has something to send again.
-    pub(super) fn revisit(&mut self, slot: u32) {
+    pub(super) fn revisit(&mut self, slot: u32, now: Instant) {
         let Some(sender) = &mut self.senders[slot as usize] else { return };
         if sender.in_nic {
             return;
@@ -157,7 +157,7 @@ impl Host {
         if sender.is_done() {
             self.end(slot);
         } else if sender.has_more() {
-            sender.in_nic = true;
+            (sender.in_nic, sender.ready_at) = (true, now);
             let (class, at) = (sender.class, sender.eligible_at);
             self.nic.put_back(slot, class, at);
         }
@@ -193,7 +193,7 @@ impl Host {
             if sender.timer_at != Instant::NEVER {
                 self.timeouts.push(Reverse((sender.timer_at, slot, flow)));
             }
-            self.revisit(slot);
+            self.revisit(slot, now);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The facts that nodes and links report to observers.
 
-use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
+use floodway_model::{Class, FlowId, Instant, NodeId, Packet, PortIx};
 
 use crate::link::Transmitter;
 use crate::switch::port::DropReason;
@@ -18,6 +18,8 @@ pub enum Fact<'a> {
         packet: &'a Packet,
         /// The class in which it is sent.
         class: Class,
+        /// The end of its transmission, interframe gap included.
+        until: Instant,
         /// When it is handled there: after its last bit has arrived and the latencies have elapsed.
         handled_at: Instant,
         /// Whether the link loses it.
@@ -83,6 +85,26 @@ pub enum Fact<'a> {
         /// The frame.
         credit: &'a Packet,
     },
+    /// A pause of classes of a port begins, is extended or ends.
+    Paused {
+        /// The port that is paused.
+        port: usize,
+        /// Bit n: class n.
+        classes: u8,
+        /// Its end as far as it is known; now if the pause is revoked.
+        until: Instant,
+    },
+    /// A switch pauses a class of a neighbor.
+    Pauses {
+        /// The port to the neighbor.
+        port: usize,
+        /// The class.
+        class: usize,
+        /// The egress port and class with most of the bytes because of which it does.
+        queue: (usize, usize),
+        /// The flow with most of these bytes.
+        flow: FlowId,
+    },
     /// A pause has ended, or is cut off by the end of the run.
     PauseEnded {
         /// The port that was paused.
@@ -119,6 +141,12 @@ pub struct Departure {
     /// Rate on the wire that congestion control allows from now on, in bits per second; `None` for
     /// no limit.
     pub rate: Option<f64>,
+    /// When the flow began.
+    pub began: Instant,
+    /// When the sender last got something to send after it had nothing; at first, when it began.
+    pub ready_at: Instant,
+    /// When the rate allows the next packet.
+    pub eligible_at: Instant,
     /// Payload bytes that congestion control allows to be in flight; `None` for no limit.
     pub window: Option<u64>,
     /// Probes that TCP has sent so far, which are not limited by the window; for RoCEv2, timeouts,
@@ -173,6 +201,10 @@ impl Kinds {
     pub const PAUSE_ENDED: Self = Self(1 << 9);
     /// [`Fact::Sampled`].
     pub const SAMPLED: Self = Self(1 << 10);
+    /// [`Fact::Paused`].
+    pub const PAUSED: Self = Self(1 << 11);
+    /// [`Fact::Pauses`].
+    pub const PAUSES: Self = Self(1 << 12);
 
     /// The union of two sets.
     #[must_use]
@@ -201,6 +233,8 @@ impl Fact<'_> {
             Self::Departed(_) => Kinds::DEPARTED,
             Self::Delivered(_) => Kinds::DELIVERED,
             Self::Granted { .. } => Kinds::GRANTED,
+            Self::Paused { .. } => Kinds::PAUSED,
+            Self::Pauses { .. } => Kinds::PAUSES,
             Self::PauseEnded { .. } => Kinds::PAUSE_ENDED,
             Self::Sampled { .. } => Kinds::SAMPLED,
         }

@@ -12,6 +12,7 @@
 //!
 //! [`Context::state`]: crate::context::Context::state
 
+pub mod delays;
 pub mod deliveries;
 pub mod departures;
 pub mod fact;
@@ -22,10 +23,11 @@ pub mod trims;
 
 use std::sync::Arc;
 
-use floodway_model::{Instant, NodeId};
+use floodway_model::{FlowId, Instant, NodeId};
 
 use crate::Spec;
 use crate::auditor::{Auditor, Network};
+pub use delays::Explained;
 pub use fact::{Delivery, Departure, Fact, Kinds};
 pub use trace::Sent;
 
@@ -50,6 +52,8 @@ pub struct Setup<'a> {
     pub audited: Option<&'a Arc<Network>>,
     /// Whether every frame is recorded.
     pub traced: bool,
+    /// Flows whose delays are explained.
+    pub explained: &'a [FlowId],
 }
 
 /// A recipient of facts.
@@ -116,6 +120,8 @@ macro_rules! observers {
 observers! {
     /// Checks every event.
     auditor: Auditor,
+    /// Delays of chosen flows, by cause.
+    delays: delays::Delays,
     /// Bytes that long-lived flows deliver over time.
     deliveries: deliveries::Deliveries,
     /// Queue lengths and sojourn times of departing packets.
@@ -160,6 +166,11 @@ impl Observers {
     /// The recorded frames, if frames were recorded.
     pub fn take_trace(&mut self) -> Vec<Sent> {
         self.all.trace.take().map(|trace| trace.frames).unwrap_or_default()
+    }
+
+    /// The explanations, if flows were to be explained.
+    pub fn take_explained(&mut self) -> Explained {
+        self.all.delays.take().map(delays::Delays::into_explained).unwrap_or_default()
     }
 
     /// The run has ended.

@@ -10,6 +10,7 @@ use super::Switch;
 use super::flow_control::pausing::Source;
 use super::mechanism::own_frame;
 use crate::context::Context;
+use crate::observe::{Fact, Kinds};
 
 impl Switch {
     /// Builds a MAC control frame for the neighbor at `port`.
@@ -29,6 +30,9 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
+        if quanta > 0 && context.wants(Kinds::PAUSES) {
+            self.state_cause(source, now, context);
+        }
         let (port, class) = (source.port(), 1 << source.class());
         if self.combines() {
             let (first, end) = (ports.start.min(port), ports.end.max(port + 1));
@@ -47,7 +51,23 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
+        if quanta > 0 && context.wants(Kinds::PAUSES) {
+            self.state_cause(Source::new(port, 0), now, context);
+        }
         self.send_link_control(port, Body::Pause { quanta }, now, context);
+    }
+
+    /// States because of which queue a neighbor is paused: the one with most of the bytes that keep
+    /// it paused.
+    #[cold]
+    fn state_cause(&self, source: Source, now: Instant, context: &mut Context) {
+        let waits = self.holds_up(source).unwrap_or_default();
+        let behind = waits.iter().flat_map(|wait| &wait.behind);
+        let most = behind.max_by_key(|(places, bytes)| (*bytes, std::cmp::Reverse(places)));
+        let Some(queue) = most.and_then(|(places, _)| places.last().copied()) else { return };
+        let Some(flow) = self.largest_flow(queue) else { return };
+        let (port, class) = (source.port(), source.class());
+        context.state(Kinds::PAUSES, self.id, now, || Fact::Pauses { port, class, queue, flow });
     }
 
     fn combines(&self) -> bool {

@@ -97,6 +97,21 @@ impl Switch {
         })
     }
 
+    /// The flow with most bytes bound for a place.
+    pub(super) fn largest_flow(&self, place: Place) -> Option<FlowId> {
+        let mut bytes: BTreeMap<FlowId, u64> = BTreeMap::new();
+        let queued = self.queues_of(place.0, place.1).iter().flat_map(Queue::iter);
+        let crossing = self.crossbar.iter().flat_map(|crossbar| crossbar.frames());
+        let crossing = crossing.filter(|frame| self.place_of(frame) == place);
+        for queued in queued.chain(crossing.map(|frame| &frame.queued)) {
+            *bytes.entry(queued.packet.flow).or_default() += u64::from(queued.packet.bytes);
+        }
+        bytes
+            .into_iter()
+            .max_by_key(|(flow, bytes)| (*bytes, std::cmp::Reverse(*flow)))
+            .map(|most| most.0)
+    }
+
     /// The bytes of the packets for which `counted` returns true, grouped by the places that keep
     /// them here. `counted` is called with the place that the packet is bound for.
     fn kept(&self, counted: impl Fn(Place, &Packet) -> bool) -> Vec<(Vec<Place>, u64)> {

@@ -31,7 +31,16 @@ impl Stand {
     /// Host 1 makes a packet, after `probes` timeouts.
     fn departs(&mut self, psn: u32, probes: u64, at: u64) {
         let packet = packet(1, psn);
-        let departure = Departure { packet, home: Class(0), rate: None, window: Some(0), probes };
+        let departure = Departure {
+            packet,
+            home: Class(0),
+            rate: None,
+            window: Some(0),
+            probes,
+            began: Instant::ZERO,
+            ready_at: Instant::ZERO,
+            eligible_at: Instant::ZERO,
+        };
         self.states(NodeId(1), &Fact::Departed(&departure), at);
     }
 }

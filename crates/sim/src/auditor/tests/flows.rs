@@ -7,7 +7,16 @@ use crate::host::congestion;
 fn departs(stand: &mut Stand, psns: &[(u32, u64)], rate: Option<f64>, window: Option<u64>) {
     for &(psn, at) in psns {
         let packet = packet(1, psn);
-        let departure = Departure { packet, home: Class(0), rate, window, probes: 0 };
+        let departure = Departure {
+            packet,
+            home: Class(0),
+            rate,
+            window,
+            probes: 0,
+            began: Instant::ZERO,
+            ready_at: Instant::ZERO,
+            eligible_at: Instant::ZERO,
+        };
         stand.states(NodeId(1), &Fact::Departed(&departure), at);
     }
 }

@@ -39,7 +39,16 @@ fn a_host_obeys_pauses_holds_and_stops() {
     let hold = Body::Sfc { towards: NodeId(0), class: Class(0), pause_ns: 900 };
     arrives(&mut stand, hold, T + 20_000);
     let packet = packet(1, 0);
-    let departure = Departure { packet, home: Class(0), rate: None, window: None, probes: 0 };
+    let departure = Departure {
+        packet,
+        home: Class(0),
+        rate: None,
+        window: None,
+        probes: 0,
+        began: Instant::ZERO,
+        ready_at: Instant::ZERO,
+        eligible_at: Instant::ZERO,
+    };
     stand.states(NodeId(1), &Fact::Departed(&departure), T + 511_000);
     let to = (SWITCH, PortIx(1));
     stand.0.sent(to, &packet, Class(0), Instant(T + 511_000), Some(Instant(T + 511_000 + HOP)));

@@ -72,7 +72,7 @@ impl Host {
             if let Some(next) = next {
                 self.writes.push(Reverse((next, place)));
             }
-            self.revisit(slot);
+            self.revisit(slot, now);
         }
     }
 
