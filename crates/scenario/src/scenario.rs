@@ -334,6 +334,7 @@ fn prepare(
         variants.extend(variant);
     }
     keep_idle_everywhere(&mut found, &documents)?;
+    findings.warnings.extend(documents.warnings.iter().cloned());
     for (problem, names) in found {
         // What all variants have is the base's.
         let variants = if names.len() == count { Vec::new() } else { names };

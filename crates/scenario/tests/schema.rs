@@ -57,7 +57,9 @@ fn what_is_valid_passes() {
     for file in files {
         let value = value(&file).unwrap_or_else(|| panic!("{}", file.display()));
         let faults = faults(&validator, &value);
-        assert!(faults.is_empty(), "{}\n{faults}", file.display());
+        // An editor marks old names, which the program accepts with a warning.
+        let has_old_names = file.ends_with("warned/renamed.toml");
+        assert_eq!(faults.is_empty(), !has_old_names, "{}\n{faults}", file.display());
     }
 }
 
