@@ -5,6 +5,8 @@ use crate::text::{Problem, Table};
 
 /// By path of the table, in which `*` is any element of a list: the old name and the new one.
 const RENAMED: &[(&str, &str, &str)] = &[
+    ("host", "memory", "buffer"),
+    ("switch.flow_control.drc", "memory", "buffer"),
     ("switch.aqm.ramp", "low", "kmin"),
     ("switch.aqm.ramp", "high", "kmax"),
     ("switch.aqm.ramp", "max_probability", "pmax"),

@@ -98,7 +98,7 @@ limit = "5ms"
 [topology.star]
 hosts = 4
 [host]
-memory = "64KB"
+buffer = "64KB"
 [switch]
 latency = "100ns"
 [switch.flow_control.drc]

@@ -12,13 +12,8 @@ limit = "5ms"
 hosts = 8
 rate = "10Gbps"
 
-[switch.queue]
-count = 2
-
 [switch.aqm.ramp]
-by_rate = [{ rate = "10Gbps", kmin = "10KB", kmax = "30KB", pmax = 0.1 }]
-
-[switch.flow_control.congestion_isolation.curve]
+at = "arrival"
 by_rate = [{ rate = "10Gbps", kmin = "10KB", kmax = "30KB", pmax = 0.1 }]
 
 [[workload]]
@@ -26,6 +21,33 @@ by_rate = [{ rate = "10Gbps", kmin = "10KB", kmax = "30KB", pmax = 0.1 }]
 senders = 4
 bytes = "64KB"
 "#;
+
+/// What a parameter of Congestion Isolation needs.
+const ISOLATION: &str = r#"
+[switch.queue]
+count = 2
+
+[switch.flow_control.congestion_isolation.curve]
+by_rate = [{ rate = "10Gbps", kmin = "10KB", kmax = "30KB", pmax = 0.1 }]
+"#;
+
+/// What a parameter of Directional Rate Control needs.
+const DIRECTIONAL: &str = r#"
+[switch.flow_control.drc]
+
+[host]
+buffer = "64KB"
+"#;
+
+/// A scenario with the table.
+fn with(table: &str) -> String {
+    let mechanism = match table {
+        _ if table.contains("congestion_isolation") => ISOLATION,
+        _ if table.contains("drc") => DIRECTIONAL,
+        _ => "",
+    };
+    format!("{BASE}{mechanism}")
+}
 
 fn load(text: &str, set: &[String]) -> Result<Scenario, Error> {
     Scenario::parse(text, "renamed.toml", &Overrides { quick: false, set: set.to_vec() })
@@ -44,32 +66,33 @@ fn warnings(scenario: &Scenario) -> Vec<&str> {
     scenario.warnings().iter().map(|problem| &*problem.message).filter(of_a_name).collect()
 }
 
-/// A value that is not the one in `BASE`.
+/// A value that is neither the default nor written above.
 fn value(parameter: &str) -> &'static str {
     match parameter {
         "kmin" => "\"20KB\"",
         "kmax" => "\"90KB\"",
         "pmax" => "0.3",
         "above_kmax" => "\"cap\"",
+        "buffer" => "\"70KB\"",
         other => panic!("no value for {other}"),
     }
 }
 
 #[test]
 fn an_old_name_is_accepted_and_means_the_same() {
-    let base = key(&scenario(BASE, &[]));
     for (table, old, new) in renamed() {
-        let table = table.replace('*', "0");
+        let (table, base) = (table.replace('*', "0"), with(table));
         let of = |name: &str| vec![format!("{table}.{name}={}", value(new))];
-        let (before, now) = (scenario(BASE, &of(old)), scenario(BASE, &of(new)));
+        let (before, now) = (scenario(&base, &of(old)), scenario(&base, &of(new)));
         assert_eq!(key(&before), key(&now), "{table}.{old}");
-        assert_ne!(key(&now), base, "{table}.{new}");
-        let warning =
-            format!("`{table}.{old}` is now `{new}`; the old name is accepted until the next version");
+        assert_ne!(key(&now), key(&scenario(&base, &[])), "{table}.{new}");
+        let warning = format!(
+            "`{table}.{old}` is now `{new}`; the old name is accepted until the next version"
+        );
         assert_eq!(warnings(&before), [warning.as_str()]);
         assert_eq!(warnings(&now), [""; 0]);
         // In a file it is a field, also of a variant.
-        let before = format!("{BASE}\n[variants.a.{table}]\n{old} = {}\n", value(new));
+        let before = format!("{base}\n[variants.a.{table}]\n{old} = {}\n", value(new));
         let before = scenario(&before, &[]);
         assert_eq!((key(&before), warnings(&before)), (key(&now), vec![warning.as_str()]));
     }
@@ -78,9 +101,9 @@ fn an_old_name_is_accepted_and_means_the_same() {
 #[test]
 fn an_old_name_beside_the_new_one_is_refused() {
     for (table, old, new) in renamed() {
-        let table = table.replace('*', "0");
+        let (table, base) = (table.replace('*', "0"), with(table));
         let both = format!("{table}={{ {old} = {0}, {new} = {0} }}", value(new));
-        let error = load(BASE, &[both]).unwrap_err();
+        let error = load(&base, &[both]).unwrap_err();
         let message = &error.problems()[0].message;
         assert_eq!(*message, format!("`{table}` has both `{old}` and its new name `{new}`"));
     }

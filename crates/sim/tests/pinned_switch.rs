@@ -235,7 +235,7 @@ fn crossed(drc: drc::Spec, flows: Vec<FlowSpec>, end: Duration) -> f64 {
 fn law() -> drc::Spec {
     drc::Spec {
         thresholds: [1e-6, 2e-6, 1.0],
-        memory: Some(Bytes(1_000_000_000)),
+        buffer: Some(Bytes(1_000_000_000)),
         hysteresis: 0.0,
         interval: us(5),
         min_gap: Duration::ZERO,

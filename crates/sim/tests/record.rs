@@ -137,7 +137,7 @@ fn a_queue_that_has_become_empty_is_told_once() {
 fn a_nic_with_a_memory_has_a_backlog() {
     // Room for four frames and a bit, which is filled again as soon as one has left.
     let mut spec = spec(1);
-    spec.host.memory = Some(Bytes(4 * FRAME + 100));
+    spec.host.buffer = Some(Bytes(4 * FRAME + 100));
     let outcome = run(spec);
     assert_eq!(row(&outcome, 20.0, "host 0", 0).unwrap().backlog_bytes, 4 * FRAME);
 }

@@ -61,7 +61,7 @@ impl Nic {
             tx: Transmitter::new(link),
             control_class,
             lanes: None,
-            memory: spec.memory.map(memory),
+            memory: spec.buffer.map(memory),
             pause_scope: spec.pause_scope,
             control: VecDeque::new(),
             feedback: Vec::new(),
