@@ -67,10 +67,10 @@ pub struct Document {
     /// theirs (table `latencies`). Takes up to about 50 KB per host and workload. Default false.
     #[serde(default)]
     pub latencies: bool,
-    /// The most moments at which it is recorded what every port has sent, how long it was paused
-    /// and what waits in it (tables `record`, `moments`, `backlogs` and `stretches`), of the first
-    /// replication: samples (`sample_interval`), of which every second is dropped when there are
-    /// too many. The report plays it back. Default 0: no record.
+    /// The most samples (`sample_interval`) that are recorded of what every port has sent, how long
+    /// it was paused and what waits in it (tables `record`, `samples`, `backlogs` and
+    /// `pause_intervals`), of the first replication: every second one is dropped when there are too
+    /// many. The report plays it back. Default 0: no record.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub record: u32,
     /// Preamble and inter-frame gap that every frame costs on the wire. Default 20B (IEEE 802.3:
