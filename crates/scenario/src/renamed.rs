@@ -23,6 +23,14 @@ const RENAMED: &[(&str, &str, &str)] = &[
     ("switch.flow_control.congestion_isolation.curve.by_rate.*", "max_probability", "pmax"),
 ];
 
+/// How a warning of an old name ends.
+const ACCEPTED: &str = "; the old name is accepted until the next version";
+
+/// Whether a problem is that a name is an old one.
+pub(crate) fn is_of_a_name(problem: &Problem) -> bool {
+    problem.message.ends_with(ACCEPTED)
+}
+
 /// Every renamed parameter: the path of its table, in which `*` is any element of a list, its old and its new
 /// name.
 pub fn renamed() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
@@ -61,11 +69,7 @@ pub(crate) fn rename(table: &mut Table, path: &[String], warnings: &mut Vec<Prob
             continue;
         }
         let entry = &mut table.entries[at];
-        let message = format!(
-            "`{}.{}` is now `{new}`; the old name is accepted until the next version",
-            path.join("."),
-            entry.key
-        );
+        let message = format!("`{}.{}` is now `{new}`{ACCEPTED}", path.join("."), entry.key);
         let place = entry.key_place.clone();
         warnings.push(Problem::warning(place, message, format!("write `{new}`")));
         entry.key = new.to_owned();

@@ -124,6 +124,12 @@ fn a_path_of_a_sweep_may_have_an_old_name() {
         sweep(&[vary]).unwrap().points.iter().map(|point| key(&point.scenario)).collect()
     };
     assert_eq!(keys("switch.aqm.ramp.high=50KB,90KB"), keys("switch.aqm.ramp.kmax=50KB,90KB"));
+    let swept = sweep(&["switch.aqm.ramp.high=50KB,90KB"]).unwrap();
+    assert_eq!(
+        swept.warnings()[0].message,
+        "`switch.aqm.ramp.high` is now `kmax`; the old name is accepted until the next version"
+    );
+    assert_eq!(swept.warnings().len(), 1);
     let twice = ["switch.aqm.ramp.low=1KB,2KB", "switch.aqm.ramp.kmin=3KB"];
     assert_eq!(
         sweep(&twice).unwrap_err().problems()[0].message,

@@ -448,7 +448,7 @@ impl Translation<'_> {
         if times.groups.len() > 1 {
             let groups: Vec<&str> = times.groups.iter().map(String::as_str).collect();
             let meaning = format!(
-                "priority groups {} share one queue and one class; in the simulator they take turns",
+                "priority groups {} share one queue and one class; in the simulator they are served round robin",
                 groups.join(", ")
             );
             self.about(Fate::Differs, "flows", &meaning);
@@ -490,7 +490,11 @@ impl Translation<'_> {
             }
             self.note_kept("ERROR_RATE_PER_LINK", "0", "links lose nothing");
         }
-        self.about(Fate::Kept, "NIC", "flows take turns packet by packet, after acknowledgements");
+        self.about(
+            Fate::Kept,
+            "NIC",
+            "flows are served round robin by packet, after acknowledgements",
+        );
         self.about(
             Fate::Differs,
             "completion",

@@ -94,11 +94,10 @@ impl CheckBeside for Spec {
         let aqm = &switch.aqm;
         if aqm.decides_on_departure() || aqm.needs_times() {
             let path = format!("switch.aqm.{}", aqm.name());
-            let otherwise =
-                "choose an AQM that judges arrivals by what waits, for example [switch.aqm.red]";
+            let otherwise = "choose an AQM that decides at enqueue by the backlog, for example [switch.aqm.red]";
             findings.error(
                 ["", &format!("/{path}")],
-                format!("`{path}` asks for packets that leave or for times, and {no_times}"),
+                format!("`{path}` needs departing packets or waiting times, and {no_times}"),
                 aqm.on_arrival_instead().unwrap_or(otherwise),
             );
         }
@@ -106,7 +105,7 @@ impl CheckBeside for Spec {
             let path = format!("switch.scheduler.{}", switch.scheduler.name());
             findings.error(
                 ["", &format!("/{path}")],
-                format!("`{path}` asks how long heads have waited, and {no_times}"),
+                format!("`{path}` needs the waiting times of head packets, and {no_times}"),
                 "choose another scheduler, for example [switch.scheduler.drr]",
             );
         }
