@@ -19,7 +19,7 @@ pub fn changed(mut spec: Spec) -> Spec {
         return spec;
     }
     change("switch", &mut spec.switch);
-    change("host.memory", &mut spec.host.memory);
+    change("host.buffer", &mut spec.host.buffer);
     for profile in &mut spec.profiles {
         change("host.transport", &mut profile.transport);
         change("host.congestion", &mut profile.congestion);
@@ -30,7 +30,7 @@ pub fn changed(mut spec: Spec) -> Spec {
 
 /// The paths of all numeric parameters, from the schema.
 pub fn all() -> Vec<String> {
-    let mut paths = vec!["host.memory".to_owned()];
+    let mut paths = vec!["host.buffer".to_owned()];
     list::<switch::Spec>("switch", &mut paths);
     list::<transport::Spec>("host.transport", &mut paths);
     list::<congestion::Spec>("host.congestion", &mut paths);

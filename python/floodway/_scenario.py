@@ -363,7 +363,7 @@ class Scenario:
             keeps the runs that would come out the same.
         trace
             ``perfetto`` keeps the first run of every variant as a trace for Perfetto's viewer too,
-            ``trace.pftrace`` beside its tables, and records it with 1000 moments if the scenario
+            ``trace.pftrace`` beside its tables, and records it with 1000 samples if the scenario
             does not say how many.
         threads
             Default one for each core. Results do not depend on it.

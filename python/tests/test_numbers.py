@@ -28,8 +28,8 @@ hosts_per_leaf = 4
 [switch.queue]
 size = "150KB"
 [switch.aqm.ramp]
-low = "5KB"
-high = "100KB"
+kmin = "5KB"
+kmax = "100KB"
 [[workload]]
 name = "around"
 [workload.many_to_many]
@@ -48,7 +48,7 @@ start = "30us"
 xoff = "60KB"
 xon = "50KB"
 [variants.again]
-switch.aqm.ramp.low = "5KB"
+switch.aqm.ramp.kmin = "5KB"
 """
 
 UNITS = {

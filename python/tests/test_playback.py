@@ -77,24 +77,24 @@ def test_it_plays_when_it_is_told_to(shown):
     assert first != end
     canvas(page).press("End")
     assert time(page) == end
-    page.get_by_role("button", name="Worst moment").click()
+    page.get_by_role("button", name="Worst sample").click()
     assert time(page) == begin
     shown.check()
 
 
-def test_keys_and_the_slider_go_through_the_moments(shown, played):
+def test_keys_and_the_slider_go_through_the_samples(shown, played):
     page = shown.page
     record = parquet.read_table(played / "runs/plain/0/record.parquet")
-    moments = column(record, "moments")[0]
+    samples = column(record, "recorded_samples")[0]
     page.get_by_label("Variant below").select_option("-1")
     assert page.locator(f"{STAGE} .panel").count() == 1
     slider = page.get_by_label("Simulated time")
     slider.press("Home")
     seen = {time(page)}
-    for _ in range(moments - 1):
+    for _ in range(samples - 1):
         canvas(page).press("ArrowRight")
         seen.add(time(page))
-    assert len(seen) == moments
+    assert len(seen) == samples
     last = time(page)
     canvas(page).press("ArrowRight")
     assert time(page) == last
@@ -129,8 +129,8 @@ def test_a_port_is_told_as_the_tables_have_it(shown, played):
     canvas(page).press("Home")
     for _ in range(3):
         canvas(page).press("ArrowRight")
-    moment = column(record, "first_ns")[0] + 3 * interval
-    table = parquet.read_table(run / "moments.parquet", filters=[("time_ns", "=", moment)])
+    sample = column(record, "first_ns")[0] + 3 * interval
+    table = parquet.read_table(run / "samples.parquet", filters=[("time_ns", "=", sample)])
     ports = {(row["node"], row["port"]): row for row in table.to_pylist()}
     canvas(page).scroll_into_view_if_needed()
     box = canvas(page).bounding_box()

@@ -27,7 +27,7 @@ count = 3
 size = "2MB"
 
 [switch.aqm.ramp]
-low = "100KB"
+kmin = "100KB"
 
 [switch.flow_control.pfc]
 xoff = "300KB"

@@ -32,7 +32,7 @@ pub fn check(options: &CheckOptions) -> Result<(), Failure> {
         });
         return output::print_json(&value);
     }
-    selection::warn(&scenario);
+    selection::warn(scenario.warnings());
     output::print(&format!("{derived}{budget}\n"))?;
     // Of the default number of threads there may be too many.
     if let Err(refused) = budget.check(&scenario.file_name) {

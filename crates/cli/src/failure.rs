@@ -91,8 +91,8 @@ impl Failure {
             Self::Violations(violations) => {
                 violations.iter().for_each(|violation| error(violation));
                 output::note(
-                    "the results are not sound. Unless the scenario asks the impossible of a \
-                     lossless class (`floodway check` warns then), this is a fault of floodway: \
+                    "the results are not sound. Unless the scenario makes losses in a lossless \
+                     class unavoidable (`floodway check` warns then), this is a fault of floodway: \
                      please report it with the scenario and the seed",
                 );
             }

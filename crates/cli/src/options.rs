@@ -113,7 +113,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "FORMAT", default_value = "parquet", value_parser = formats())]
     pub format: Vec<String>,
     /// Keep the first run of every variant as a trace too, queue by queue, pause by pause and flow by
-    /// flow. Records it with 1000 moments where the scenario does not say how many (`record`).
+    /// flow. Records it with 1000 samples where the scenario does not say how many (`record`).
     #[arg(long, value_name = "FORM", value_parser = traces())]
     pub trace: Option<String>,
     /// Check the invariants of every simulation at every event: buffers, pauses, links, marks,

@@ -1,6 +1,6 @@
 //! What both `run` and `check` begin with: a valid scenario and the variants that were asked for.
 
-use floodway_scenario::{Overrides, Scenario, Variant};
+use floodway_scenario::{Overrides, Problem, Scenario, Variant};
 
 use crate::failure::Failure;
 use crate::options::Selection;
@@ -25,9 +25,9 @@ impl Selection {
     }
 }
 
-/// Says what should be known about the scenario before it is run.
-pub fn warn(scenario: &Scenario) {
-    for warning in scenario.warnings() {
+/// Says what should be known before a run.
+pub fn warn<'a>(warnings: impl IntoIterator<Item = &'a Problem>) {
+    for warning in warnings {
         output::problem(&warning.plain());
     }
 }

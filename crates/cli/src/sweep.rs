@@ -25,7 +25,7 @@ pub fn sweep(options: &SweepOptions) -> Result<(), Failure> {
         return plan(options, &sweep);
     }
     if !options.quiet {
-        selection::warn(&base);
+        selection::warn(base.warnings().iter().chain(sweep.warnings()));
         let points = sweep.points.len();
         Budget::of_sweep(&sweep, &variants, threads(options.threads)).check(&base.file_name)?;
         let runs = sweep::due(&sweep, &variants, &Default::default(), &Default::default()).len();

@@ -89,8 +89,8 @@ fn every_command_of_the_guide_works() {
         ("backplane/runs/drc", "latencies"),
         ("network/runs/indication", "entries"),
         ("crossbar/runs/voq", "inputs"),
-        ("spread/runs/late", "moments"),
-        ("spread/runs/late", "stretches"),
+        ("spread/runs/late", "samples"),
+        ("spread/runs/late", "pause_intervals"),
     ] {
         let file = format!("results/{runs}/0/{table}.parquet");
         assert!(folder.join(&file).is_file(), "{file}");

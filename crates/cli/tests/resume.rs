@@ -30,7 +30,7 @@ fn a_recorded_run_is_known_again_and_has_the_fingerprint_of_one_that_is_not() {
     run(&out, &record);
     for (replication, recorded) in [("0", true), ("1", false)] {
         let folder = out.join("runs/ci").join(replication);
-        for table in ["record", "moments", "backlogs", "stretches"] {
+        for table in ["record", "samples", "backlogs", "pause_intervals"] {
             assert_eq!(folder.join(format!("{table}.parquet")).is_file(), recorded, "{table}");
         }
     }

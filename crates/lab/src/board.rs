@@ -82,8 +82,8 @@ pub struct Total {
 }
 
 /// A time in nanoseconds, the unit of the tables.
-pub fn nanoseconds(moment: Instant) -> f64 {
-    moment.0 as f64 / 1e3
+pub fn nanoseconds(at: Instant) -> f64 {
+    at.0 as f64 / 1e3
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ impl Job<'_> {
     pub fn spec(&self) -> Spec {
         let spec = self.variant.build_replication(self.replication, self.seed);
         let unrecorded = self.traced && self.replication == 0 && spec.record.is_none();
-        let record = unrecorded.then(|| TRACED.min(self.variant.most_moments()).max(2));
+        let record = unrecorded.then(|| TRACED.min(self.variant.most_samples()).max(2));
         Spec { record: spec.record.or(record), ..spec }
     }
 }

@@ -133,7 +133,7 @@ impl Table {
 }
 
 /// The tables of the recording of a run. Recording, at any resolution, changes no result.
-pub const RECORD: [&str; 5] = ["record", "nodes", "moments", "backlogs", "stretches"];
+pub const RECORD: [&str; 5] = ["record", "nodes", "samples", "backlogs", "pause_intervals"];
 
 /// A hash of all values of all tables, which identifies results. The tables of the recording are
 /// left out, so that a run has the same fingerprint whether or not it is recorded.

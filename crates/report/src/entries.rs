@@ -87,7 +87,7 @@ pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
     }
 }
 
-/// A stretch of time, by when entries were completed.
+/// An interval, by when entries were completed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// Its middle, in nanoseconds.
@@ -100,7 +100,7 @@ pub struct Window {
     pub throughput_bps: f64,
 }
 
-/// The entries of each workload, those of the warm-up too, in [`WINDOWS`] equal stretches of the
+/// The entries of each workload, those of the warm-up too, in [`WINDOWS`] equal intervals of the
 /// time from the beginning to the last completion.
 pub fn windows(tables: &[Table]) -> BTreeMap<u64, Vec<Window>> {
     let entries = entries(tables);

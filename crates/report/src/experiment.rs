@@ -15,7 +15,7 @@ use crate::metrics::{
     flow_times,
 };
 use crate::recording::{self, Recording};
-use crate::shapes::{Depths, InUse, Moment, Shapes, Sketch};
+use crate::shapes::{Depths, InUse, Point, Shapes, Sketch};
 use crate::statistics::{Scale, least_values};
 use crate::summary::{
     Basis, ClassName, ClassSummary, Counter, Interval, Measure, Paired, Summary, VariantSummary,
@@ -128,7 +128,7 @@ impl Experiment {
     }
 
     /// The time series of a variant by queue, from its first replication.
-    pub fn timeline(&self, variant: usize) -> Option<&BTreeMap<u64, Vec<Moment>>> {
+    pub fn timeline(&self, variant: usize) -> Option<&BTreeMap<u64, Vec<Point>>> {
         self.shapes_of(variant).map(|shapes| &shapes.timeline).find(|series| !series.is_empty())
     }
 

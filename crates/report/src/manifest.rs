@@ -311,9 +311,9 @@ fn note(status: Status) -> &'static str {
     }
 }
 
-/// A moment in UTC to the second, as RFC 3339 writes it.
-pub fn rfc3339(moment: SystemTime) -> String {
-    let seconds = moment.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+/// A time in UTC to the second, as RFC 3339 writes it.
+pub fn rfc3339(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Days to a civil date, in eras of 400 years that begin on the first of March, so that the
     // leap day is the last of a year (Hinnant, "chrono-compatible low-level date algorithms").
@@ -335,7 +335,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn moments_are_rfc_3339() {
+    fn times_are_rfc_3339() {
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00Z"),
             (951_782_399, "2000-02-28T23:59:59Z"),

@@ -91,27 +91,27 @@ impl Sketch {
     }
 }
 
-/// A stretch of the time series of one queue index over the whole fabric.
+/// An interval of the time series of one queue index over the whole fabric.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Moment {
-    /// When, in nanoseconds: the middle of the stretch.
+pub struct Point {
+    /// When, in nanoseconds: the middle of the interval.
     pub time_ns: f64,
-    /// Mean backlog over ports and the stretch.
+    /// Mean backlog over ports and the interval.
     pub mean_backlog_bytes: f64,
-    /// Largest backlog in the stretch.
+    /// Largest backlog in the interval.
     pub max_backlog_bytes: u64,
-    /// Largest number of paused ports in the stretch.
+    /// Largest number of paused ports in the interval.
     pub paused_ports: u64,
 }
 
-/// A stretch of the time series of what data takes of all switches' memory together.
+/// An interval of the time series of what data takes of all switches' memory together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InUse {
-    /// When, in nanoseconds: the middle of the stretch.
+    /// When, in nanoseconds: the middle of the interval.
     pub time_ns: f64,
-    /// Mean over the stretch.
+    /// Mean over the interval.
     pub mean_bytes: f64,
-    /// The most in the stretch.
+    /// The most in the interval.
     pub max_bytes: f64,
 }
 
@@ -130,7 +130,7 @@ pub struct Shapes {
     /// Completion times by size class.
     pub fct: Vec<Sketch>,
     /// Time series by queue.
-    pub timeline: BTreeMap<u64, Vec<Moment>>,
+    pub timeline: BTreeMap<u64, Vec<Point>>,
     /// Time series of the memory in use; none if the tables do not tell the number of ports.
     pub memory: Vec<InUse>,
     /// How busy and how paused links were.
@@ -189,36 +189,35 @@ impl Shapes {
     }
 }
 
-fn timeline(table: timeline::View<'_>) -> BTreeMap<u64, Vec<Moment>> {
+fn timeline(table: timeline::View<'_>) -> BTreeMap<u64, Vec<Point>> {
     let (times, queues) = (table.time_ns, table.queue);
     let (means, maxima) = (table.mean_backlog_bytes, table.max_backlog_bytes);
     let paused = table.paused_ports;
-    let mut series: BTreeMap<u64, Vec<Moment>> = BTreeMap::new();
+    let mut series: BTreeMap<u64, Vec<Point>> = BTreeMap::new();
     for at in 0..table.rows() {
-        series.entry(queues[at]).or_default().push(Moment {
+        series.entry(queues[at]).or_default().push(Point {
             time_ns: times[at],
             mean_backlog_bytes: means[at],
             max_backlog_bytes: maxima[at],
             paused_ports: paused[at],
         });
     }
-    for moments in series.values_mut() {
-        moments.sort_by(|a, b| a.time_ns.total_cmp(&b.time_ns));
-        let stretch = moments.len().div_ceil(POINTS).max(1);
-        *moments = moments.chunks(stretch).map(one).collect();
+    for points in series.values_mut() {
+        points.sort_by(|a, b| a.time_ns.total_cmp(&b.time_ns));
+        let interval = points.len().div_ceil(POINTS).max(1);
+        *points = points.chunks(interval).map(one).collect();
     }
     series
 }
 
-/// Several moments as one.
-fn one(moments: &[Moment]) -> Moment {
-    let many = moments.len() as f64;
-    Moment {
-        time_ns: moments.iter().map(|moment| moment.time_ns).sum::<f64>() / many,
-        mean_backlog_bytes: moments.iter().map(|moment| moment.mean_backlog_bytes).sum::<f64>()
-            / many,
-        max_backlog_bytes: moments.iter().map(|moment| moment.max_backlog_bytes).max().unwrap_or(0),
-        paused_ports: moments.iter().map(|moment| moment.paused_ports).max().unwrap_or(0),
+/// Several points as one.
+fn one(points: &[Point]) -> Point {
+    let many = points.len() as f64;
+    Point {
+        time_ns: points.iter().map(|point| point.time_ns).sum::<f64>() / many,
+        mean_backlog_bytes: points.iter().map(|point| point.mean_backlog_bytes).sum::<f64>() / many,
+        max_backlog_bytes: points.iter().map(|point| point.max_backlog_bytes).max().unwrap_or(0),
+        paused_ports: points.iter().map(|point| point.paused_ports).max().unwrap_or(0),
     }
 }
 
@@ -241,9 +240,9 @@ pub fn memory(tables: &[Table]) -> Vec<(f64, f64)> {
     samples.into_iter().map(|(time, bytes)| (f64::from_bits(time), libm::round(bytes))).collect()
 }
 
-/// The samples in at most [`POINTS`] stretches.
+/// The samples in at most [`POINTS`] intervals.
 fn in_use(samples: &[(f64, f64)]) -> Vec<InUse> {
-    let stretch = |samples: &[(f64, f64)]| {
+    let interval = |samples: &[(f64, f64)]| {
         let mean =
             |of: fn(&(f64, f64)) -> f64| samples.iter().map(of).sum::<f64>() / samples.len() as f64;
         InUse {
@@ -252,7 +251,7 @@ fn in_use(samples: &[(f64, f64)]) -> Vec<InUse> {
             max_bytes: samples.iter().map(|sample| sample.1).fold(0.0, f64::max),
         }
     };
-    samples.chunks(samples.len().div_ceil(POINTS).max(1)).map(stretch).collect()
+    samples.chunks(samples.len().div_ceil(POINTS).max(1)).map(interval).collect()
 }
 
 /// How often the queues of each number had which backlog, over all tiers (table `depths`).
@@ -288,19 +287,19 @@ pub fn deliveries(table: deliveries::View<'_>) -> BTreeMap<u64, Deliveries> {
 }
 
 /// The rate of a flow in Gb/s from each sample to the next, at the middle between them; as many
-/// samples are taken together as it needs to have at most `most` stretches. The run begins with
+/// samples are taken together as it needs to have at most `most` intervals. The run begins with
 /// nothing delivered.
 pub fn rates(deliveries: &Deliveries, most: usize) -> Vec<(f64, f64)> {
     let together = deliveries.len().div_ceil(most).max(1);
     let (mut since, mut before) = (0.0, 0);
-    let stretch = |samples: &[(f64, u64)]| {
+    let interval = |samples: &[(f64, u64)]| {
         let (time, bytes) = samples[samples.len() - 1];
         let rate = (bytes - before) as f64 * 8.0 / (time - since);
         let middle = (since + time) / 2.0;
         (since, before) = (time, bytes);
         (middle, rate)
     };
-    deliveries.chunks(together).map(stretch).collect()
+    deliveries.chunks(together).map(interval).collect()
 }
 
 /// The least upper edge of a bin that a share `p` of the samples does not exceed; 0 of nothing.
@@ -344,10 +343,10 @@ mod tests {
         assert_eq!(memory(&[timeline]), []);
         // More samples than points: means and maxima of as many as it takes.
         let many: Vec<_> = (0..2 * POINTS).map(|at| (at as f64, (at % 2) as f64 * 10.0)).collect();
-        let stretches = in_use(&many);
-        assert_eq!(stretches.len(), POINTS);
+        let intervals = in_use(&many);
+        assert_eq!(intervals.len(), POINTS);
         let first = InUse { time_ns: 0.5, mean_bytes: 5.0, max_bytes: 10.0 };
-        assert_eq!(stretches[0], first);
+        assert_eq!(intervals[0], first);
     }
 
     #[test]
@@ -411,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_of_stretches() {
+    fn rates_are_of_intervals() {
         // Two flows: 1250 bytes in each 100 ns are 100 Gb/s.
         let table = complete(
             Table::new("deliveries", "")
@@ -440,8 +439,8 @@ mod tests {
         );
         let series = &timeline(timeline::View::of_table(&table).unwrap())[&1];
         assert!(series.len() <= POINTS);
-        assert_eq!(series.iter().map(|moment| moment.max_backlog_bytes).max(), Some(999));
-        assert_eq!(series.iter().map(|moment| moment.paused_ports).sum::<u64>(), 1);
-        assert!(series.iter().all(|moment| moment.mean_backlog_bytes == 10.0));
+        assert_eq!(series.iter().map(|point| point.max_backlog_bytes).max(), Some(999));
+        assert_eq!(series.iter().map(|point| point.paused_ports).sum::<u64>(), 1);
+        assert!(series.iter().all(|point| point.mean_backlog_bytes == 10.0));
     }
 }

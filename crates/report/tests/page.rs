@@ -39,7 +39,7 @@ fn a_page_answers_its_question() {
         "Who gains, the typical flow or the slowest?",
         "How do flows share the network over time?",
         "Where is the traffic?",
-        "How much traffic stands still?",
+        "How much traffic is paused?",
         "How deep are the queues?",
         "What is lost?",
         "What else was counted?",
@@ -80,7 +80,7 @@ fn every_figure_has_its_data() {
         busy[47..49],
         ["without-ci,leaf 23,to hosts,0,0.46", "without-ci,leaf 23,from hosts,0,0.1"]
     );
-    // 1200 samples in 400 stretches of three, of which each has a largest and a mean.
+    // 1200 samples in 400 intervals of three, of which each has a largest and a mean.
     let depths = of("queue-0-over-time");
     assert_eq!(depths[0], "chart,series,simulated time [ns],backlog [bytes]");
     assert_eq!(depths.len(), 1 + 3 * 2 * 400);

@@ -13,10 +13,10 @@ use serde_json::Value;
 
 const CASE: Case = Case { replications: 1, flows: 100, unfinished: false, drops: false };
 
-/// Two hosts on a leaf below a spine, with as many moments, a microsecond apart, at which everything
+/// Two hosts on a leaf below a spine, with as many samples, a microsecond apart, at which everything
 /// is the same: host 0 has a busy link, and the leaf holds it up half of the time because so much
 /// waits for host 1.
-fn recorded(moments: u64, backlog: u64) -> Vec<Table> {
+fn recorded(samples: u64, backlog: u64) -> Vec<Table> {
     let texts = |texts: &[&str]| -> Vec<String> { texts.iter().map(|s| s.to_string()).collect() };
     let switches = complete(
         Table::new("switches", "").text("node", "", texts(&["leaf <b>0</b>", "spine 0"])).u64(
@@ -35,14 +35,14 @@ fn recorded(moments: u64, backlog: u64) -> Vec<Table> {
     );
     let record = complete(
         Table::new("record", "")
-            .u64("moments", "", vec![moments])
+            .u64("recorded_samples", "", vec![samples])
             .f64("first_ns", "", vec![1_000.0])
             .f64("interval_ns", "", vec![1_000.0]),
     );
-    let rows = moments as usize;
-    let each = |of: fn(u64) -> f64| (0..moments).flat_map(|at| [of(at); 2]).collect::<Vec<_>>();
-    let moments = complete(
-        Table::new("moments", "")
+    let rows = samples as usize;
+    let each = |of: fn(u64) -> f64| (0..samples).flat_map(|at| [of(at); 2]).collect::<Vec<_>>();
+    let samples = complete(
+        Table::new("samples", "")
             .f64("time_ns", "", each(|at| 1_000.0 * (at + 1) as f64))
             .text("node", "", texts(&["host 0", leaf].repeat(rows)))
             .u64("port", "", [0, 1].repeat(rows))
@@ -50,7 +50,7 @@ fn recorded(moments: u64, backlog: u64) -> Vec<Table> {
             .f64("paused_ns", "", [500.0, 0.0].repeat(rows))
             .u64("backlog_bytes", "", [0, backlog].repeat(rows)),
     );
-    vec![switches, links, record, moments]
+    vec![switches, links, record, samples]
 }
 
 fn page_of(experiment: &Experiment) -> String {
@@ -97,14 +97,14 @@ fn the_script_is_given_what_was_recorded() {
     let variants = scene["variants"].as_array().unwrap();
     let numbers = |variant: usize, key: &str| variants[variant][key].clone();
     assert_eq!(numbers(0, "name"), "without-ci");
-    assert_eq!(numbers(0, "moments"), 3);
+    assert_eq!(numbers(0, "samples"), 3);
     assert_eq!(numbers(0, "paused"), serde_json::json!([1, 1, 1]));
     assert_eq!(numbers(1, "roots"), serde_json::json!([1, 1]));
     assert_eq!(numbers(1, "backlog"), serde_json::json!([128_000, 128_000]));
-    // The second waits for more, at its first moment already.
+    // The second waits for more, at its first sample already.
     assert_eq!((&scene["worst"], &numbers(1, "worst")), (&1.into(), &0.into()));
 
-    // Three kinds of bytes, six ports, and three moments of each.
+    // Three kinds of bytes, six ports, and three samples of each.
     let cells = held(&page, "cells");
     assert_eq!((cells.len(), cells[0].len(), cells[1].len()), (2, 3 * 6 * 3, 3 * 6 * 2));
     let of = |kind: usize, port: usize| &cells[0][(kind * 6 + port) * 3..][..3];
@@ -118,12 +118,12 @@ fn the_script_is_given_what_was_recorded() {
 }
 
 #[test]
-fn the_picture_without_a_script_shows_the_worst_moment() {
+fn the_picture_without_a_script_shows_the_worst_sample() {
     let page = page_with(&[recorded(3, 64), recorded(2, 128_000)]);
     let still = page.split("<figure class=\"still\">").nth(1).unwrap();
     let still = still.split("</figure>").next().unwrap();
     assert!(
-        still.contains("ci-local at 1.00\u{a0}µs, the moment at which most is paused"),
+        still.contains("ci-local at 1.00\u{a0}µs, the sample at which most is paused"),
         "{still}"
     );
     assert!(still.contains("<p>1 port paused, 1 root of pauses, 128\u{a0}KB waiting.</p>"));
@@ -132,16 +132,16 @@ fn the_picture_without_a_script_shows_the_worst_moment() {
     }
     // Nothing is paused any more: where most waits.
     let mut calm = recorded(2, 500);
-    let moments = calm.last_mut().unwrap();
-    moments.columns.retain(|column| column.name != "paused_ns");
-    let rows = moments.rows();
+    let samples = calm.last_mut().unwrap();
+    samples.columns.retain(|column| column.name != "paused_ns");
+    let rows = samples.rows();
     calm.last_mut().unwrap().columns.push(floodway_model::table::Column {
         name: "paused_ns".into(),
         doc: "".into(),
         values: floodway_model::table::Values::F64(vec![0.0; rows]),
     });
     let page = page_with(&[calm]);
-    assert!(page.contains("the moment at which most waits"));
+    assert!(page.contains("the sample at which most waits"));
     assert!(page.contains("<p>no port paused, 500\u{a0}B waiting.</p>"));
     assert!(!page.contains("switch that pauses a neighbour"), "nothing is said of pauses");
 }
@@ -156,10 +156,10 @@ fn names_are_text_and_not_markup() {
 #[test]
 fn it_says_what_was_left_out() {
     let page = page_with(&[recorded(401, 64)]);
-    assert_eq!(scene(&page)["variants"][0]["moments"], 134);
-    assert!(page.contains("Every third moment of the record is shown, 134 of at most 200"));
+    assert_eq!(scene(&page)["variants"][0]["samples"], 134);
+    assert!(page.contains("Every third sample of the record is shown, 134 of at most 200"));
     let page = page_with(&[recorded(200, 64)]);
-    assert!(!page.contains("moment of the record is shown"));
+    assert!(!page.contains("sample of the record is shown"));
 }
 
 #[test]

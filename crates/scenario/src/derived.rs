@@ -249,9 +249,9 @@ impl Variant {
         // A sample of a queue: its rows in the tables and in the report (measured).
         const SAMPLE: f64 = 200.0;
         let samples = settings.limit.0 / settings.sample_interval().0;
-        // A moment of the record, of a port: counters, backlogs, and its rows in the tables.
+        // A sample of the record, of a port: counters, backlogs, and its rows in the tables.
         const ROW: f64 = 200.0;
-        let moments = u64::from(settings.record).min(samples);
+        let recorded_samples = u64::from(settings.record).min(samples);
         let persistent: u64 = self.workloads().iter().map(|w| w.persistent_flows()).sum();
         let flow_samples =
             settings.flow_samples.map_or(0, |interval| settings.limit.0 / interval.0);
@@ -264,7 +264,7 @@ impl Variant {
             + recorded * f64::from(settings.switch.queue.count) * HISTOGRAMS
             + recording * HISTOGRAMS
             + samples as f64 * f64::from(settings.switch.queue.count) * SAMPLE
-            + moments as f64 * ports as f64 * ROW
+            + recorded_samples as f64 * ports as f64 * ROW
             + flow_samples as f64 * persistent as f64 * 32.0;
         Bytes(bytes as u64)
     }

@@ -67,10 +67,10 @@ pub struct Document {
     /// theirs (table `latencies`). Takes up to about 50 KB per host and workload. Default false.
     #[serde(default)]
     pub latencies: bool,
-    /// The most moments at which it is recorded what every port has sent, how long it was paused
-    /// and what waits in it (tables `record`, `moments`, `backlogs` and `stretches`), of the first
-    /// replication: samples (`sample_interval`), of which every second is dropped when there are
-    /// too many. The report plays it back. Default 0: no record.
+    /// The most samples (`sample_interval`) that are recorded of what every port has sent, how long
+    /// it was paused and what waits in it (tables `record`, `samples`, `backlogs` and
+    /// `pause_intervals`), of the first replication: every second one is dropped when there are too
+    /// many. The report plays it back. Default 0: no record.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub record: u32,
     /// Preamble and inter-frame gap that every frame costs on the wire. Default 20B (IEEE 802.3:
@@ -116,11 +116,11 @@ pub struct Document {
 pub struct Host {
     /// What a pause stops. Default `class`.
     pub pause_scope: PauseScope,
-    /// Memory of the NIC, in bytes for each class of data: frames leave the host for it as soon as
+    /// Transmit buffer of the NIC, in bytes for each class of data: frames leave the host for it as soon as
     /// it has room for one of the largest size, and wait there for the wire, first in, first out.
     /// Default none: a frame leaves the host when the wire is free.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory: Option<Bytes>,
+    pub buffer: Option<Bytes>,
     /// Whether a pause of a class of data stops feedback that `switch.feedback` has in that class too.
     /// Receivers' answers go before all data in a NIC, whatever their class. With false only PAUSE
     /// stops them, so that they may come to a switch that has paused their class. Default true
@@ -140,7 +140,7 @@ impl Default for Host {
     fn default() -> Self {
         Self {
             pause_scope: PauseScope::default(),
-            memory: None,
+            buffer: None,
             pause_feedback: true,
             transport: transport::Spec::default(),
             congestion: None,
@@ -151,8 +151,8 @@ impl Default for Host {
 impl Host {
     /// What all flows share.
     pub(crate) fn spec(&self) -> host::Spec {
-        let Self { pause_scope, memory, pause_feedback, .. } = *self;
-        host::Spec { pause_scope, memory, pause_feedback }
+        let Self { pause_scope, buffer, pause_feedback, .. } = *self;
+        host::Spec { pause_scope, buffer, pause_feedback }
     }
 }
 

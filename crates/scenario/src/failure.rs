@@ -6,9 +6,9 @@ use floodway_sim::failure::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A link that does not work for a while: it loses what is on it, both ways, and what its ends send
-/// until they know. Then they send nothing, what waits for it is dropped, and all switches forward
-/// by the ways that are left.
+/// A link that fails for a while: frames on it are lost, in both directions, and those that its ends
+/// send until they detect the failure. Then they send nothing, frames queued for it are dropped, and
+/// all switches forward over the remaining paths.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkFailure {

@@ -74,7 +74,7 @@ const TCP_2004: Preset = Preset {
             "\"65535B\"",
             "RFC 793, without the window scaling of RFC 1323; the deck has 64 KB",
         ),
-        ("min_rto", "\"200ms\"", "Linux 2.6 (assumed); RFC 2988 asks for 1 s"),
+        ("min_rto", "\"200ms\"", "Linux 2.6 (assumed); RFC 2988 requires 1 s"),
         ("max_rto", "\"120s\"", "Linux 2.6 (assumed); RFC 2988: at least 60 s"),
         ("initial_rto", "\"3s\"", "RFC 2988, section 2.1"),
         ("delayed_ack", "\"40ms\"", "Linux 2.6, least (assumed); RFC 1122: below 500 ms"),

@@ -100,6 +100,7 @@ pub struct Written {
     quick: Option<Entry>,
     sweep: Option<Entry>,
     variants: Vec<Named>,
+    warnings: Vec<Problem>,
 }
 
 impl Written {
@@ -112,15 +113,17 @@ impl Written {
         let mut base = parse(source)?;
         let extends = base.take("extends");
         let mut quick = base.take("quick");
+        let mut warnings = Vec::new();
         if let Some(quick) = &mut quick {
-            normalise(&mut quick.item);
+            normalise(&mut quick.item, &mut warnings);
         }
         let sweep = base.take("sweep");
-        let mut variants = named(base.take("variants"))?;
-        normalise(&mut base);
+        let mut variants = named(base.take("variants"), &mut warnings)?;
+        normalise(&mut base, &mut warnings);
         let Some(extends) = extends else {
             drop_removed(&mut variants)?;
-            return Ok(Self { sources: vec![Arc::clone(source)], base, quick, sweep, variants });
+            let sources = vec![Arc::clone(source)];
+            return Ok(Self { sources, base, quick, sweep, variants, warnings });
         };
         if base.written("name").is_none() {
             let message = "a scenario that extends another needs a `name` of its own";
@@ -147,6 +150,7 @@ impl Written {
         // A grid is replaced as a whole: its dimensions have no names.
         below.sweep = sweep.or(below.sweep);
         below.sources.insert(0, Arc::clone(source));
+        below.warnings.append(&mut warnings);
         Ok(below)
     }
 
@@ -217,6 +221,8 @@ pub struct Documents {
     base: Item,
     variants: Vec<Named>,
     settings: Vec<Setting>,
+    /// Warnings of old names.
+    pub warnings: Vec<Problem>,
 }
 
 impl Documents {
@@ -225,6 +231,7 @@ impl Documents {
     pub fn new(written: &Written, overrides: &Overrides) -> Result<Self, Problem> {
         let mut base = written.base.clone();
         let mut variants = written.variants.clone();
+        let mut warnings = written.warnings.clone();
 
         if overrides.quick {
             let Some(Entry { item: mut quick, key_place, .. }) = written.quick.clone() else {
@@ -234,17 +241,21 @@ impl Documents {
             };
             expect_table(&quick, "quick", &key_place)?;
             refuse_keys(&quick, &["name", "quick", "sweep", "extends"], "`[quick]`")?;
-            lay_over(&mut variants, named(quick.take("variants"))?)?;
-            normalise(&mut quick);
+            lay_over(&mut variants, named(quick.take("variants"), &mut warnings)?)?;
+            normalise(&mut quick, &mut warnings);
             merge(&mut base, &quick)?;
         }
 
         let mut settings = Vec::new();
         for argument in &overrides.set {
             let mut setting = Setting::parse(argument)?;
+            warnings.append(&mut setting.warnings);
             match setting.path.as_slice() {
                 [first, _, ..] if first == "variants" => {
-                    lay_over(&mut variants, named(setting.overlay.take("variants"))?)?;
+                    lay_over(
+                        &mut variants,
+                        named(setting.overlay.take("variants"), &mut warnings)?,
+                    )?;
                 }
                 [first, ..] if ["variants", "quick", "sweep"].contains(&first.as_str()) => {
                     let message = format!("`{}` cannot be set", setting.path.join("."));
@@ -255,7 +266,7 @@ impl Documents {
                 _ => settings.push(setting),
             }
         }
-        Ok(Self { base, variants, settings })
+        Ok(Self { base, variants, settings, warnings })
     }
 
     /// How many variants there are: at least one.
@@ -293,7 +304,7 @@ impl Named {
 }
 
 /// The overlays in a `[variants]` table.
-fn named(variants: Option<Entry>) -> Result<Vec<Named>, Problem> {
+fn named(variants: Option<Entry>, warnings: &mut Vec<Problem>) -> Result<Vec<Named>, Problem> {
     let Some(Entry { item, key_place, .. }) = variants else { return Ok(Vec::new()) };
     expect_table(&item, "variants", &key_place)?;
     let Value::Table(table) = item.value else { return Ok(Vec::new()) };
@@ -313,7 +324,7 @@ fn named(variants: Option<Entry>) -> Result<Vec<Named>, Problem> {
             expect_table(&overlay, &format!("variants.{name}"), &place)?;
         }
         refuse_keys(&overlay, &SHARED, "a variant")?;
-        normalise(&mut overlay);
+        normalise(&mut overlay, warnings);
         all.push(Named { name, place, overlay });
     }
     Ok(all)

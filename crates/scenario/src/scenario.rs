@@ -185,13 +185,13 @@ impl Variant {
     /// The simulation of a replication, counted from 0, under its seed: the first one is recorded, if
     /// the scenario says so.
     pub fn build_replication(&self, replication: u32, seed: u64) -> Spec {
-        let moments = Some(self.settings.record).filter(|&moments| moments > 0 && replication == 0);
-        Spec { record: moments, ..self.build(seed) }
+        let samples = Some(self.settings.record).filter(|&samples| samples > 0 && replication == 0);
+        Spec { record: samples, ..self.build(seed) }
     }
 
-    /// The most moments that a record of it can have.
-    pub fn most_moments(&self) -> u32 {
-        u32::try_from(check::most_moments(&self.graph)).unwrap_or(u32::MAX)
+    /// The most samples that a record of it can have.
+    pub fn most_samples(&self) -> u32 {
+        u32::try_from(check::most_samples(&self.graph)).unwrap_or(u32::MAX)
     }
 
     /// The simulation under a seed, without a record.
@@ -334,6 +334,7 @@ fn prepare(
         variants.extend(variant);
     }
     keep_idle_everywhere(&mut found, &documents)?;
+    findings.warnings.extend(documents.warnings.iter().cloned());
     for (problem, names) in found {
         // What all variants have is the base's.
         let variants = if names.len() == count { Vec::new() } else { names };

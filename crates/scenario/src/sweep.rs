@@ -36,6 +36,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::footprint;
+use crate::renamed::is_of_a_name;
 use crate::scenario::{Overrides, Scenario};
 use crate::text::{Error, Place, Problem, Source};
 
@@ -95,6 +96,7 @@ pub struct Sweep {
     pub reference: Reference,
     /// The names of the workloads, empty for one that has none.
     names: Vec<String>,
+    warnings: Vec<Problem>,
 }
 
 /// What was asked for in place of a file.
@@ -176,7 +178,12 @@ impl Sweep {
         }
         let reference =
             reference::of(given.as_ref(), &axes, &points, (&base, arguments.variants), &names)?;
-        let mut sweep = Self { axes, until: spec.until.clone(), points, reference, names };
+        // The paths are the same at all points.
+        let of_point = points.iter().take(1).flat_map(|point| point.scenario.warnings());
+        let is_new = |of: &&Problem| is_of_a_name(of) && !base.warnings().contains(*of);
+        let warnings = of_point.filter(is_new).cloned().collect();
+        let until = spec.until.clone();
+        let mut sweep = Self { axes, until, points, reference, names, warnings };
         if let Some(until) = &mut sweep.until {
             until.metric = metric(&until.metric, &sweep.names);
         }
@@ -187,6 +194,11 @@ impl Sweep {
     /// if the first workload is called `training`, and any other as it is.
     pub fn metric(&self, name: &str) -> String {
         metric(name, &self.names)
+    }
+
+    /// What should be known before a run, besides the warnings of the scenario: old names in paths.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
     }
 
     /// By point and then by variant, which traffic there is: two with the same number send the same
@@ -299,7 +311,7 @@ mod tests {
         let problem = grid(until, &["seed=1,2"]).unwrap_err();
         assert_eq!(
             problem.message,
-            "at_most is 4, but the scenario asks for 5 replications at least"
+            "at_most is 4, but the scenario requires at least 5 replications"
         );
         assert_eq!(
             problem.help,

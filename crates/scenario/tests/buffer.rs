@@ -16,8 +16,8 @@ limit = "5ms"
 hosts = 20
 delay = "500ns"
 [switch.aqm.ramp]
-low = "50KB"
-high = "51KB"
+kmin = "50KB"
+kmax = "51KB"
 [switch.buffer.shared.egress]
 pool = "16MB"
 guaranteed = "50KB"

@@ -48,7 +48,7 @@ load = 0.6
 /// What follows the table of a flow control: what it cannot do without.
 fn needs(flow_control: &str) -> &'static str {
     match flow_control {
-        "drc" => "memory = \"1MB\"\n[host]\nmemory = \"64KB\"\n",
+        "drc" => "buffer = \"1MB\"\n[host]\nbuffer = \"64KB\"\n",
         _ => "",
     }
 }

@@ -145,8 +145,8 @@ share_hosts = true
 count = 2
 size = "100KB"
 [switch.aqm.ramp]
-low = "20KB"
-high = "80KB"
+kmin = "20KB"
+kmax = "80KB"
 [switch.classify.destination_hash]
 [host.transport.rocev2.recovery.go_back_n]
 retransmit_timeout = "1ms"

@@ -98,7 +98,7 @@ limit = "5ms"
 [topology.star]
 hosts = 4
 [host]
-memory = "64KB"
+buffer = "64KB"
 [switch]
 latency = "100ns"
 [switch.flow_control.drc]
@@ -312,7 +312,7 @@ fn the_catalogue_has_no_two_of_one_name() {
 }
 
 #[test]
-fn a_record_takes_memory_of_every_port_and_moment() {
+fn a_record_takes_memory_of_every_port_and_sample() {
     // 5 ms of samples every 10 us are 500; a star of 12 hosts has 24 ports.
     let memory = |record: u32| {
         let text = format!(

@@ -21,7 +21,7 @@ cores = 4
 hosts_per_edge = 2
 
 [host]
-memory = "64KB"
+buffer = "64KB"
 
 [switch.flow_control.drc]
 

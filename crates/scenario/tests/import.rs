@@ -169,7 +169,7 @@ fn switches_of_the_example() {
     assert_eq!(ramp.at, aqm::ramp::At::Departure);
     for (rate, low, high) in [(slow, 400_000, 1_600_000), (fast, 800_000, 3_200_000)] {
         let curve = ramp.for_rate(rate);
-        assert_eq!((curve.low, curve.high, curve.max_probability), (Bytes(low), Bytes(high), 0.2));
+        assert_eq!((curve.kmin, curve.kmax, curve.pmax), (Bytes(low), Bytes(high), 0.2));
     }
     let buffer::Spec::Shared(memory) = &settings.switch.buffer else { panic!("a shared memory") };
     // 3 us of each link, a reserve of 4 KiB, and of the rest an eighth or a quarter of what is free.
@@ -460,7 +460,7 @@ fn of_a_rate_that_is_there_twice_the_last_value_counts() {
     let (twice, settings) = imported("twice", &[line]);
     let high = |settings: &Document, gbps| {
         let aqm::Spec::Ramp(ramp) = &settings.switch.aqm else { panic!("a ramp") };
-        ramp.for_rate(Rate::from_gbps(gbps)).high
+        ramp.for_rate(Rate::from_gbps(gbps)).kmax
     };
     assert_eq!(high(&settings, 100), Bytes(1_600_000));
     let [warning] = twice.warnings.as_slice() else { panic!("one: {:?}", twice.warnings) };
@@ -480,7 +480,7 @@ fn of_a_rate_that_is_there_twice_the_last_value_counts() {
     let lines = ["PMAX_MAP 1 100000000000 0.2", "PMAX_MAP 1 200000000000 0.4"];
     let (twice, settings) = imported("two-maps", &lines);
     let aqm::Spec::Ramp(ramp) = &settings.switch.aqm else { panic!("a ramp") };
-    let most = [100, 200].map(|gbps| ramp.for_rate(Rate::from_gbps(gbps)).max_probability);
+    let most = [100, 200].map(|gbps| ramp.for_rate(Rate::from_gbps(gbps)).pmax);
     assert_eq!(most, [0.2, 0.4]);
     let warnings: Vec<_> = twice.warnings.iter().map(|w| (&*w.message, &*w.help)).collect();
     assert_eq!(

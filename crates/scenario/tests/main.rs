@@ -18,6 +18,7 @@ mod named;
 mod overlays;
 mod patterns;
 mod profiles;
+mod renamed;
 mod runs;
 mod saturated;
 mod schema;

@@ -158,7 +158,7 @@ fn memory_that_is_known_to_be_too_small_is_no_fault() {
         };
         let about = |text: &String| {
             let first = text.lines().next().unwrap();
-            ["XOFF", "headroom", "lossless", "ingress book", "last threshold"]
+            ["XOFF", "headroom", "lossless", "ingress pool refuses", "last threshold"]
                 .map(|it| first.contains(it))
         };
         texts.into_iter().filter(|text| about(text).contains(&true)).collect::<Vec<_>>()

@@ -20,8 +20,8 @@ count = 2
 size = "1MB"
 
 [switch.aqm.ramp]
-low = "20KB"
-high = "200KB"
+kmin = "20KB"
+kmax = "200KB"
 
 [switch.scheduler]
 drr = { quantum = "3000B" }
@@ -89,7 +89,7 @@ error: the scenario `sample` has no variant `aa`
 fn tables_are_merged() {
     let variant = only("[variants.v.switch.aqm.ramp]\nhigh = \"300KB\"\n", &[]);
     let ramp = ramp(&variant);
-    assert_eq!((ramp.low, ramp.high), (Bytes(20_000), Bytes(300_000)));
+    assert_eq!((ramp.kmin, ramp.kmax), (Bytes(20_000), Bytes(300_000)));
     assert_eq!(variant.settings.switch.queue.count, 2);
 }
 
@@ -153,7 +153,7 @@ switch.queue.size = \"2MB\"
 [variants.v.switch]
 latency = \"2us\"
 [quick.variants.v.switch.aqm.ramp]
-low = \"30KB\"
+kmin = \"30KB\"
 ";
     let full = scenario(more, false, &[]);
     assert_eq!(full.replications, 4);
@@ -164,7 +164,7 @@ low = \"30KB\"
     assert_eq!(settings.arrivals, Duration::from_us(250));
     assert_eq!(settings.switch.latency, Duration::from_us(2));
     assert_eq!(settings.switch.queue.size, Bytes(2_000_000));
-    assert_eq!(ramp(&quick.variants()[0]).low, Bytes(30_000));
+    assert_eq!(ramp(&quick.variants()[0]).kmin, Bytes(30_000));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn extended(over: &str, quick: bool, set: &[&str]) -> Scenario {
         "{BASE}
 [variants.plain]
 [variants.marked]
-switch.aqm.ramp.low = \"1KB\"
+switch.aqm.ramp.kmin = \"1KB\"
 [quick]
 replications = 2
 "
@@ -242,7 +242,7 @@ fn an_extending_file_is_an_overlay_on_the_other() {
     assert_eq!(names(&scenario), ["plain", "marked"]);
     let settings = &scenario.variants()[0].settings;
     assert_eq!(settings.switch.queue.size, Bytes(2_000_000));
-    assert_eq!(ramp(&scenario.variants()[1]).low, Bytes(1_000));
+    assert_eq!(ramp(&scenario.variants()[1]).kmin, Bytes(1_000));
     // The text has everything that decides the results.
     assert!(scenario.text.starts_with("extends = \"base.toml\"\nname = \"other\""));
     assert!(scenario.text.contains("# ---- dir/base.toml ----\n\n\nname = \"sample\""));
@@ -253,14 +253,14 @@ fn an_extending_file_changes_removes_and_adds_variants() {
     let over = "
 variants.plain = false
 [variants.marked]
-switch.aqm.ramp.high = \"90KB\"
+switch.aqm.ramp.kmax = \"90KB\"
 [variants.new]
 switch.aqm = \"drop_tail\"
 ";
     let scenario = extended(over, false, &[]);
     assert_eq!(names(&scenario), ["marked", "new"]);
     let marked = ramp(&scenario.variants()[0]);
-    assert_eq!((marked.low, marked.high), (Bytes(1_000), Bytes(90_000)));
+    assert_eq!((marked.kmin, marked.kmax), (Bytes(1_000), Bytes(90_000)));
     assert!(matches!(scenario.variants()[1].settings.switch.aqm, aqm::Spec::DropTail(_)));
 }
 

@@ -75,7 +75,7 @@ fn a_permutation_reaches_the_frame_arithmetic_and_the_deck() {
     for (hosts, of_the_deck) in [(16, 155.64e9), (12, 116.73e9)] {
         let exact = f64::from(hosts) * 10e9 * efficiency();
         assert!((exact / of_the_deck - 1.0).abs() < 1e-3, "{exact}");
-        for memory in ["wire_overhead=20B", "host.memory=16KB"] {
+        for memory in ["wire_overhead=20B", "host.buffer=16KB"] {
             let throughput =
                 throughput(&run(&[NEXT, memory, &format!("topology.star.hosts={hosts}")]));
             assert!((throughput / exact - 1.0).abs() < 1e-3, "{throughput} {exact}");
@@ -89,7 +89,7 @@ fn it_never_runs_dry_before_the_arrivals_end() {
     // The largest part of payload that there can be, and large memories.
     let frames = ["host.transport={ethernet={payload=\"9KB\"}}", "wire_overhead=0B"];
     for sizes in ["9KB", "exponential(8000B, 46B, 64KB)", "100B", "1MB"] {
-        for memory in ["seed=2", "host.memory=1MB"] {
+        for memory in ["seed=2", "host.buffer=1MB"] {
             let sizes = format!("workload.0.saturated.sizes={sizes}");
             let set = [
                 frames[0],
@@ -191,8 +191,8 @@ fn two_hosts_that_send_to_one_share_its_link() {
 
 #[test]
 fn a_memory_without_bound_is_refused() {
-    let set = ["host.memory=18446744073709551615B"].map(str::to_owned).to_vec();
+    let set = ["host.buffer=18446744073709551615B"].map(str::to_owned).to_vec();
     let overrides = Overrides { quick: false, set };
     let error = Scenario::parse(BASE, "saturated.toml", &overrides).unwrap_err();
-    assert!(error.plain().starts_with("error: `host.memory` is "), "{}", error.plain());
+    assert!(error.plain().starts_with("error: `host.buffer` is "), "{}", error.plain());
 }

@@ -57,7 +57,9 @@ fn what_is_valid_passes() {
     for file in files {
         let value = value(&file).unwrap_or_else(|| panic!("{}", file.display()));
         let faults = faults(&validator, &value);
-        assert!(faults.is_empty(), "{}\n{faults}", file.display());
+        // An editor marks old names, which the program accepts with a warning.
+        let has_old_names = file.ends_with("warned/renamed.toml");
+        assert_eq!(faults.is_empty(), !has_old_names, "{}\n{faults}", file.display());
     }
 }
 
@@ -135,8 +137,8 @@ fn overlays_need_not_be_whole() {
         ("[quick]\nseed = 3\nlimit = \"1ms\"\n[quick.variants]\na = false\n", true),
         ("[quick]\nname = \"q\"\n", false),
         ("[switch.flow_control]\npfc = true\n", true),
-        ("[host]\nmemory = false\n", true),
-        ("[host]\nmemory = true\n", false),
+        ("[host]\nbuffer = false\n", true),
+        ("[host]\nbuffer = true\n", false),
         ("[host]\ncongestion = true\n", false),
         ("[switch.queue]\nsize = \"2 MB\"\n", true),
         ("[switch.queue]\nsize = \".5MiB\"\n", true),

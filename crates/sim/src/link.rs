@@ -294,7 +294,7 @@ impl Transmitter {
         self.outages.as_ref().map_or(Instant::NEVER, |outages| outages.next_update())
     }
 
-    /// That moment may have come: whether it is closed from now on, if that changes. What the other
+    /// That time may have come: whether it is closed from now on, if that changes. What the other
     /// end has paused, is not any more.
     pub fn update(&mut self, now: Instant, context: &mut Context) -> Option<bool> {
         let closes = self.outages.as_mut()?.update(now)?;
@@ -385,18 +385,18 @@ impl Pause {
     /// or has already ended, if there is one. If the pause is only extended, its interval
     /// continues.
     fn set(&mut self, now: Instant, until: Instant) -> Option<(Instant, Instant)> {
-        let stretch = (self.since < self.until).then(|| (self.since, self.until.min(now)));
-        let goes_on = self.until >= now && stretch.is_some() && until > now;
+        let paused = (self.since < self.until).then(|| (self.since, self.until.min(now)));
+        let goes_on = self.until >= now && paused.is_some() && until > now;
         if goes_on {
             self.until = until;
             return None;
         }
-        if let Some((since, end)) = stretch {
+        if let Some((since, end)) = paused {
             self.total += end.since(since);
             self.longest = self.longest.max(end.since(since));
         }
         (self.since, self.until) = (now, until);
-        stretch
+        paused
     }
 }
 

@@ -20,7 +20,7 @@ use crate::host::Receiver;
 use crate::host::transport::Sent;
 use crate::ideal::Ideal;
 use crate::link::{Link, Transmitter};
-use crate::metric::{Moment, bin_edge};
+use crate::metric::{Sample, bin_edge};
 use crate::observe::{deliveries, departures, latencies, record, trims};
 use crate::run::Finished;
 use crate::switch::flow_control::pausing::Paused;
@@ -31,8 +31,8 @@ use crate::switch::port::{DropReason, Drops};
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
     /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pauses`, `links`, `drops`,
-    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of a run that is recorded also `record`, `moments`,
-    /// `backlogs` and `stretches`.
+    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of a run that is recorded also `record`, `samples`,
+    /// `backlogs` and `pause_intervals`.
     pub tables: Vec<Table>,
     /// Why the run ended.
     pub stop: Stop,
@@ -258,11 +258,11 @@ fn depth_table(finished: &Finished) -> Table {
 
 fn timeline_table(finished: &Finished) -> Table {
     let ports: usize = finished.switches.iter().map(|switch| switch.ports.len()).sum();
-    let row = |(at, queue, moment, paused_ports): (Instant, usize, Moment, u64)| timeline::Row {
+    let row = |(at, queue, sample, paused_ports): (Instant, usize, Sample, u64)| timeline::Row {
         time_ns: nanoseconds(at),
         queue: queue as u64,
-        mean_backlog_bytes: moment.sum as f64 / ports as f64,
-        max_backlog_bytes: moment.max,
+        mean_backlog_bytes: sample.sum as f64 / ports as f64,
+        max_backlog_bytes: sample.max,
         paused_ports,
     };
     finished.metrics.timeline(finished.now).map(row).collect()
@@ -407,7 +407,7 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     ];
     if !spec.triggers.is_empty() || spec.flows.iter().any(|flow| flow.in_turn) {
         let never = (spec.flows.len() - begun.len()) as u64;
-        let meaning = "Flows whose turn did not come in time; they are in no other number.";
+        let meaning = "Flows that wait for others and had not begun when the run ended; they are in no other number.";
         of_run.push(("flows_not_begun", never, meaning));
     }
     deadlocks::counters(finished, &mut of_run);

@@ -171,11 +171,11 @@ fn aqm() -> impl Strategy<Value = aqm::Spec> {
         1 => Just(aqm::Spec::DropTail(Default::default())),
         2 => prop_oneof![bytes(0..20_000), select(&[1_086, 2_172, 5_430][..]).prop_map(Bytes)]
             .prop_map(|threshold| aqm::Spec::Step(step::Spec { threshold })),
-        2 => ramp.prop_map(|(low, width, max_probability, capped)| {
-            let above_high = if capped { ramp::AboveHigh::Cap } else { ramp::AboveHigh::Step };
-            let (low, high) = (Bytes(low), Bytes(low + width));
+        2 => ramp.prop_map(|(kmin, width, pmax, capped)| {
+            let above_kmax = if capped { ramp::AboveKmax::Cap } else { ramp::AboveKmax::Step };
+            let (kmin, kmax) = (Bytes(kmin), Bytes(kmin + width));
             let (at, by_rate) = (ramp::At::Arrival, Vec::new());
-            aqm::Spec::Ramp(ramp::Spec { low, high, max_probability, above_high, at, by_rate })
+            aqm::Spec::Ramp(ramp::Spec { kmin, kmax, pmax, above_kmax, at, by_rate })
         }),
     ]
 }

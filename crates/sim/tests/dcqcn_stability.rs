@@ -206,10 +206,10 @@ fn measured(flows: u32, at: ramp::At, delay_us: u64) -> (f64, f64) {
     let mut spec = plain(graph, (1..=flows).map(long).collect());
     control(&mut spec, congestion::Spec::Dcqcn(dcqcn::Spec::default()));
     spec.switch.aqm = aqm::Spec::Ramp(ramp::Spec {
-        low: Bytes(LOW as u64),
-        high: Bytes(HIGH as u64),
-        max_probability: MOST,
-        above_high: ramp::AboveHigh::Step,
+        kmin: Bytes(LOW as u64),
+        kmax: Bytes(HIGH as u64),
+        pmax: MOST,
+        above_kmax: ramp::AboveKmax::Step,
         at,
         by_rate: Vec::new(),
     });

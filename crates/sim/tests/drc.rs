@@ -44,7 +44,7 @@ fn two_switches() -> Graph {
 fn cut_once(factor: f64) -> Drc {
     Drc {
         thresholds: [0.0005, 0.001, 1.0],
-        memory: Some(Bytes(1_000_000)),
+        buffer: Some(Bytes(1_000_000)),
         hysteresis: 0.0,
         interval: Duration::from_ms(50),
         min_gap: Duration::ZERO,
@@ -89,7 +89,7 @@ fn a_direction_is_the_uplink_that_the_flow_will_take() {
         all.extend((0..others).map(|_| flow(4, 5, 1, 0)));
         all.push(flow(2, 5, 100 * 1_024, 10_000));
         let mut spec = plain(clos(2, 2, 3), all);
-        spec.host.memory = Some(Bytes(10_000));
+        spec.host.buffer = Some(Bytes(10_000));
         spec.switch.flow_control = directional(cut_once(0.25));
         let outcome = run(spec);
         let links = outcome.table("links");
@@ -124,7 +124,7 @@ fn beside_an_incast(flow_control: flow_control::Spec) -> [f64; 2] {
     let mut flows = vec![persistent(1, 0), persistent(1, 10)];
     flows.extend((2..10).map(|src| persistent(src, 0)));
     let mut spec = plain(star(11), flows);
-    spec.host.memory = Some(Bytes(64_000));
+    spec.host.buffer = Some(Bytes(64_000));
     spec.switch.flow_control = flow_control;
     spec.end = Duration::from_ms(2);
     let outcome = run(spec);
@@ -135,7 +135,7 @@ fn beside_an_incast(flow_control: flow_control::Spec) -> [f64; 2] {
 
 #[test]
 fn what_goes_to_a_free_port_does_not_wait_in_the_nic() {
-    let drc = |stop| directional(Drc { memory: Some(Bytes(400_000)), stop, ..Drc::default() });
+    let drc = |stop| directional(Drc { buffer: Some(Bytes(400_000)), stop, ..Drc::default() });
     for stop in [true, false] {
         let [congested, free] = beside_an_incast(drc(stop));
         // The incast has the ninth part of its link, more or less, and the other flow has all the
@@ -172,7 +172,7 @@ fn feedback_does_not_keep_an_empty_queue_busy_for_red() {
         bandwidth: floodway_model::Rate::from_gbps(10),
         ..Default::default()
     });
-    for drc in [None, Some(Drc { memory: Some(Bytes(1_000_000)), ..Drc::default() })] {
+    for drc in [None, Some(Drc { buffer: Some(Bytes(1_000_000)), ..Drc::default() })] {
         spec.switch.flow_control.drc = drc;
         let outcome = run(spec.clone());
         let marked = outcome.table("flows").u64s("marked_packets");
@@ -192,7 +192,7 @@ fn incast(drc: &Drc, headroom: u64) -> Spec {
     let to_one = (1..=SENDERS).map(|src| persistent(src, 0));
     let back = (1..=SENDERS).map(|dst| persistent(SENDERS + dst, dst));
     let mut spec = plain(star(2 * SENDERS + 1), to_one.chain(back).collect());
-    spec.host.memory = Some(Bytes(10_000));
+    spec.host.buffer = Some(Bytes(10_000));
     spec.switch.queue.size = Bytes(20_000 + headroom);
     spec.switch.flow_control = directional(drc.clone());
     spec.end = Duration::from_us(300);
@@ -202,7 +202,7 @@ fn incast(drc: &Drc, headroom: u64) -> Spec {
 /// No cut: only stops hold anything back.
 fn only_stops(min_gap: Duration) -> Drc {
     Drc {
-        memory: Some(Bytes(40_000)),
+        buffer: Some(Bytes(40_000)),
         thresholds: [0.1, 0.2, 0.5],
         decrease: 1.0,
         min_gap,
@@ -264,8 +264,8 @@ fn a_loss_is_a_violation_if_it_is_declared_lossless() {
 /// A 12:1 incast that never ends among 32 hosts, and short and long flows at random.
 fn busy() -> Spec {
     let mut spec = plain(clos(8, 4, 4), busy_flows());
-    spec.host.memory = Some(Bytes(16_000));
-    spec.switch.flow_control = directional(Drc { memory: Some(Bytes(100_000)), ..Drc::default() });
+    spec.host.buffer = Some(Bytes(16_000));
+    spec.switch.flow_control = directional(Drc { buffer: Some(Bytes(100_000)), ..Drc::default() });
     spec.end = Duration::from_ms(1);
     spec
 }
@@ -316,15 +316,15 @@ proptest! {
         let count = flows.len();
         let mut spec = plain(clos(4, 2, 2), flows);
         spec.seed = seed;
-        spec.host.memory = Some(Bytes(nic));
+        spec.host.buffer = Some(Bytes(nic));
         spec.switch.queue.count = queues;
         if queues == 2 {
             spec.switch.classify =
                 floodway_sim::switch::classify::Spec::DestinationHash(Default::default());
         }
         let classes = if one_class { vec![0] } else { Vec::new() };
-        let memory = Some(Bytes(memory));
-        spec.switch.flow_control = directional(Drc { memory, stop, classes, ..Drc::default() });
+        let buffer = Some(Bytes(memory));
+        spec.switch.flow_control = directional(Drc { buffer, stop, classes, ..Drc::default() });
         let flow_control = &mut spec.switch.flow_control;
         match beside {
             0 => {}

@@ -11,7 +11,7 @@ fn law(thresholds: [f64; 3], hysteresis: f64, min_gap_ns: u64) -> drc::Spec {
     drc::Spec {
         thresholds: thresholds.map(|frames| frames / 1_000.0),
         hysteresis: hysteresis / 1_000.0,
-        memory: Some(Bytes(1_000 * FRAME)),
+        buffer: Some(Bytes(1_000 * FRAME)),
         min_gap: for_ns(min_gap_ns),
         interval: floodway_model::Duration::from_ms(50),
         classes: vec![5],

@@ -286,9 +286,9 @@ fn messages_of_every_mechanism_wait_behind_the_data_of_their_class() {
         |spec, class| {
             spec.switch.queue.count = 2;
             let curve = ramp::Spec {
-                low: frames(7.4),
-                high: frames(7.5),
-                max_probability: 1.0,
+                kmin: frames(7.4),
+                kmax: frames(7.5),
+                pmax: 1.0,
                 ..Default::default()
             };
             spec.switch.flow_control.congestion_isolation =

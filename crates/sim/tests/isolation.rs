@@ -190,7 +190,7 @@ fn one_fast_flow(mark: Mark, aqm: aqm::Spec) -> Spec {
 
 /// Nothing up to a depth, and all above it.
 fn curve(depth: u64) -> ramp::Spec {
-    ramp::Spec { low: Bytes(depth), high: Bytes(depth + 1), ..Default::default() }
+    ramp::Spec { kmin: Bytes(depth), kmax: Bytes(depth + 1), ..Default::default() }
 }
 
 /// Of the egress queues of the port to the receiver: packets, and of these marked ones.

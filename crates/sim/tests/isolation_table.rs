@@ -14,8 +14,8 @@ use floodway_sim::{Simulation, Spec};
 
 /// Selects every packet that finds more than so many full frames, and no other.
 fn above(frames: u64) -> ramp::Spec {
-    let low = frames * FRAME;
-    ramp::Spec { low: Bytes(low), high: Bytes(low + 1), ..Default::default() }
+    let kmin = frames * FRAME;
+    ramp::Spec { kmin: Bytes(kmin), kmax: Bytes(kmin + 1), ..Default::default() }
 }
 
 /// Two queues, of which the monitored one goes first, and this isolation.
@@ -215,8 +215,8 @@ fn a_deep_congesting_queue_signals() {
 
 /// Two hosts send one frame each of very many flows, back to back: in t frame times 2 t arrive. Those that
 /// the curve does not select fill the monitored queue, of which t leave, so that t less the depth of that
-/// queue are isolated. Above `low` the depth x beyond it grows by 1 - 2 p x / (high - low) in a frame time:
-/// after s frame times it is (high - low) / 2p (1 - exp(-2 p s / (high - low))).
+/// queue are isolated. Above `kmin` the depth x beyond it grows by 1 - 2 p x / (kmax - kmin) in a frame time:
+/// after s frame times it is (kmax - kmin) / 2p (1 - exp(-2 p s / (kmax - kmin))).
 #[test]
 fn the_curve_selects_in_proportion_to_the_depth() {
     let selected = |curve: ramp::Spec, frames: u32| {
@@ -238,16 +238,12 @@ fn the_curve_selects_in_proportion_to_the_depth() {
     let near = |found: f64, expected: f64| {
         assert!((found - expected).abs() < 5.0 * expected.sqrt(), "{found} {expected}");
     };
-    let of_all = ramp::Spec {
-        low: Bytes(0),
-        high: frames(2_000),
-        max_probability: 0.5,
-        ..Default::default()
-    };
+    let of_all =
+        ramp::Spec { kmin: Bytes(0), kmax: frames(2_000), pmax: 0.5, ..Default::default() };
     near(selected(of_all, 2_000), expected(2_000.0, 0.5, 2_000.0));
     // The same for ports of this rate, from 500 frames on.
-    let (low, high) = (frames(500), frames(2_500));
-    let of_rate = ramp::OfRate { rate: GBPS_100, low, high, max_probability: 0.5 };
+    let (kmin, kmax) = (frames(500), frames(2_500));
+    let of_rate = ramp::OfRate { rate: GBPS_100, kmin, kmax, pmax: 0.5 };
     let by_rate = ramp::Spec { by_rate: vec![of_rate], ..Default::default() };
     near(selected(by_rate, 2_500), expected(2_000.0, 0.5, 2_000.0));
 }

@@ -10,7 +10,7 @@ const PACKET_PS: u64 = (1_024 + 82) * 80;
 
 fn with_memory(flows: Vec<FlowSpec>, memory: u64) -> Spec {
     let mut spec = plain(star(4), flows);
-    spec.host.memory = Some(Bytes(memory));
+    spec.host.buffer = Some(Bytes(memory));
     spec
 }
 
@@ -45,7 +45,7 @@ fn the_books_balance_on_any_number_of_threads() {
     let flows = busy_flows();
     let spec = || {
         let mut spec = plain(clos(4, 4, 8), flows.clone());
-        spec.host.memory = Some(Bytes(16_000));
+        spec.host.buffer = Some(Bytes(16_000));
         spec.end = floodway_model::Duration::from_us(1_500);
         spec
     };

@@ -128,20 +128,20 @@ fn a_record_has_the_pause_from_its_beginning_to_its_end() {
         run(spec)
     };
     let outcome = of(656_900);
-    let stretches = outcome.table("stretches");
-    assert_eq!(stretches.texts("node"), ["host 0"]);
-    assert_eq!((stretches.u64s("port"), stretches.u64s("class")), (&[0][..], &[0][..]));
-    assert_eq!(stretches.f64s("from_ns"), [STOPS as f64 / 1e3]);
-    assert_eq!(stretches.f64s("until_ns"), [GOES_ON as f64 / 1e3]);
+    let pause_intervals = outcome.table("pause_intervals");
+    assert_eq!(pause_intervals.texts("node"), ["host 0"]);
+    assert_eq!((pause_intervals.u64s("port"), pause_intervals.u64s("class")), (&[0][..], &[0][..]));
+    assert_eq!(pause_intervals.f64s("from_ns"), [STOPS as f64 / 1e3]);
+    assert_eq!(pause_intervals.f64s("until_ns"), [GOES_ON as f64 / 1e3]);
     // It goes on for the whole of the intervals after the first, in which it begins.
-    let moments = outcome.table("moments");
-    let rows = moments.texts("node").iter().zip(moments.f64s("paused_ns"));
+    let samples = outcome.table("samples");
+    let rows = samples.texts("node").iter().zip(samples.f64s("paused_ns"));
     let paused: Vec<f64> = rows.filter(|row| row.0 == "host 0").map(|row| *row.1).collect();
     assert_eq!(paused[..3], [0.0, 50_000.0 - STOPS as f64 / 1e3, 50_000.0]);
     // At 0, 50, ..., 650 us.
     assert_eq!((paused.len(), paused[13]), (14, 50_000.0));
     // One that goes on when the run ends.
-    assert_eq!(of(600_000).table("stretches").f64s("until_ns"), [600_000.0]);
+    assert_eq!(of(600_000).table("pause_intervals").f64s("until_ns"), [600_000.0]);
 }
 
 #[test]

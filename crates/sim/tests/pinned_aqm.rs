@@ -43,12 +43,12 @@ fn assert_expected(found: f64, probabilities: impl Iterator<Item = f64>) {
 const IN_400_US: usize = 3_248;
 
 #[test]
-fn ramp_from_low_to_high() {
+fn ramp_from_kmin_to_kmax() {
     // 3248 frames are 4.9 MB: from 1 to 4 MB the probability goes from 0 to 0.3, above it is 1.
     let spec = ramp::Spec {
-        low: Bytes(1_000_000),
-        high: Bytes(4_000_000),
-        max_probability: 0.3,
+        kmin: Bytes(1_000_000),
+        kmax: Bytes(4_000_000),
+        pmax: 0.3,
         at: ramp::At::Arrival,
         ..Default::default()
     };
@@ -59,8 +59,8 @@ fn ramp_from_low_to_high() {
     let expected = || (0..2 * IN_400_US).map(|n| p(n / 2));
     assert_expected(marks(overload(aqm::Spec::Ramp(spec.clone()), us(400))), expected());
     // The same as the curve of the ports of 100 Gb/s, where others have the default.
-    let ramp::Spec { low, high, max_probability, .. } = spec;
-    let of_rate = ramp::OfRate { rate: GBPS_100, low, high, max_probability };
+    let ramp::Spec { kmin, kmax, pmax, .. } = spec;
+    let of_rate = ramp::OfRate { rate: GBPS_100, kmin, kmax, pmax };
     let spec = ramp::Spec { by_rate: vec![of_rate], at: ramp::At::Arrival, ..Default::default() };
     assert_expected(marks(overload(aqm::Spec::Ramp(spec), us(400))), expected());
 }

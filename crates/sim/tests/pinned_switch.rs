@@ -235,7 +235,7 @@ fn crossed(drc: drc::Spec, flows: Vec<FlowSpec>, end: Duration) -> f64 {
 fn law() -> drc::Spec {
     drc::Spec {
         thresholds: [1e-6, 2e-6, 1.0],
-        memory: Some(Bytes(1_000_000_000)),
+        buffer: Some(Bytes(1_000_000_000)),
         hysteresis: 0.0,
         interval: us(5),
         min_gap: Duration::ZERO,
@@ -333,13 +333,13 @@ fn source_flow_control_deducts_the_way() {
 #[test]
 fn isolation_begins_at_its_curve_and_ends_with_its_table() {
     let flows = || [0, 1, 2].map(|src| flow(src, 3, FlowSpec::PERSISTENT, 0)).to_vec();
-    let isolated = |low, high, max_entries, end| {
+    let isolated = |kmin, kmax, max_entries, end| {
         let mut spec = plain(star(4), flows());
         spec.switch = isolating();
         spec.switch.queue.size = Bytes(1 << 40);
         spec.switch.flow_control.pfc = None;
         let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();
-        isolation.curve = ramp::Spec { low: Bytes(low), high: Bytes(high), ..Default::default() };
+        isolation.curve = ramp::Spec { kmin: Bytes(kmin), kmax: Bytes(kmax), ..Default::default() };
         isolation.max_entries = max_entries;
         spec.end = us(end);
         let outcome = run(spec);

@@ -1,4 +1,4 @@
-//! The record of a run: what ports did and what waited in them at bounded moments, by arithmetic.
+//! The record of a run: what ports did and what waited in them at bounded samples, by arithmetic.
 
 use std::sync::atomic::AtomicBool;
 
@@ -31,7 +31,7 @@ fn spec(senders: u32) -> Spec {
     spec
 }
 
-/// What a port did until a moment.
+/// What a port did until a sample.
 #[derive(Debug, PartialEq)]
 struct Row {
     interval_ns: f64,
@@ -41,9 +41,9 @@ struct Row {
     backlog_bytes: u64,
 }
 
-/// The row of a port at a moment, if it has one.
+/// The row of a port at a sample, if it has one.
 fn row(outcome: &Outcome, us: f64, node: &str, port: u64) -> Option<Row> {
-    let table = outcome.table("moments");
+    let table = outcome.table("samples");
     let here = |&row: &usize| {
         table.f64s("time_ns")[row] == us * 1e3
             && table.texts("node")[row] == node
@@ -64,9 +64,9 @@ fn of_record(outcome: &Outcome, column: &str) -> u64 {
     outcome.table("record").u64s(column)[0]
 }
 
-/// The moments at which something was done, in ns.
+/// The samples at which something was done, in ns.
 fn times(outcome: &Outcome) -> Vec<f64> {
-    let mut times = outcome.table("moments").f64s("time_ns").to_vec();
+    let mut times = outcome.table("samples").f64s("time_ns").to_vec();
     times.dedup();
     times
 }
@@ -75,7 +75,7 @@ fn times(outcome: &Outcome) -> Vec<f64> {
 fn a_sender_at_line_rate() {
     let outcome = run(spec(1));
     assert_eq!(of_record(&outcome, "samples"), 4);
-    assert_eq!((of_record(&outcome, "every"), of_record(&outcome, "moments")), (1, 4));
+    assert_eq!((of_record(&outcome, "every"), of_record(&outcome, "recorded_samples")), (1, 4));
     let busy = |interval_ns, frames: u64, busy_ns| Row {
         interval_ns,
         sent_bytes: frames * FRAME,
@@ -83,9 +83,9 @@ fn a_sender_at_line_rate() {
         paused_ns: 0.0,
         backlog_bytes: 0,
     };
-    // Frame n begins at n us; that of the moment has begun, and takes no time yet.
+    // Frame n begins at n us; that of the sample has begun, and takes no time yet.
     assert_eq!(row(&outcome, 0.0, "host 0", 0), Some(busy(0.0, 1, 0.0)));
-    // At the switch frame n arrives at n + 2 us; that of the moment comes after it.
+    // At the switch frame n arrives at n + 2 us; that of the sample comes after it.
     assert_eq!(row(&outcome, 0.0, "switch", 1), None);
     assert_eq!(row(&outcome, 10.0, "switch", 1), Some(busy(1e4, 8, 8e3)));
     for us in [10.0, 20.0, 30.0] {
@@ -96,7 +96,7 @@ fn a_sender_at_line_rate() {
     }
     assert_eq!(row(&outcome, 30.0, "switch", 1), Some(busy(1e4, 10, 1e4)));
     assert_eq!(outcome.table("backlogs").rows(), 0);
-    assert_eq!(outcome.table("stretches").rows(), 0);
+    assert_eq!(outcome.table("pause_intervals").rows(), 0);
 }
 
 #[test]
@@ -137,13 +137,13 @@ fn a_queue_that_has_become_empty_is_told_once() {
 fn a_nic_with_a_memory_has_a_backlog() {
     // Room for four frames and a bit, which is filled again as soon as one has left.
     let mut spec = spec(1);
-    spec.host.memory = Some(Bytes(4 * FRAME + 100));
+    spec.host.buffer = Some(Bytes(4 * FRAME + 100));
     let outcome = run(spec);
     assert_eq!(row(&outcome, 20.0, "host 0", 0).unwrap().backlog_bytes, 4 * FRAME);
 }
 
 #[test]
-fn the_number_of_moments_is_bounded_and_nothing_is_lost_between_them() {
+fn the_number_of_samples_is_bounded_and_nothing_is_lost_between_them() {
     let with = |limit, end| {
         let mut spec = spec(2);
         (spec.record, spec.end) = (Some(limit), Duration::from_us(end));
@@ -152,7 +152,7 @@ fn the_number_of_moments_is_bounded_and_nothing_is_lost_between_them() {
     // 100 samples, at 0, 10, ..., 990 us, of which every sixteenth is left.
     let few = with(8, 1_000);
     assert_eq!(of_record(&few, "samples"), 100);
-    assert_eq!((of_record(&few, "every"), of_record(&few, "moments")), (16, 7));
+    assert_eq!((of_record(&few, "every"), of_record(&few, "recorded_samples")), (16, 7));
     assert_eq!(times(&few), [0.0, 160e3, 320e3, 480e3, 640e3, 800e3, 960e3]);
     let record = few.table("record");
     assert_eq!((record.f64s("first_ns")[0], record.f64s("interval_ns")[0]), (0.0, 160e3));
@@ -172,7 +172,7 @@ fn the_number_of_moments_is_bounded_and_nothing_is_lost_between_them() {
 }
 
 #[test]
-fn it_begins_with_the_warm_up_and_what_was_before_is_in_its_first_moment() {
+fn it_begins_with_the_warm_up_and_what_was_before_is_in_its_first_sample() {
     let mut spec = spec(1);
     spec.warmup = Duration::from_us(15);
     let outcome = run(spec);
@@ -197,7 +197,7 @@ fn on(threads: usize, spec: Spec) -> Outcome {
 fn it_changes_nothing_and_is_the_same_for_any_number_of_threads() {
     let without = on(1, busy(None));
     let one = on(1, busy(Some(16)));
-    assert!(one.table("stretches").rows() > 100);
+    assert!(one.table("pause_intervals").rows() > 100);
     assert!(one.table("backlogs").rows() > 100);
     for threads in [2, 3] {
         let other = on(threads, busy(Some(16)));
@@ -212,18 +212,18 @@ fn it_changes_nothing_and_is_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn stretches_add_up_to_the_pauses() {
+fn pause_intervals_add_up_to_the_pauses() {
     let outcome = on(1, busy(Some(100)));
-    let (stretches, pauses) = (outcome.table("stretches"), outcome.table("pauses"));
-    assert_eq!(of_record(&outcome, "stretches_left_out"), 0);
-    assert_eq!(of_record(&outcome, "stretches"), stretches.rows() as u64);
+    let (pause_intervals, pauses) = (outcome.table("pause_intervals"), outcome.table("pauses"));
+    assert_eq!(of_record(&outcome, "pause_intervals_left_out"), 0);
+    assert_eq!(of_record(&outcome, "pause_intervals"), pause_intervals.rows() as u64);
     let mut sums = std::collections::BTreeMap::<_, (f64, f64)>::new();
-    for row in 0..stretches.rows() {
+    for row in 0..pause_intervals.rows() {
         let key = |table: &floodway_model::Table, row: usize| {
             (table.texts("node")[row].clone(), table.u64s("port")[row], table.u64s("class")[row])
         };
-        let length = stretches.f64s("until_ns")[row] - stretches.f64s("from_ns")[row];
-        let sum = sums.entry(key(stretches, row)).or_default();
+        let length = pause_intervals.f64s("until_ns")[row] - pause_intervals.f64s("from_ns")[row];
+        let sum = sums.entry(key(pause_intervals, row)).or_default();
         *sum = (sum.0 + length, sum.1.max(length));
     }
     for row in 0..pauses.rows() {

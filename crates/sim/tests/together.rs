@@ -115,7 +115,7 @@ fn directional(rng: &mut Stream, queues: u8) -> drc::Spec {
     let classes = if rng.bernoulli(0.3) { vec![rng.below(queues.into()) as u8] } else { vec![] };
     drc::Spec {
         thresholds: pick(rng, &[[0.25, 0.5, 0.75], [0.1, 0.2, 0.5], [0.001, 0.002, 1.0]]),
-        memory: Some(Bytes(between(rng, 2_000, 200_000))),
+        buffer: Some(Bytes(between(rng, 2_000, 200_000))),
         hysteresis: pick(rng, &[0.0, 0.0005]),
         interval: some_time(rng, 2_000, 50_000),
         min_gap: pick(rng, &[Duration::ZERO, Duration::from_ns(1_230), Duration::from_us(20)]),
@@ -300,7 +300,7 @@ fn scenario(seed: u64) -> Spec {
     let largest = spec.profiles.iter().map(|profile| profile.transport.largest_frame()).max();
     let largest = u64::from(largest.unwrap_or(length::SHORTEST_FRAME));
     let memories = [0, 0, 1, 500, 20_000, 200_000].map(|more| Some(Bytes(largest + more)));
-    spec.host.memory = if rng.bernoulli(0.25) { None } else { pick(rng, &memories) };
+    spec.host.buffer = if rng.bernoulli(0.25) { None } else { pick(rng, &memories) };
     spec.host.pause_scope = pick(rng, &[PauseScope::Class, PauseScope::Nic]);
 
     let switch = &mut spec.switch;
@@ -337,7 +337,7 @@ fn scenario(seed: u64) -> Spec {
         _ => control.pause = Some(pause(rng, alone)),
     }
     // A NIC with a memory does not isolate.
-    let isolates = count > 1 && spec.host.memory.is_none() && rng.bernoulli(0.5);
+    let isolates = count > 1 && spec.host.buffer.is_none() && rng.bernoulli(0.5);
     if rng.bernoulli(0.6) && !isolates {
         control.drc = Some(directional(rng, count));
     }

@@ -79,7 +79,7 @@ fn over_tcp_it_begins_with_the_last_segment_too() {
 fn with_memory_a_flow_begins_when_there_is_room() {
     // The memory has room for two frames.
     let mut spec = over(ethernet(), 2, in_turn(&[1_500; 6], 0));
-    spec.host.memory = Some(Bytes(2 * 1_518));
+    spec.host.buffer = Some(Bytes(2 * 1_518));
     (spec.latencies, spec.measured_until) = (true, Duration::from_ms(1));
     let outcome = run(spec);
     // Two go in at once, and a third when the first is being sent: then the fourth begins.
@@ -154,7 +154,7 @@ fn results_are_the_same_for_any_number_of_threads() {
     }
     for memory in [None, Some(Bytes(16_000))] {
         let mut spec = over(ethernet(), 2, flows.clone());
-        (spec.graph, spec.host.memory, spec.latencies) = (clos(4, 2, 4), memory, true);
+        (spec.graph, spec.host.buffer, spec.latencies) = (clos(4, 2, 4), memory, true);
         (spec.end, spec.switch.queue.size) = (Duration::from_ms(1), Bytes(30_000));
         let on = |threads| {
             let run = Run { threads, stop: &AtomicBool::new(false), watch: &|_| {} };

@@ -116,8 +116,8 @@ fn sections(curves: &Curves) -> Vec<Section> {
             &of(curves, Curve::Load),
             "load",
             "Does it grow with the load?",
-            "The same with 128 hosts; `load` is the part of every host's link that \
-             flows of the clusters ask for.",
+            "The same with 128 hosts; `load` is the offered load of the \
+             clusters on every host's link.",
             Axis::linear("load", "share"),
         ),
         grown(

@@ -54,7 +54,7 @@ pub fn import(options: &HpccOptions) -> Result<(), Failure> {
     }
     save_together(&new, "the scenario")?;
     let path = folder.join(SCENARIO);
-    selection::warn(&Scenario::load(&path, &Overrides::default())?);
+    selection::warn(Scenario::load(&path, &Overrides::default())?.warnings());
     let shown = output::path(&path);
     output::print(&format!("{}{shown}: run it with `floodway run {shown}`\n", table(&rows)))
 }

@@ -13,7 +13,7 @@ pub fn section() -> String {
     let schema = floodway_scenario::json_schema();
     let mut writer = Writer { definitions: &schema["$defs"], text: INTRODUCTION.to_owned() };
     writer.table("", &schema);
-    writer.text + &sizes() + &presets()
+    writer.text + &sizes() + &presets() + &old_names()
 }
 
 /// The distributions of flow sizes that come with the program.
@@ -23,6 +23,19 @@ fn sizes() -> String {
     );
     for builtin in BUILTINS {
         let _ = writeln!(text, "| `{}` | {}. |", builtin.name, one_line(builtin.summary));
+    }
+    text
+}
+
+/// Parameters that have another name than in the last version.
+fn old_names() -> String {
+    let mut text = String::from(
+        "\n### Old names\n\nParameters that are named otherwise since this version. The old name is accepted until the \
+         next version, with a warning; `*` is any element of a list.\n\n| table | old name | new name |\n\
+         | --- | --- | --- |\n",
+    );
+    for (table, old, new) in floodway_scenario::renamed() {
+        let _ = writeln!(text, "| `{table}` | `{old}` | `{new}` |");
     }
     text
 }

@@ -93,7 +93,7 @@ fn announce(
     path: &Path,
 ) {
     if !options.quiet {
-        selection::warn(scenario);
+        selection::warn(scenario.warnings());
         budget.warning(path).iter().for_each(|warning| output::problem(&warning.plain()));
     }
     if options.verbose {

@@ -20,7 +20,7 @@ tables! {
         xon_frames: u64,
         /// Time during which the port itself was not allowed to send the class.
         paused_ns: f64,
-        /// The longest such time at a stretch.
+        /// The longest such time without interruption.
         longest_pause_ns: f64,
     }
 

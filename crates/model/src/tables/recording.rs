@@ -2,22 +2,22 @@
 
 tables! {
     /// What the record of the run holds, in one row. Only with the key record, of the first replication; so are the
-    /// tables moments, backlogs and stretches.
+    /// tables samples, backlogs and pause_intervals.
     record {
         /// Samples from the warm-up to the end of the run.
         samples: u64,
-        /// Each of so many samples is a moment of the record, the first one included.
+        /// One of so many samples is recorded, the first one included.
         every: u64,
-        /// Moments of the record.
-        moments: u64,
-        /// The first moment: the end of the warm-up.
+        /// Samples that are recorded.
+        recorded_samples: u64,
+        /// Time of the first recorded sample: the end of the warm-up.
         first_ns: f64,
-        /// Time between two moments.
+        /// Time between two recorded samples.
         interval_ns: f64,
-        /// Rows of the table stretches.
-        stretches: u64,
-        /// Pauses that are not in it because they began after those, of which there are as many as it holds.
-        stretches_left_out: u64,
+        /// Rows of the table pause_intervals.
+        pause_intervals: u64,
+        /// Pauses that are not in it because they began later than as many pauses as it holds at most.
+        pause_intervals_left_out: u64,
     }
 
     /// The hosts and switches of the fabric, one row each.
@@ -28,12 +28,13 @@ tables! {
         node: String,
     }
 
-    /// The ports of the fabric over time: one row per moment of the record and port, of switches and hosts, that sent,
-    /// was paused, or had something waiting. A port without a row did nothing. Only with the key record.
-    moments {
-        /// The moment.
+    /// The ports of the fabric over time: one row per recorded sample and port, of switches and hosts, that sent, was
+    /// paused, or had something waiting since the previous one. A port without a row did nothing. Only with the key
+    /// record.
+    samples {
+        /// Time of the sample.
         time_ns: f64,
-        /// Time since the moment before it, or since the beginning of the run.
+        /// Time since the previous recorded sample, or since the beginning of the run.
         interval_ns: f64,
         /// Name of the sending node.
         node: String,
@@ -46,15 +47,15 @@ tables! {
         /// How much of that time it was not allowed to send, summed over the classes of data: at most interval_ns for
         /// each.
         paused_ns: f64,
-        /// What waits at the moment, in all data queues of the port; of a host in the memory of its NIC, and what its
-        /// receivers answer as data.
+        /// Backlog at the time of the sample, in all data queues of the port; of a host in the buffer of its NIC, and
+        /// what its receivers answer as data.
         backlog_bytes: u64,
     }
 
-    /// What waits in the data queues of ports at the moments of the record: one row per queue in which something waits,
-    /// or did at the moment before. The others are empty. Only with the key record.
+    /// What waits in the data queues of ports at the recorded samples: one row per queue in which something waits, or
+    /// did at the previous sample. The others are empty. Only with the key record.
     backlogs {
-        /// The moment.
+        /// Time of the sample.
         time_ns: f64,
         /// Name of the sending node.
         node: String,
@@ -69,7 +70,7 @@ tables! {
     /// Pauses of ports, of switches and hosts, from beginning to end, over the whole run: one row per port, class of
     /// data and time during which it was not allowed to send the class. If there are more than 100,000, those that
     /// began first. Only with the key record.
-    stretches {
+    pause_intervals {
         /// Name of the sending node.
         node: String,
         /// Port of the sending node.

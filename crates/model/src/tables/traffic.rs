@@ -14,7 +14,7 @@ tables! {
         dst: u64,
         /// Payload of the message; 0 for a flow that never ends.
         bytes: u64,
-        /// When the sender was given the message; of one in turn, when its turn came; of one that waits for others,
+        /// When the sender was given the message; of one that follows another, when that was done; of one that waits for others,
         /// when the last of them had arrived or been handed over.
         start_ns: f64,
         /// When a flow without a size was to send nothing new; empty for one without such an end.
@@ -42,7 +42,7 @@ tables! {
         /// Data packets of the flow that switches dropped or that were lost on links that failed, headers of trimmed
         /// ones among them.
         lost_packets: u64,
-        /// Mean of the round-trip times that the sender measured, one for each acknowledgement that told one: TCP
+        /// Mean of the round-trip times that the sender measured, one for each acknowledgement that gave one: TCP
         /// always, RoCEv2 for the congestion controls that need its acknowledgements, such as HPCC and Swift; empty for
         /// all others, and if there was none.
         mean_rtt_ns: f64,
@@ -59,7 +59,7 @@ tables! {
         time_ns: f64,
         /// Number of the flow.
         flow: u64,
-        /// Payload that had arrived before this moment, each byte once.
+        /// Payload that had arrived before this time, each byte once.
         delivered_bytes: u64,
     }
 

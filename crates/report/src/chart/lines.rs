@@ -280,7 +280,7 @@ fn law(line: &Line, x: &Scale, y: &Scale) -> String {
     let mut last = None;
     for pair in line.points.windows(2) {
         let (a, b) = (place(&pair[0]), place(&pair[1]));
-        // Which part of the stretch lies between the ends of both scales (Liang and Barsky).
+        // Which part of the segment lies between the ends of both scales (Liang and Barsky).
         let (mut from, mut to) = (0.0_f64, 1.0_f64);
         for (start, step, ends) in [(a.0, b.0 - a.0, x_ends), (a.1, b.1 - a.1, y_ends)] {
             if step == 0.0 {

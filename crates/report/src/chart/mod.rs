@@ -62,7 +62,7 @@ pub fn stroke(series: usize) -> String {
     svg.finish()
 }
 
-/// The sample of a series that stands in a legend: a stretch of its line and its marker.
+/// The sample of a series that stands in a legend: a piece of its line and its marker.
 pub fn sample(series: usize) -> String {
     let mut svg = Svg::new(30.0, 12.0, "");
     svg.open(&look(series), "");

@@ -267,7 +267,7 @@ mod tests {
         };
         let svg = Mosaic { blocks: vec![block], ..mosaic() }.svg(244.0);
         // 432 / 72 = 6 high; of every second row 12 apart the label has room. From 46 on, 60 tiles
-        // have 198 pixels: 3 each, and equal ones are one stretch. Its middle is 2.5 below 17 + 6.
+        // have 198 pixels: 3 each, and equal ones are one segment. Its middle is 2.5 below 17 + 6.
         assert_eq!(svg.matches("class=\"side small\"").count(), 36);
         assert!(svg.contains("d=\"M46 25.5h180\""), "{svg}");
     }

@@ -49,7 +49,7 @@ impl Trace {
     pub fn line(&mut self, x: f64, y: f64) {
         let (dx, dy) = self.step(x, y);
         if dy == 0 {
-            // Back is another direction; on is one stretch.
+            // Back is another direction; on is one segment.
             if self.across * dx < 0 {
                 self.flush();
             }
@@ -135,7 +135,7 @@ mod tests {
         for (x, y) in [(1.0, 7.0), (2.0, 8.0), (3.0, 8.0), (4.0, 8.0), (4.0, 8.1), (4.0, 9.0)] {
             trace.line(x, y);
         }
-        // 4 units are a pixel; what is level is one stretch, and a tenth of a pixel is nothing.
+        // 4 units are a pixel; what is level is one segment, and a tenth of a pixel is nothing.
         assert_eq!(trace.finish(), "M0 40l4-12 4 4h8v4");
         let mut trace = Trace::default();
         trace.begin(0.0, 10.0);

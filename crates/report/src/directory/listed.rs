@@ -13,8 +13,8 @@ use crate::{format, trace};
 /// The files beside the manifest.
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
 
-/// The tables of floodway before manifests listed files.
-const TABLES: [&str; 25] = [
+/// The tables of floodway, those of earlier versions included.
+const TABLES: [&str; 27] = [
     "backlogs",
     "counters",
     "deadlocks",
@@ -32,9 +32,11 @@ const TABLES: [&str; 25] = [
     "nodes",
     "occupancy",
     "operations",
+    "pause_intervals",
     "pauses",
     "queues",
     "record",
+    "samples",
     "sojourns",
     "stretches",
     "switches",

@@ -11,7 +11,7 @@ use crate::links::Direction;
 use crate::scalars::HOSTS;
 use crate::words;
 
-/// More rows, or more tiles beside each other, cannot be told apart: several become one.
+/// More rows, or more tiles beside each other, cannot be distinguished: several become one.
 const MOST_ROWS: usize = 80;
 const MOST_COLUMNS: usize = 100;
 /// From so many tiles beside each other on only two charts stand in a row.
@@ -110,7 +110,7 @@ impl Page<'_> {
         let legend = Legend::steps(&scale, "of the time");
         let mut note = String::from(
             "First replication, the whole run. A row is a switch, a tile one direction of a link at \
-             one of its ports; a pointer that rests on a row tells which is the highest in it.",
+             one of its ports; a pointer that rests on a row shows which is the highest in it.",
         );
         if shown.name == PAUSED.name {
             note += " A link is paused while its sender may not send the class that was paused longest.";

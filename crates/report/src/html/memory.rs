@@ -40,7 +40,7 @@ impl Page<'_> {
             }
         };
         let charts: Vec<Lines> = series.into_iter().map(chart).collect();
-        let legend = Legend::area_and_line("the most in a stretch of time", "mean over it");
+        let legend = Legend::area_and_line("the most in an interval", "mean over it");
         let note = "First replication. All data queues of all switches together; with one switch this \
                     is its memory.";
         let caption = "How much memory is in use over time?";

@@ -7,7 +7,7 @@ use super::r#type::{emphasised, plain, set};
 use super::{Figure, Legend, Page};
 use crate::chart::{Axis, Group, Line, Lines, Mark, Rows, escape};
 use crate::scalars::{HOSTS, tier_key, tier_label};
-use crate::shapes::{Depths, Moment};
+use crate::shapes::{Depths, Point};
 use crate::words;
 
 /// Backlogs below this many bytes lie on the floor of a logarithmic axis.
@@ -19,7 +19,7 @@ impl Page<'_> {
         if !self.has("xoff_frames") && !self.has("pause_frames") {
             return;
         }
-        *text += "<h2>How much traffic stands still?</h2>\n";
+        *text += "<h2>How much traffic is paused?</h2>\n";
         if !self.happens("pause_frames") && !self.happens("xoff_frames") {
             *text += "<p>Nothing was paused in any variant.</p>\n";
             return;
@@ -70,9 +70,9 @@ impl Page<'_> {
         for (series, name) in self.summary.order.iter().enumerate() {
             let Some(timeline) = self.experiment.timeline(series) else { continue };
             let mut sum: BTreeMap<u64, (f64, u64)> = BTreeMap::new();
-            for moment in timeline.values().flatten() {
-                let entry = sum.entry(moment.time_ns.to_bits()).or_insert((moment.time_ns, 0));
-                entry.1 += moment.paused_ports;
+            for point in timeline.values().flatten() {
+                let entry = sum.entry(point.time_ns.to_bits()).or_insert((point.time_ns, 0));
+                entry.1 += point.paused_ports;
             }
             let points = sum.values().map(|(time, ports)| (*time, *ports as f64)).collect();
             all.push((series, name, points));
@@ -243,16 +243,16 @@ impl Page<'_> {
     }
 
     fn depth_series(&self, queue: u64) -> Vec<Lines> {
-        let series: Vec<(usize, &Vec<Moment>)> = (0..self.summary.order.len())
+        let series: Vec<(usize, &Vec<Point>)> = (0..self.summary.order.len())
             .filter_map(|at| Some((at, self.experiment.timeline(at)?.get(&queue)?)))
             .collect();
-        let all = || series.iter().flat_map(|(_, moments)| *moments);
-        let most = all().map(|moment| moment.max_backlog_bytes as f64).fold(10.0 * FLOOR, f64::max);
-        let end = all().map(|moment| moment.time_ns).fold(0.0, f64::max);
-        let chart = |(at, moments): (usize, &Vec<Moment>)| {
-            let line = |area: bool, value: fn(&Moment) -> f64| Line {
+        let all = || series.iter().flat_map(|(_, points)| *points);
+        let most = all().map(|point| point.max_backlog_bytes as f64).fold(10.0 * FLOOR, f64::max);
+        let end = all().map(|point| point.time_ns).fold(0.0, f64::max);
+        let chart = |(at, points): (usize, &Vec<Point>)| {
+            let line = |area: bool, value: fn(&Point) -> f64| Line {
                 series: at,
-                points: moments.iter().map(|moment| (moment.time_ns, value(moment))).collect(),
+                points: points.iter().map(|point| (point.time_ns, value(point))).collect(),
                 area,
                 tooltip: if area { "largest of all ports" } else { "mean over all ports" }
                     .to_string(),
@@ -265,8 +265,8 @@ impl Page<'_> {
                 x: Axis::linear("simulated time", "ns").within(0.0, end),
                 y: Axis::log("backlog, logarithmic", "bytes").within(FLOOR, most),
                 lines: vec![
-                    line(true, |moment| moment.max_backlog_bytes as f64),
-                    line(false, |moment| moment.mean_backlog_bytes),
+                    line(true, |point| point.max_backlog_bytes as f64),
+                    line(false, |point| point.mean_backlog_bytes),
                 ],
                 height: 200.0,
                 ..Lines::default()

@@ -1,18 +1,18 @@
-//! A port at a moment in three bytes, finely enough for the eye.
+//! A port at a sample in three bytes, finely enough for the eye.
 
 /// A queue with less than this looks as one with this, in bytes.
 pub const SMALLEST: f64 = 64.0;
-/// Depths that are told apart from one to the next that is twice as deep.
+/// Depths that are distinguished from one to the next that is twice as deep.
 pub const LEVELS_PER_DOUBLING: f64 = 8.0;
 /// Of [`Cell::paused`]: pauses spread from the port.
 pub const ROOT: u8 = 255;
 /// The byte of a share of 1.
 const WHOLE: f64 = 200.0;
 
-/// A port at a moment.
+/// A port at a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// Of 200: the share of the time since the moment before in which the wire was busy. Of several
+    /// Of 200: the share of the time since the sample before in which the wire was busy. Of several
     /// links the mean.
     pub busy: u8,
     /// How much waits: 0 for nothing, then [`LEVELS_PER_DOUBLING`] from [`SMALLEST`] on. Of several

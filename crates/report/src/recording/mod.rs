@@ -1,4 +1,4 @@
-//! The record of a run as the page plays it back: the fabric at a bounded number of moments, each
+//! The record of a run as the page plays it back: the fabric at a bounded number of samples, each
 //! port in three bytes.
 
 mod cell;
@@ -7,14 +7,14 @@ pub mod fabric;
 use std::collections::HashMap;
 
 use floodway_model::Table;
-use floodway_model::tables::{links, moments, record};
+use floodway_model::tables::{links, record, samples};
 
 pub use cell::{Cell, LEVELS_PER_DOUBLING, ROOT, SMALLEST};
 pub use fabric::{End, Fabric, Node};
 
-/// The most moments that are played back.
-pub const MOST_MOMENTS: usize = 200;
-/// The most ports at moments, so that a page stays small: fewer moments of a large fabric.
+/// The most samples that are played back.
+pub const MOST_SAMPLES: usize = 200;
+/// The most ports at samples, so that a page stays small: fewer samples of a large fabric.
 const MOST_CELLS: usize = 600_000;
 
 /// The record of one run.
@@ -22,25 +22,25 @@ const MOST_CELLS: usize = 600_000;
 pub struct Recording {
     /// Where things lie.
     pub fabric: Fabric,
-    /// The first moment, ns. What it tells of time is from the beginning of the run on.
+    /// The first sample, ns. What it tells of time is from the beginning of the run on.
     pub first_ns: f64,
-    /// Time from each moment to the next, ns.
+    /// Time from each sample to the next, ns.
     pub interval_ns: f64,
-    /// How many moments there are.
-    pub moments: usize,
-    /// Each of so many moments of the record is one.
+    /// How many samples there are.
+    pub samples: usize,
+    /// Each of so many samples of the record is one.
     pub every: usize,
-    /// What ports were like: those of the first moment in the order of [`Fabric::ends`], then those of
+    /// What ports were like: those of the first sample in the order of [`Fabric::ends`], then those of
     /// the next.
     pub cells: Vec<Cell>,
-    /// All of them together at each moment.
+    /// All of them together at each sample.
     pub totals: Vec<Total>,
 }
 
-/// The whole fabric at a moment. Every link counts, also where several are drawn as one.
+/// The whole fabric at a sample. Every link counts, also where several are drawn as one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Total {
-    /// Ports that were paused at some time since the moment before.
+    /// Ports that were paused at some time since the sample before.
     pub paused: u32,
     /// Ports from which pauses spread.
     pub roots: u32,
@@ -50,7 +50,7 @@ pub struct Total {
     pub paused_shares: f64,
 }
 
-/// A port between two moments, and at the second.
+/// A port between two samples, and at the second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     busy_ns: f64,
@@ -68,24 +68,24 @@ impl Recording {
     /// From the tables of a run; `None` if it was not recorded or is too large to be drawn.
     pub fn of(tables: &[Table]) -> Option<Self> {
         let record = record::View::of(tables)?;
-        let recorded = *record.moments.first()? as usize;
+        let recorded = *record.recorded_samples.first()? as usize;
         let (first_ns, step_ns) = (record.first_ns[0], record.interval_ns[0]);
         let (fabric, of_row) = Fabric::of(tables)?;
         let links = links::View::of(tables)?;
-        let most = (MOST_CELLS / fabric.ends.len()).clamp(1, MOST_MOMENTS);
+        let most = (MOST_CELLS / fabric.ends.len()).clamp(1, MOST_SAMPLES);
         let every = recorded.div_ceil(most).max(1);
-        let moments = recorded.div_ceil(every);
-        if moments == 0 {
+        let samples = recorded.div_ceil(every);
+        if samples == 0 {
             return None;
         }
-        let sums = sums(tables, links, (first_ns, step_ns), (every, moments))?;
+        let sums = sums(tables, links, (first_ns, step_ns), (every, samples))?;
         let mut recording = Self {
             first_ns,
             interval_ns: step_ns * every as f64,
-            moments,
+            samples,
             every,
-            cells: Vec::with_capacity(moments * fabric.ends.len()),
-            totals: Vec::with_capacity(moments),
+            cells: Vec::with_capacity(samples * fabric.ends.len()),
+            totals: Vec::with_capacity(samples),
             fabric,
         };
         // By row of the table: the switch that sends, and the one that receives.
@@ -94,15 +94,15 @@ impl Recording {
             (end.node, end.peer)
         };
         let nodes: Vec<(usize, usize)> = (0..of_row.len()).map(nodes).collect();
-        for (moment, ports) in sums.chunks(of_row.len()).enumerate() {
-            let interval = if moment == 0 { first_ns } else { recording.interval_ns };
+        for (sample, ports) in sums.chunks(of_row.len()).enumerate() {
+            let interval = if sample == 0 { first_ns } else { recording.interval_ns };
             let roots = roots(&recording.fabric, &nodes, ports);
             recording.add(interval, ports, &roots, &of_row);
         }
         Some(recording)
     }
 
-    /// Adds a moment of the table's rows.
+    /// Adds a sample of the table's rows.
     fn add(&mut self, interval: f64, ports: &[Sum], roots: &[bool], of_row: &[usize]) {
         let mut cells = vec![cell::Members::default(); self.fabric.ends.len()];
         let mut total = Total::default();
@@ -119,27 +119,27 @@ impl Recording {
         self.totals.push(total);
     }
 
-    /// A port, by its end, at a moment.
-    pub fn cell(&self, moment: usize, end: usize) -> Cell {
-        self.cells[moment * self.fabric.ends.len() + end]
+    /// A port, by its end, at a sample.
+    pub fn cell(&self, sample: usize, end: usize) -> Cell {
+        self.cells[sample * self.fabric.ends.len() + end]
     }
 
-    /// When a moment is, ns.
-    pub fn time_ns(&self, moment: usize) -> f64 {
-        self.first_ns + self.interval_ns * moment as f64
+    /// When a sample is, ns.
+    pub fn time_ns(&self, sample: usize) -> f64 {
+        self.first_ns + self.interval_ns * sample as f64
     }
 
-    /// The moment that shows most: where most was paused, or else where most waits. And how much that
+    /// The sample that shows most: where most was paused, or else where most waits. And how much that
     /// is, to compare with that of other runs.
     pub fn worst(&self) -> (usize, (f64, u64)) {
         let much = |total: &Total| (total.paused_shares, total.backlog);
-        // Of moments alike the first: the last of the greatest, from the end.
-        let moments = self.totals.iter().map(much).enumerate().rev();
-        let worst = moments.max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        // Of samples alike the first: the last of the greatest, from the end.
+        let samples = self.totals.iter().map(much).enumerate().rev();
+        let worst = samples.max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         worst.unwrap_or_default()
     }
 
-    /// The three bytes of every port at every moment, kind by kind and port by port, so that what is
+    /// The three bytes of every port at every sample, kind by kind and port by port, so that what is
     /// alike stands together: how busy, how deep, how long paused.
     pub fn bytes(&self) -> Vec<u8> {
         let ends = self.fabric.ends.len();
@@ -154,28 +154,28 @@ impl Recording {
     }
 }
 
-/// The ports of the table `links` at those of the record's moments that are played back, moment by
-/// moment: what they did is summed over the moments between, what waits is that of the moment.
+/// The ports of the table `links` at those of the record's samples that are played back, sample by
+/// sample: what they did is summed over the samples between, what waits is that of the sample.
 fn sums(
     tables: &[Table],
     links: links::View<'_>,
     (first_ns, step_ns): (f64, f64),
-    (every, moments): (usize, usize),
+    (every, samples): (usize, usize),
 ) -> Option<Vec<Sum>> {
     let ports = links.node.iter().map(String::as_str).zip(links.port.iter());
     let row_of: HashMap<(&str, u64), usize> =
         ports.enumerate().map(|(row, (node, &port))| ((node, port), row)).collect();
-    let rows = moments::View::of(tables)?;
-    let mut sums = vec![Sum::default(); links.rows() * moments];
+    let rows = samples::View::of(tables)?;
+    let mut sums = vec![Sum::default(); links.rows() * samples];
     let (times, nodes, ports) = (rows.time_ns, rows.node, rows.port);
     let (busy, paused) = (rows.busy_ns, rows.paused_ns);
     let backlogs = rows.backlog_bytes;
     for row in 0..rows.rows() {
         let number = libm::round((times[row] - first_ns) / step_ns.max(1e-3)) as usize;
-        let moment = number.div_ceil(every);
+        let sample = number.div_ceil(every);
         let Some(&port) = row_of.get(&(nodes[row].as_str(), ports[row])) else { continue };
         // What comes after the last that is played back.
-        let Some(sum) = sums.get_mut(moment * links.rows() + port) else { continue };
+        let Some(sum) = sums.get_mut(sample * links.rows() + port) else { continue };
         sum.busy_ns += busy[row];
         sum.paused_ns += paused[row];
         if number.is_multiple_of(every) {

@@ -44,15 +44,15 @@ fn network(switches: &[(&str, u64)], links: &[(&str, &str)]) -> Vec<Table> {
 type Row = (f64, &'static str, u64, f64, f64, u64);
 
 fn with_record(mut tables: Vec<Table>, record: (u64, f64, f64), rows: &[Row]) -> Vec<Table> {
-    let (moments, first, interval) = record;
+    let (samples, first, interval) = record;
     tables.push(complete(
         Table::new("record", "")
-            .u64("moments", "", vec![moments])
+            .u64("recorded_samples", "", vec![samples])
             .f64("first_ns", "", vec![first])
             .f64("interval_ns", "", vec![interval]),
     ));
     tables.push(complete(
-        Table::new("moments", "")
+        Table::new("samples", "")
             .f64("time_ns", "", rows.iter().map(|row| row.0).collect())
             .text("node", "", rows.iter().map(|row| row.1.to_string()).collect())
             .u64("port", "", rows.iter().map(|row| row.2).collect())
@@ -193,7 +193,7 @@ fn a_network_that_is_too_large_or_was_not_recorded_is_not_played_back() {
         "",
         vec![0],
     ));
-    let record = complete(Table::new("record", "").u64("moments", "", vec![1]));
+    let record = complete(Table::new("record", "").u64("recorded_samples", "", vec![1]));
     assert!(!super::too_large(&clos()));
     assert!(
         super::too_large(&[links.clone(), record])
@@ -203,18 +203,18 @@ fn a_network_that_is_too_large_or_was_not_recorded_is_not_played_back() {
 }
 
 #[test]
-fn shares_are_of_the_time_since_the_moment_before() {
-    // A warm-up of 4 us, then a moment every microsecond.
+fn shares_are_of_the_time_since_the_sample_before() {
+    // A warm-up of 4 us, then a sample every microsecond.
     let rows = [
         (4_000.0, "host 0", 0, 1_000.0, 0.0, 0),
         (5_000.0, "host 0", 0, 1_000.0, 0.0, 0),
         (5_000.0, "leaf 0", 2, 0.0, 250.0, 6_400),
     ];
     let recording = Recording::of(&with_record(clos(), (3, 4_000.0, 1_000.0), &rows)).unwrap();
-    assert_eq!((recording.moments, recording.every), (3, 1));
-    assert_eq!([0, 2].map(|moment| recording.time_ns(moment)), [4_000.0, 6_000.0]);
-    let at = |moment, node, port| recording.cell(moment, end(&recording.fabric, node, port));
-    assert_eq!([0, 1, 2].map(|moment| at(moment, "host 0", 0).busy), [50, 200, 0]);
+    assert_eq!((recording.samples, recording.every), (3, 1));
+    assert_eq!([0, 2].map(|sample| recording.time_ns(sample)), [4_000.0, 6_000.0]);
+    let at = |sample, node, port| recording.cell(sample, end(&recording.fabric, node, port));
+    assert_eq!([0, 1, 2].map(|sample| at(sample, "host 0", 0).busy), [50, 200, 0]);
     let up = at(1, "leaf 0", 2);
     assert_eq!((up.busy, up.paused), (0, 50));
     // 6400 bytes are 100 times the smallest: 6.64 doublings.
@@ -225,14 +225,14 @@ fn shares_are_of_the_time_since_the_moment_before() {
 }
 
 #[test]
-fn of_too_many_moments_every_second_is_played_back_and_has_what_was_between() {
+fn of_too_many_samples_every_second_is_played_back_and_has_what_was_between() {
     let node = |number: u64| (1_000.0 * number as f64, "leaf 0", 2, 300.0, 100.0, 64 * number);
     let rows: Vec<Row> = (0..250).map(node).collect();
     let recording = Recording::of(&with_record(clos(), (250, 0.0, 1_000.0), &rows)).unwrap();
-    assert_eq!((recording.moments, recording.every, recording.interval_ns), (125, 2, 2_000.0));
+    assert_eq!((recording.samples, recording.every, recording.interval_ns), (125, 2, 2_000.0));
     let up = end(&recording.fabric, "leaf 0", 2);
-    let cells: Vec<Cell> = (0..125).map(|moment| recording.cell(moment, up)).collect();
-    // The first moment has no time; number 248 has 600 of 2000 ns, and its own backlog.
+    let cells: Vec<Cell> = (0..125).map(|sample| recording.cell(sample, up)).collect();
+    // The first sample has no time; number 248 has 600 of 2000 ns, and its own backlog.
     assert_eq!((cells[0].busy, cells[124].busy, cells[124].paused), (0, 60, 20));
     assert_eq!(recording.totals[124].backlog, 64 * 248);
 }
@@ -273,14 +273,14 @@ fn bytes_stand_kind_by_kind_and_port_by_port() {
     assert_eq!((ends, bytes.len()), (12, 3 * 12 * 3));
     for kind in 0..3 {
         for end in 0..ends {
-            for moment in 0..3 {
-                let cell = recording.cell(moment, end);
+            for sample in 0..3 {
+                let cell = recording.cell(sample, end);
                 let byte = [cell.busy, cell.depth, cell.paused][kind];
-                assert_eq!(bytes[(kind * ends + end) * 3 + moment], byte);
+                assert_eq!(bytes[(kind * ends + end) * 3 + sample], byte);
             }
         }
     }
     let some: Vec<_> = bytes.iter().copied().filter(|&byte| byte > 0).collect();
-    // Busy: host 0, then leaf 1 at the last moment; depths; then the pause.
+    // Busy: host 0, then leaf 1 at the last sample; depths; then the pause.
     assert_eq!(some, [100, 200, 1, 9, 200]);
 }

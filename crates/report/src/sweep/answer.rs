@@ -18,7 +18,7 @@ pub fn answers(sweep: &Sweep) -> Vec<(usize, String)> {
     let first = sweep.shown().first().copied();
     let Some((metric, meaning)) = first.and_then(|name| sweep.metrics.get_key_value(name)) else {
         let said = "These runs have none of the metrics that usually matter. Those that they have are \
-                    in `points.csv`, and are shown if they are asked for by name.";
+                    in `points.csv`, and are shown if they are named.";
         return vec![(0, said.to_owned())];
     };
     let cells = cells(sweep, metric);
@@ -260,7 +260,7 @@ mod tests {
                 "With a, the mean completion time of all flows is lowest at `load=0.2`: 101 ns [89, \
                  115], the reference. The other point is worse (p ≤ 0.05).",
                 "With b, the mean completion time of all flows is lowest at `load=0.2`: 50.5 ns [44.5, \
-                 57.3], the reference. It cannot be told apart from the other point (p > 0.05)."
+                 57.3], the reference. It cannot be distinguished from the other point (p > 0.05)."
             ]
         );
     }

@@ -49,7 +49,7 @@ pub struct Place {
     /// The probability of a change at least as large if there were none, adjusted for all points that
     /// are compared with the best; none at the best, and where it is not known.
     pub p: Option<f64>,
-    /// Whether it belongs to the best set: the best mean, and the points that cannot be told apart from
+    /// Whether it belongs to the best set: the best mean, and the points that cannot be distinguished from
     /// it. None if that is not known.
     pub in_best_set: Option<bool>,
 }

@@ -498,7 +498,7 @@ mod tests {
         let column = |at: usize| rows.iter().map(|row| row[at].as_str()).collect::<Vec<_>>();
         assert_eq!(column(2), ["+10 %", "reference", "+2.0 % [-0.5, +4.5]"]);
         assert_eq!(column(3), ["no, all alike", "best mean", "yes, p 0.073"]);
-        let end = "Best set: the points that cannot be told apart from the best mean (Holm-adjusted p > \
+        let end = "Best set: the points that cannot be distinguished from the best mean (Holm-adjusted p > \
                    0.05). Without an interval: the same in all replications.";
         assert!(note.ends_with(end), "{note}");
         // The same runs are not a change of 0.0 %.

@@ -56,7 +56,7 @@ pub fn legend(sweep: &Sweep) -> Vec<String> {
     });
     if ranked && replications > 1 {
         legend.push(
-            "Best set: the points that cannot be told apart from the best mean (Holm-adjusted p > \
+            "Best set: the points that cannot be distinguished from the best mean (Holm-adjusted p > \
              0.05)."
                 .to_owned(),
         );
@@ -179,10 +179,12 @@ fn set(sweep: &Sweep, others: &[(&Cell, &Place)]) -> String {
         (0, 1) => format!(" The other point is worse ({how} ≤ 0.05)."),
         (0, many) => format!(" The {many} other points are worse ({how} ≤ 0.05)."),
         (1, 0) if count == 1 => {
-            format!(" It cannot be told apart from the other point ({how} > 0.05).")
+            format!(" It cannot be distinguished from the other point ({how} > 0.05).")
         }
         (many, 0) if many == count => {
-            format!(" It cannot be told apart from any of the {many} other points ({how} > 0.05).")
+            format!(
+                " It cannot be distinguished from any of the {many} other points ({how} > 0.05)."
+            )
         }
         (many, worse) => {
             let names: Vec<String> = members
@@ -200,7 +202,7 @@ fn set(sweep: &Sweep, others: &[(&Cell, &Place)]) -> String {
                 worse => format!("; {worse} points are worse"),
             };
             format!(
-                " It cannot be told apart from {}{more} ({how} > 0.05){rest}.",
+                " It cannot be distinguished from {}{more} ({how} > 0.05){rest}.",
                 names.join(", ")
             )
         }
@@ -248,7 +250,7 @@ mod tests {
         assert_eq!(
             sweep.answer(),
             ["The mean completion time of all flows is lowest at `size=2MB`: 233 ns [36, 1513], \
-                 the reference. It cannot be told apart from `size=4MB` (Holm-adjusted p > 0.05); 1 \
+                 the reference. It cannot be distinguished from `size=4MB` (Holm-adjusted p > 0.05); 1 \
                  point is worse."]
         );
         // From the first point it is 1 / 1.1 in every replication.
@@ -266,7 +268,7 @@ mod tests {
             [
                 "Reference: `size=1MB`, the first point of the grid. Changes are paired by replication, \
                  [95 % interval].",
-                "Best set: the points that cannot be told apart from the best mean (Holm-adjusted p > \
+                "Best set: the points that cannot be distinguished from the best mean (Holm-adjusted p > \
                  0.05)."
             ]
         );
@@ -290,13 +292,13 @@ mod tests {
         }
         let said = &sweep.answer()[0];
         let end =
-            " It cannot be told apart from any of the 2 other points (Holm-adjusted p > 0.05).";
+            " It cannot be distinguished from any of the 2 other points (Holm-adjusted p > 0.05).";
         assert!(said.ends_with(end), "{said}");
         sweep.points.pop();
         sweep.runs.retain(|row| row.point < 2);
         let said = &sweep.answer()[0];
         assert!(
-            said.ends_with(" It cannot be told apart from the other point (p > 0.05)."),
+            said.ends_with(" It cannot be distinguished from the other point (p > 0.05)."),
             "{said}"
         );
     }

@@ -183,7 +183,7 @@ pub fn points_long(sweep: &Sweep) -> Table {
     let best = |cell: &Cell| cell.place.as_ref()?.vs_best;
     change(table, "best", "the point of rank 1", &best)
         .f64("best_change_p", "The probability of a change from the point of rank 1 at least as large if there were none, adjusted by Holm's method for all points that are compared with it; NaN of one replication.", column(&|cell| cell.place.as_ref()?.p))
-        .text("best_set", "yes: the point of rank 1, and those that cannot be told apart from it (adjusted p above 0.05); no: the others; empty where that is not known.", texts(&|cell| {
+        .text("best_set", "yes: the point of rank 1, and those that cannot be distinguished from it (adjusted p above 0.05); no: the others; empty where that is not known.", texts(&|cell| {
             let known = cell.place.as_ref().and_then(|place| place.in_best_set);
             known.map_or("", |yes| if yes { "yes" } else { "no" }).to_owned()
         }))

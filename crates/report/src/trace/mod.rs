@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use floodway_model::Table;
 use floodway_model::family::Entry;
-use floodway_model::tables::moments;
+use floodway_model::tables::samples;
 
 use crate::Run;
 use crate::manifest::folder;
@@ -48,7 +48,7 @@ pub fn named(name: &str) -> Option<&'static Form> {
 
 /// Whether a run was recorded, so that there is something to trace.
 pub fn recorded(run: &Run) -> bool {
-    moments::View::of(run.tables).is_some()
+    samples::View::of(run.tables).is_some()
 }
 
 /// The trace of a run in a results directory.

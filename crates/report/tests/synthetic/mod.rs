@@ -312,7 +312,7 @@ fn timeline(variant: usize, rng: &mut Chance) -> Table {
         }
     }
     complete(
-        Table::new("timeline", "a moment of one queue number, over all ports of the fabric")
+        Table::new("timeline", "a sample of one queue number, over all ports of the fabric")
             .f64("time_ns", "when", times)
             .u64("queue", "the queue", queue)
             .f64("mean_backlog_bytes", "mean backlog over ports", means)

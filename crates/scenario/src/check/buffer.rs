@@ -57,7 +57,7 @@ pub fn check_names(
                 ),
                 Some(_) if book.is_none() => findings.error(
                     &[&place],
-                    format!("`{field}` is the pool of a book that is not there"),
+                    format!("`{field}` is the size of a pool that is not there"),
                     format!("write [{SHARED}.{}], or remove it", field.trim_end_matches("_pool")),
                 ),
                 Some(pool) => {
@@ -129,12 +129,12 @@ pub fn check_pausing(
         findings.warn(
             &[&spec.path("measured_on"), INGRESS],
             format!(
-                "{} is measured on the {} and does not see what the ingress book refuses",
+                "{} is measured on the {} and does not see what the ingress pool refuses",
                 spec.name,
                 spec.measured.name()
             ),
             format!(
-                "frames of lossless classes may be lost: measure on {}, or leave the ingress book \
+                "frames of lossless classes may be lost: measure on {}, or leave the ingress pool \
                  out",
                 spec.on_ingress()
             ),
@@ -425,7 +425,7 @@ fn egress_of_lossless(
             ),
             format!(
                 "frames may be lost if all of it is for one port: raise `{raised}` or \
-                 `{EGRESS}.alpha`, or leave the egress book out"
+                 `{EGRESS}.alpha`, or leave the egress pool out"
             ),
         );
     }

@@ -11,7 +11,7 @@ use crate::document::Document;
 
 const DRC: &str = "switch.flow_control.drc";
 const THRESHOLDS: &str = "switch.flow_control.drc.thresholds";
-const MEMORY: &str = "switch.flow_control.drc.memory";
+const BUFFER: &str = "switch.flow_control.drc.buffer";
 
 /// A direction is stopped when the last threshold is reached; what still comes must find room.
 pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
@@ -24,7 +24,7 @@ pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
             let limit = settings.switch.buffer.limit(&settings.switch.queue);
             let raised = largest.own.as_deref().unwrap_or(limit.field);
             findings.warn(
-                &places(&largest.own, &[THRESHOLDS, MEMORY, DRC]),
+                &places(&largest.own, &[THRESHOLDS, BUFFER, DRC]),
                 format!(
                     "the buffer above the last threshold is {available}, but if all {} other ports \
                      of {} send to one queue it takes {}",
@@ -39,7 +39,7 @@ pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
 /// What a queue that may hold so much still takes when the last threshold of its port is reached.
 fn above_stop(settings: &Document, spec: &Spec, largest: Bytes) -> Bytes {
     let queue = &settings.switch.queue;
-    let [.., stop] = spec.rises(spec.memory(queue.count, queue.size));
+    let [.., stop] = spec.rises(spec.buffer(queue.count, queue.size));
     Bytes(largest.0.saturating_sub(stop))
 }
 

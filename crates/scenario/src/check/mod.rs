@@ -266,25 +266,25 @@ fn names_and_times(settings: &Document, findings: &mut check::Findings<'_>) {
 
 /// Whether the record can be kept.
 fn check_record(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
-    let (moments, most) = (u64::from(settings.record), most_moments(graph));
-    if moments == 1 {
+    let (samples, most) = (u64::from(settings.record), most_samples(graph));
+    if samples == 1 {
         findings.error(
             &["record"],
             "a record of one sample shows nothing that happens over time",
             "write 2 or more, such as 200, or 0 for no record",
         );
-    } else if moments > most {
+    } else if samples > most {
         let ports = ports(graph);
         findings.error(
             &["record"],
-            format!("{moments} moments of {ports} ports make {} rows", moments * ports),
+            format!("{samples} samples of {ports} ports make {} rows", samples * ports),
             format!("at most {MOST_ROWS} are kept: write at most {most}"),
         );
     }
 }
 
-/// The most moments that a record of this network can have.
-pub(crate) fn most_moments(graph: &Graph) -> u64 {
+/// The most samples that a record of this network can have.
+pub(crate) fn most_samples(graph: &Graph) -> u64 {
     MOST_ROWS / ports(graph).max(1)
 }
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use floodway_model::{Bytes, Duration, Rate};
 
+use crate::renamed;
 use crate::text::{Entry, Item, Source, Value as Written, parse_value};
 
-/// The keys of a path as a `--set` reads them: `workload.01` is `workload.1`.
+/// The keys of a path as a `--set` reads them: `workload.01` is `workload.1`, and old names are the new ones.
 pub(super) fn keys(path: &str) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for part in path.split('.').map(str::trim) {
@@ -15,6 +16,7 @@ pub(super) fn keys(path: &str) -> Vec<String> {
         let number = number.filter(|_| keys != ["variants"]);
         keys.push(number.map_or_else(|| part.to_owned(), |number| number.to_string()));
     }
+    renamed::current(&mut keys);
     keys
 }
 

@@ -54,7 +54,7 @@ impl Until {
             return Ok(());
         }
         let message = format!(
-            "at_most is {}, but the scenario asks for {replications} replications at least",
+            "at_most is {}, but the scenario requires at least {replications} replications",
             self.at_most
         );
         let help = format!(

@@ -9,7 +9,7 @@ use super::overlay;
 use super::problem::Problem;
 use super::source::Place;
 use super::suggest;
-use crate::presets;
+use crate::{presets, renamed};
 
 /// Why a value does not fit, and where.
 #[derive(Debug)]
@@ -77,10 +77,17 @@ impl Fault {
                 let table = &path[..path.len() - 1];
                 let preset = presets::takes_preset(table).then_some(presets::KEY);
                 let fields: Vec<_> = fields.iter().copied().chain(preset).collect();
-                (
-                    format!("{} has no field `{name}`", owner(table)),
-                    suggest::remedy(name, "fields", &fields),
-                )
+                match renamed::new_name(table, name) {
+                    // Alone it would have been renamed.
+                    Some(new) => (
+                        format!("{} has both `{name}` and its new name `{new}`", owner(table)),
+                        format!("keep `{new}`"),
+                    ),
+                    None => (
+                        format!("{} has no field `{name}`", owner(table)),
+                        suggest::remedy(name, "fields", &fields),
+                    ),
+                }
             }
             Kind::UnknownMember { name, members } => (
                 format!("{} has no member `{name}`", owner(path)),

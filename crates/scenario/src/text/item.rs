@@ -6,6 +6,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::problem::Problem;
 use super::source::{Place, Source};
+use crate::renamed;
 
 /// A value with its place.
 #[derive(Clone, Debug)]
@@ -147,14 +148,16 @@ impl Item {
 
     /// The same, but not of a value that comes from a named set, whose key stands elsewhere.
     pub fn written_itself(&self, path: &str) -> Option<Place> {
+        let keys: Vec<String> = path.split('.').map(str::to_owned).collect();
         let mut at = (None, self);
-        for key in path.split('.') {
+        for key in &keys {
             let (place, next) = at.1.step(key)?;
-            at = (Some((place, key)), next);
+            at = (Some(place), next);
         }
-        let (key_place, key) = at.0?;
+        let (key_place, (key, table)) = (at.0?, keys.split_last()?);
         let is_index = key.parse::<usize>().is_ok();
-        let own = is_index || key_place.word().trim_matches(['"', '\'']) == key;
+        let word = key_place.word().trim_matches(['"', '\'']);
+        let own = is_index || word == key || renamed::new_name(table, word) == Some(key);
         own.then(|| at.1.place.clone())
     }
 

@@ -11,7 +11,7 @@ mod source;
 pub mod suggest;
 
 pub(crate) use decode::decode;
-pub(crate) use item::{Entry, Item, Value, parse, parse_value};
+pub(crate) use item::{Entry, Item, Table, Value, parse, parse_value};
 pub(crate) use overlay::{Setting, merge, normalise};
 pub use problem::{Error, Problem};
 pub use source::{Place, Position, Source};

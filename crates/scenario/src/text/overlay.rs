@@ -17,7 +17,7 @@ use super::item::{Entry, Item, Table, Value, parse_value};
 use super::problem::Problem;
 use super::source::{Place, Source};
 use super::suggest;
-use crate::workload;
+use crate::{renamed, workload};
 
 /// The families whose members stand side by side, each absent or present.
 const SIDE_BY_SIDE: &str = "switch.flow_control";
@@ -68,11 +68,12 @@ pub fn is_link(path: &[String]) -> bool {
 
 /// Writes a document's shorthands out: a member's name alone as its table, the ends of a link alone
 /// as its table, and `true` as a mechanism's empty table. `false` stays, because it has to remove what is below.
-pub fn normalise(item: &mut Item) {
-    normalise_at(item, &mut Vec::new());
+/// Old names of parameters become the new ones; the warnings of that are added to `warnings`.
+pub fn normalise(item: &mut Item, warnings: &mut Vec<Problem>) {
+    normalise_at(item, &mut Vec::new(), warnings);
 }
 
-fn normalise_at(item: &mut Item, path: &mut Vec<String>) {
+fn normalise_at(item: &mut Item, path: &mut Vec<String>, warnings: &mut Vec<Problem>) {
     let place = item.place.clone();
     match &mut item.value {
         Value::Text(name) if is_family(path) => {
@@ -81,16 +82,17 @@ fn normalise_at(item: &mut Item, path: &mut Vec<String>) {
         Value::Text(_) if is_link(path) => *item = Item::nested("ends", place, item.clone()),
         Value::Truth(true) if is_optional(path) => *item = Item::empty(place),
         Value::Table(table) => {
+            renamed::rename(table, path, warnings);
             for entry in &mut table.entries {
                 path.push(entry.key.clone());
-                normalise_at(&mut entry.item, path);
+                normalise_at(&mut entry.item, path, warnings);
                 path.pop();
             }
         }
         Value::List(items) => {
             for (index, item) in items.iter_mut().enumerate() {
                 path.push(index.to_string());
-                normalise_at(item, path);
+                normalise_at(item, path, warnings);
                 path.pop();
             }
         }
@@ -212,6 +214,8 @@ pub struct Setting {
     pub place: Place,
     /// The overlay that sets the value there.
     pub overlay: Item,
+    /// Warnings of an old name in the path or the value.
+    pub warnings: Vec<Problem>,
 }
 
 impl Setting {
@@ -239,8 +243,9 @@ impl Setting {
         for (key, place) in keys.iter().rev() {
             overlay = Item::nested(key, place.clone(), overlay);
         }
-        normalise(&mut overlay);
+        let mut warnings = Vec::new();
+        normalise(&mut overlay, &mut warnings);
         let path = keys.into_iter().map(|(key, _)| key).collect();
-        Ok(Self { path, place: Place::at(&source, 0..written.len()), overlay })
+        Ok(Self { path, place: Place::at(&source, 0..written.len()), overlay, warnings })
     }
 }

@@ -351,7 +351,7 @@ pub fn traffic(workloads: &[Ready], settings: &Document, graph: &Graph, seed: u6
 
 /// The most that a NIC takes before it sends it, of all classes.
 pub fn memory(settings: &Document) -> Bytes {
-    let of_class = settings.host.memory.map_or(0, |memory| memory.0);
+    let of_class = settings.host.buffer.map_or(0, |buffer| buffer.0);
     Bytes(of_class.saturating_mul(settings.switch.queue.count.into()))
 }
 

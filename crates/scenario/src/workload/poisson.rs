@@ -28,7 +28,7 @@ with_sizes! {
         /// says it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub load: Option<f64>,
-        /// The rate that `load` is a part of. Default that of the slowest link on the way from the
+        /// The rate that `load` is a part of. Default that of the slowest link on the path from the
         /// first sender to the first receiver.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub of: Option<Rate>,

@@ -54,7 +54,7 @@ impl Grants {
         }
         *asked = number;
         if *asked > *arrived {
-            let text = format!("it is asked for {asked} packets, and {arrived} have arrived");
+            let text = format!("its receiver pulls {asked} packets, and {arrived} have arrived");
             log.flow(flow, text);
         }
         if log.now + ROUNDING < self.next_at {

@@ -78,7 +78,7 @@ impl Host {
             let text = format!("physical queue {lane} of class {class} sends while it is stopped");
             log.flow(packet.flow, text);
         }
-        if let Some(size) = network.spec.host.memory {
+        if let Some(size) = network.spec.host.buffer {
             let waiting = &mut self.waiting[packet.class.index()];
             *waiting += u64::from(packet.bytes);
             if *waiting > size.0 {

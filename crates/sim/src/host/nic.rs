@@ -61,7 +61,7 @@ impl Nic {
             tx: Transmitter::new(link),
             control_class,
             lanes: None,
-            memory: spec.memory.map(memory),
+            memory: spec.buffer.map(memory),
             pause_scope: spec.pause_scope,
             control: VecDeque::new(),
             feedback: Vec::new(),
@@ -136,7 +136,7 @@ impl Nic {
     /// Removes the ready-made frame whose [`MADE`] was next in the class that was just served.
     pub(super) fn take_made(&mut self) -> Packet {
         let class = usize::from((self.turn + 7) % 8);
-        self.made[class].pop_front().expect("its turn came for a frame")
+        self.made[class].pop_front().expect("a frame of this class waits")
     }
 
     /// Queued replies and credit of receivers.

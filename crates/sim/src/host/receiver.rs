@@ -78,7 +78,7 @@ impl Receiver {
     /// A packet that was sent at `sent_at` has come: what is counted for every transport.
     #[inline]
     pub fn count(&mut self, packet: &Packet, sent_at: Instant) {
-        // Those that left for the memory of the NIC at one moment cannot be told apart.
+        // Those that left for the memory of the NIC at one time cannot be distinguished.
         if self.last_sent_at.is_some_and(|last| sent_at < last) {
             self.reordered += 1;
         }

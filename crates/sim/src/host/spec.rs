@@ -13,50 +13,50 @@ pub struct Spec {
     /// Scope of a pause in the NIC.
     pub pause_scope: PauseScope,
     /// Size of the NIC's transmit buffer per class, in bytes; `None` for a NIC without one.
-    pub memory: Option<Bytes>,
+    pub buffer: Option<Bytes>,
     /// Whether a pause of a data class also stops feedback that travels in that class.
     pub pause_feedback: bool,
 }
 
 impl Default for Spec {
     fn default() -> Self {
-        Self { pause_scope: PauseScope::default(), memory: None, pause_feedback: true }
+        Self { pause_scope: PauseScope::default(), buffer: None, pause_feedback: true }
     }
 }
 
 /// Upper limit: a long-lived sender fills the buffer at once, frame by frame.
-const LARGEST_MEMORY: Bytes = Bytes(1_000_000_000);
+const LARGEST_BUFFER: Bytes = Bytes(1_000_000_000);
 
 impl Spec {
     /// Checks that the transmit buffer is large enough and compatible with the switches. `findings` are
     /// about `host`.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        let Some(memory) = self.memory else { return };
+        let Some(buffer) = self.buffer else { return };
         let frame = facts.largest_frame.unwrap_or(0);
-        if memory.0 < u64::from(frame) {
+        if buffer.0 < u64::from(frame) {
             findings.error(
-                "memory",
-                format!("frames of {frame} bytes find no room in {memory}"),
+                "buffer",
+                format!("frames of {frame} bytes find no room in {buffer}"),
                 "make it larger: a frame leaves the host only if the NIC has room for it",
             );
         }
         let why = "it is for each class; remove it for frames that stay in the host";
-        findings.range("memory", memory, ..=LARGEST_MEMORY, why);
+        findings.range("buffer", buffer, ..=LARGEST_BUFFER, why);
         let isolation = facts.switch.flow_control.congestion_isolation.as_ref();
         if isolation.is_some_and(|isolation| isolation.hosts && isolation.signal != Signal::Off) {
             findings.error(
-                ["memory", "/switch.flow_control.congestion_isolation"],
+                ["buffer", "/switch.flow_control.congestion_isolation"],
                 "a flow that its NIC isolates would overtake its packets in the buffer of the NIC",
-                "remove `host.memory`, or leave isolation to switches with \
+                "remove `host.buffer`, or leave isolation to switches with \
                  `switch.flow_control.congestion_isolation.hosts = false`",
             );
         }
         if facts.switch.flow_control.bfc.is_some() {
             findings.error(
-                ["memory", "/switch.flow_control.bfc"],
+                ["buffer", "/switch.flow_control.bfc"],
                 "with Backpressure Flow Control the physical queues of a NIC hold flows back before \
                  they bring frames",
-                "remove `host.memory` or [switch.flow_control.bfc]",
+                "remove `host.buffer` or [switch.flow_control.bfc]",
             );
         }
     }

@@ -67,7 +67,7 @@ impl Sampling {
 
 /// All queues with the same number, at one sample.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Moment {
+pub struct Sample {
     /// Sum of the backlogs, in bytes.
     pub sum: u64,
     /// Largest backlog, in bytes.
@@ -86,7 +86,7 @@ pub struct Metrics {
     /// Of these, awaited flows, whose completion extends the measured interval.
     awaited_done: u64,
     /// `timeline[sample * queues + queue]`.
-    timeline: Vec<Moment>,
+    timeline: Vec<Sample>,
     /// `depths[(tier * queues + queue) * BINS + bin]`: number of samples.
     depths: Vec<u64>,
     /// `occupancy[(tier * 2 + scope) * BINS + bin]`: number of samples.
@@ -104,7 +104,7 @@ impl Metrics {
             hops: 0,
             flows_done: 0,
             awaited_done: 0,
-            timeline: vec![Moment::default(); sampling.count * queues],
+            timeline: vec![Sample::default(); sampling.count * queues],
             depths: vec![0; tiers * queues * BINS],
             occupancy: vec![0; tiers * Scope::ALL.len() * BINS],
             tallies: [None, None],
@@ -145,8 +145,8 @@ impl Metrics {
         if class < self.queues {
             let (first, end) = (self.sampling.before(since), self.sampling.before(until));
             for (sample, change) in [(first, 1), (end, -1)] {
-                if let Some(moment) = self.timeline.get_mut(sample * self.queues + class) {
-                    moment.paused_change += change;
+                if let Some(of_sample) = self.timeline.get_mut(sample * self.queues + class) {
+                    of_sample.paused_change += change;
                 }
             }
         }
@@ -155,9 +155,9 @@ impl Metrics {
     /// Records the backlog of a queue at sample number `sample`.
     #[inline]
     pub fn sample(&mut self, sample: usize, tier: usize, queue: usize, backlog: u64) {
-        let moment = &mut self.timeline[sample * self.queues + queue];
-        moment.sum += backlog;
-        moment.max = moment.max.max(backlog);
+        let of_sample = &mut self.timeline[sample * self.queues + queue];
+        of_sample.sum += backlog;
+        of_sample.max = of_sample.max.max(backlog);
         if self.sampling.measures(sample) {
             self.depths[(tier * self.queues + queue) * BINS + bin_of(backlog)] += 1;
         }
@@ -186,13 +186,13 @@ impl Metrics {
     }
 
     /// The samples before `end`: (time, queue, sums and maxima, paused ports).
-    pub fn timeline(&self, end: Instant) -> impl Iterator<Item = (Instant, usize, Moment, u64)> {
+    pub fn timeline(&self, end: Instant) -> impl Iterator<Item = (Instant, usize, Sample, u64)> {
         let mut paused = vec![0i64; self.queues];
         let until = self.sampling.before(end) * self.queues;
-        self.timeline[..until].iter().enumerate().map(move |(index, moment)| {
+        self.timeline[..until].iter().enumerate().map(move |(index, of_sample)| {
             let queue = index % self.queues;
-            paused[queue] += moment.paused_change;
-            (self.sampling.at(index / self.queues), queue, *moment, paused[queue] as u64)
+            paused[queue] += of_sample.paused_change;
+            (self.sampling.at(index / self.queues), queue, *of_sample, paused[queue] as u64)
         })
     }
 

@@ -171,7 +171,7 @@ impl Switch {
             queues.all(|(queue, books)| books.is_consistent(at_inputs(port, queue)))
         };
         if !self.ports.iter().enumerate().all(consistent) {
-            wrong.push("a queue's books differ from its packets".to_owned());
+            wrong.push("the accounting of a queue differs from its packets".to_owned());
         }
         wrong.extend(self.crossbar.iter().flat_map(|crossbar| crossbar.audit(&self.ports)));
         let data = self.ports.iter().flat_map(|port| &port.queues[..self.control_queue()]);

@@ -12,7 +12,7 @@ pub fn check(spec: &Spec) {
     let has = |known: bool, what: &str| assert!(known, "the naive simulator has no {what}");
     check_switch(&spec.switch, has);
     spec.profiles.iter().for_each(|profile| check_profile(profile, has));
-    has(spec.host.memory.is_none(), "buffer in a NIC");
+    has(spec.host.buffer.is_none(), "buffer in a NIC");
     has(spec.triggers.is_empty(), "flows that start after others");
     has(spec.flows.iter().all(|flow| !flow.in_turn), "sequential flows");
     has(spec.failures.is_empty(), "links that fail");

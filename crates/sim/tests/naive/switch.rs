@@ -152,15 +152,15 @@ impl Switch {
             aqm::Spec::DropTail(_) => false,
             aqm::Spec::Step(step) => backlog > step.threshold.0,
             aqm::Spec::Ramp(ramp) => {
-                let (low, high) = (ramp.low.0, ramp.high.0);
-                if backlog <= low {
+                let (kmin, kmax) = (ramp.kmin.0, ramp.kmax.0);
+                if backlog <= kmin {
                     return false;
                 }
-                let probability = if backlog >= high && ramp.above_high == ramp::AboveHigh::Step {
+                let probability = if backlog >= kmax && ramp.above_kmax == ramp::AboveKmax::Step {
                     1.0
                 } else {
-                    let part = (backlog.min(high) - low) as f64 / (high - low) as f64;
-                    ramp.max_probability * part
+                    let part = (backlog.min(kmax) - kmin) as f64 / (kmax - kmin) as f64;
+                    ramp.pmax * part
                 };
                 self.random.unit() < probability
             }

@@ -44,7 +44,7 @@ const ONE_QUEUE: &[&str] = &["switch.classify=single"];
 
 /// The other reading of ECN, for the variant that marks: a ramp that is set for all variants would give one
 /// to switches without.
-const STEP: &[&str] = &["variants.without-ci.switch.aqm.ramp.above_high=step"];
+const STEP: &[&str] = &["variants.without-ci.switch.aqm.ramp.above_kmax=step"];
 
 /// A shorter version of everything, for `--quick`. Much shorter ones lose the sign of what
 /// elephants gain, because permanent incasts need some milliseconds to settle.

@@ -23,17 +23,17 @@ pub static FACTORS: &[Factor] = &[
             choice(
                 "all marked above 300 KB",
                 "RED; figure 5 of the DCQCN paper; the decks' three numbers",
-                &["RAMP.above_high=step"],
+                &["RAMP.above_kmax=step"],
             ),
             choice(
                 "all marked above 300 KB, on departure",
                 "the same, where switches mark (decision 48)",
-                &["RAMP.above_high=step", "RAMP.at=departure"],
+                &["RAMP.above_kmax=step", "RAMP.at=departure"],
             ),
             choice(
                 "5 to 200 KB, on departure",
                 "DCQCN paper, figure 5 and section 5",
-                &["RAMP.low=5KB", "RAMP.high=200KB", "RAMP.above_high=step", "RAMP.at=departure"],
+                &["RAMP.kmin=5KB", "RAMP.kmax=200KB", "RAMP.above_kmax=step", "RAMP.at=departure"],
             ),
         ],
     },
@@ -78,8 +78,8 @@ pub static FACTORS: &[Factor] = &[
                 "with at most 1 %",
                 "decks: \"Max Probability 1%\", by its word",
                 &[
-                    "variants.ci.switch.flow_control.congestion_isolation.curve.above_high=cap",
-                    "variants.ci-local.switch.flow_control.congestion_isolation.curve.above_high=cap",
+                    "variants.ci.switch.flow_control.congestion_isolation.curve.above_kmax=cap",
+                    "variants.ci-local.switch.flow_control.congestion_isolation.curve.above_kmax=cap",
                 ],
             ),
         ],

@@ -17,7 +17,7 @@ pub struct Setting {
 }
 
 /// The other reading of ECN, where nothing is isolated.
-const STEP: &str = "variants.without-ci.switch.aqm.ramp.above_high=step";
+const STEP: &str = "variants.without-ci.switch.aqm.ramp.above_kmax=step";
 
 /// TCP as data centers set it: retransmission after a millisecond at the earliest.
 const TCP: [&str; 4] = [

@@ -295,7 +295,7 @@ mod tests {
     fn settings_of_a_ramp_are_for_variants_that_have_one() {
         static RAMPS: Readings = Readings {
             factors: &[
-                Factor { name: "ramp", choices: &[choice("a", &["RAMP.low=1KB", "t=a"])] },
+                Factor { name: "ramp", choices: &[choice("a", &["RAMP.kmin=1KB", "t=a"])] },
                 Factor {
                     name: "marks",
                     choices: &[choice("a", &[]), choice("b", &["variants.y.switch.aqm=ramp"])],
@@ -315,9 +315,9 @@ mod tests {
             let reading = RAMPS.reading("r", vec![0, marks]);
             RAMPS.experiments(&reading, Level::Quick).remove(0).set
         };
-        assert_eq!(set(0), ["t=a", "variants.x.switch.aqm.ramp.low=1KB"]);
-        let of_y = ["variants.y.switch.aqm=ramp", "variants.y.switch.aqm.ramp.low=1KB"];
-        assert_eq!(set(1), ["t=a", of_y[0], "variants.x.switch.aqm.ramp.low=1KB", of_y[1]]);
+        assert_eq!(set(0), ["t=a", "variants.x.switch.aqm.ramp.kmin=1KB"]);
+        let of_y = ["variants.y.switch.aqm=ramp", "variants.y.switch.aqm.ramp.kmin=1KB"];
+        assert_eq!(set(1), ["t=a", of_y[0], "variants.x.switch.aqm.ramp.kmin=1KB", of_y[1]]);
     }
 
     #[test]

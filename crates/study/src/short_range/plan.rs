@@ -65,8 +65,8 @@ pub const SWEEP_READINGS: &[Reading] = &[
             "variants.pause-egress.switch.flow_control.pause.xon=32KB",
         ],
     ),
-    ("nic-8", "8 KB in each node", &["host.memory=8KB"]),
-    ("nic-512", "512 KB in each node", &["host.memory=512KB"]),
+    ("nic-8", "8 KB in each node", &["host.buffer=8KB"]),
+    ("nic-512", "512 KB in each node", &["host.buffer=512KB"]),
     (
         "slow-switch",
         "switches of 2 us",
@@ -207,7 +207,7 @@ fn of_size(experiment: Experiment, kb: u32) -> Experiment {
         let path = format!("variants.{variant}.switch.flow_control.pause");
         [format!("{path}.xoff={xoff}B"), format!("{path}.xon={xon}B")]
     };
-    let mut set = vec![format!("switch.queue.size={kb}KB"), format!("host.memory={kb}KB")];
+    let mut set = vec![format!("switch.queue.size={kb}KB"), format!("host.buffer={kb}KB")];
     set.extend(pause(super::PAUSE, ingress, go_on));
     set.extend(pause(super::PAUSE_EGRESS, egress, kb * 600));
     with(experiment, &set)
@@ -218,7 +218,7 @@ fn of_ports(experiment: Experiment, kb: u32) -> Experiment {
     let pause = "variants.pause.switch.flow_control.pause";
     let mut set = vec![
         format!("switch.queue.size={kb}KB"),
-        format!("host.memory={kb}KB"),
+        format!("host.buffer={kb}KB"),
         format!("{pause}.xoff={}B", kb * 1_000 - 6_000),
         format!("{pause}.xon={}B", kb * 1_000 - 9_000),
     ];

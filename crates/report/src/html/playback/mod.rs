@@ -1,5 +1,5 @@
-//! The section that plays the record of a run back: a picture of one moment, and for the script all
-//! moments of every variant.
+//! The section that plays the record of a run back: a picture of one sample, and for the script all
+//! samples of every variant.
 
 mod stage;
 mod still;
@@ -15,7 +15,7 @@ use super::r#type::set;
 use crate::evidence::WIDE;
 use crate::recording::fabric::MOST_ENDS;
 use crate::recording::{
-    Cell, Fabric, LEVELS_PER_DOUBLING, MOST_MOMENTS, Recording, SMALLEST, Total,
+    Cell, Fabric, LEVELS_PER_DOUBLING, MOST_SAMPLES, Recording, SMALLEST, Total,
 };
 use crate::words;
 use stage::{BAR, Stage};
@@ -50,8 +50,8 @@ impl Page<'_> {
                 let _ = writeln!(
                     text,
                     "<h2>See the congestion</h2>\n<p>The runs were recorded, but a network with more \
-                     than {} ports is not drawn: the tables <code>moments</code>, <code>backlogs</code> \
-                     and <code>stretches</code> have what happened.</p>",
+                     than {} ports is not drawn: the tables <code>samples</code>, <code>backlogs</code> \
+                     and <code>pause_intervals</code> have what happened.</p>",
                     words::count(MOST_ENDS as f64)
                 );
             }
@@ -84,24 +84,24 @@ impl Page<'_> {
         let mut text = String::from(
             "<p>The fabric over time, in the first replication: hosts at the bottom, switches above \
              them by tier. The half of a link that is next to a node shows what \
-             that node sends. How busy and how long paused a port was is told of the time since the \
-             moment before, what waits in it of the moment itself.</p>\n",
+             that node sends. How busy a port was and how long it was paused is of the time since the \
+             previous sample, its backlog of the sample itself.</p>\n",
         );
         let mut notes = Vec::new();
         if all.iter().any(|(_, recording)| recording.fabric.bundles()) {
             notes.push(
                 "There are too many hosts to draw each: those of a switch are one bundle, whose links \
-                 are told as one, with the mean of how busy they are, the deepest of their queues and \
+                 are shown as one, with the mean of how busy they are, the deepest of their queues and \
                  the longest of their pauses."
                     .to_string(),
             );
         }
         if first.every > 1 {
             notes.push(format!(
-                "Every {} moment of the record is shown, {} of at most {MOST_MOMENTS}; what links did \
-                 between them is in the sums. The table moments has all of them.",
+                "Every {} sample of the record is shown, {} of at most {MOST_SAMPLES}; what links did \
+                 between them is in the sums. The table samples has all of them.",
                 ordinal(first.every),
-                first.moments
+                first.samples
             ));
         }
         let recorded = (0..self.summary.order.len())
@@ -119,34 +119,34 @@ impl Page<'_> {
         text
     }
 
-    /// The moment that shows most, of all variants.
+    /// The sample that shows most, of all variants.
     fn picture(&self, all: &[(usize, &Recording)], deepest: u8) -> String {
         let worst = |(at, recording): &(usize, &Recording)| {
-            let (moment, much) = recording.worst();
-            (*at, moment, much)
+            let (sample, much) = recording.worst();
+            (*at, sample, much)
         };
         let most = all.iter().map(worst).max_by(|(a, _, (paused, waits)), (b, _, other)| {
             // Of variants alike the first.
             paused.total_cmp(&other.0).then(waits.cmp(&other.1)).then(b.cmp(a))
         });
-        let (at, moment, (paused, _)) = most.expect("there is one");
+        let (at, sample, (paused, _)) = most.expect("there is one");
         let recording = self.experiment.recording(at).expect("it is among them");
-        let (name, total) = (&self.summary.order[at], &recording.totals[moment]);
-        let time = words::time(recording.time_ns(moment));
+        let (name, total) = (&self.summary.order[at], &recording.totals[sample]);
+        let time = words::time(recording.time_ns(sample));
         let why = if paused > 0.0 { "most is paused" } else { "most waits" };
-        let caption = format!("{name} at {time}, the moment at which {why}");
+        let caption = format!("{name} at {time}, the sample at which {why}");
         let note = format!("{}.", told(total));
         let title = format!("The fabric of {caption}: {}", told(total));
         format!(
             "<figure class=\"still\">\n<figcaption>{}</figcaption>\n<div class=\"sideways\" \
              tabindex=\"0\">{}</div><p>{}</p></figure>\n",
             set(&caption),
-            still::svg(recording, moment, deepest, WIDE, &title),
+            still::svg(recording, sample, deepest, WIDE, &title),
             set(&note)
         )
     }
 
-    /// What the script needs to know besides the moments.
+    /// What the script needs to know besides the samples.
     fn scene(&self, all: &[(usize, &Recording)], deepest: u8) -> Value {
         let mut fabrics: Vec<&Fabric> = Vec::new();
         let mut variants = Vec::new();
@@ -162,7 +162,7 @@ impl Page<'_> {
                 "fabric": known.unwrap_or(fabrics.len() - 1),
                 "first": recording.first_ns,
                 "interval": recording.interval_ns,
-                "moments": recording.moments,
+                "samples": recording.samples,
                 "worst": recording.worst().0,
                 "paused": column(|total| total.paused.into()),
                 "roots": column(|total| total.roots.into()),
@@ -223,7 +223,7 @@ fn geometry(fabric: &Fabric) -> Value {
     json!({ "height": stage.height, "rows": rows, "nodes": nodes, "ends": ends })
 }
 
-/// What a whole fabric does at a moment.
+/// What a whole fabric does at a sample.
 fn told(total: &Total) -> String {
     let many = |many: u32, one: &str, more: &str| match many {
         0 => format!("no {one}"),

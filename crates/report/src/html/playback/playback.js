@@ -1,8 +1,8 @@
-// Plays the record of a run back: the fabric at one moment after another, of one variant or of two
+// Plays the record of a run back: the fabric at one sample after another, of one variant or of two
 // below each other. It draws what the still picture shows, by the same geometry (stage.rs, still.rs).
 'use strict';
 {
-  const { unpack, prepare, momentAt, bytesInWords, clock, counted } = recording;
+  const { unpack, prepare, sampleAt, bytesInWords, clock, counted } = recording;
 
   // The names of rows stand beside the fabric, where there is room.
   const MARGIN = 86;
@@ -89,7 +89,7 @@
     const timeShown = element(controls, 'span', { class: 'time' });
     const speeds = SPEEDS.map((seconds) => [seconds, `whole run in ${seconds} s`]);
     choice(controls, 'Speed', speeds, seconds, (chosen) => (seconds = chosen));
-    const worst = element(controls, 'button', { type: 'button' }, 'Worst moment');
+    const worst = element(controls, 'button', { type: 'button' }, 'Worst sample');
     if (variants.length > 1) {
       const names = variants.map((variant, at) => [at, variant.name]);
       const which = element(controls, 'span', { class: 'bar' });
@@ -121,15 +121,15 @@
       'p',
       { class: 'keys' },
       'Point at a port to read it, click or tap to keep it. Space plays and stops, the arrow keys go to ' +
-        'the moment before and after.'
+        'the sample before and after.'
     );
 
-    // Makes a panel for every variant that is shown, and the list of moments that any of them has.
+    // Makes a panel for every variant that is shown, and the list of samples that any of them has.
     function arrange() {
       const now = ticks[tick];
       const times = shown.flatMap((at) => {
-        const { first, interval, moments } = variants[at];
-        return Array.from({ length: moments }, (_, moment) => first + moment * interval);
+        const { first, interval, samples } = variants[at];
+        return Array.from({ length: samples }, (_, sample) => first + sample * interval);
       });
       times.sort((a, b) => a - b);
       ticks = times.filter((time, at) => at === 0 || time - times[at - 1] > 1e-3);
@@ -206,16 +206,16 @@
 
     function drawPanel(panel, time) {
       const { variant, fabric, canvas } = panel;
-      const moment = momentAt(variant, time);
+      const sample = sampleAt(variant, time);
       panel.total.textContent =
-        moment < 0
+        sample < 0
           ? 'the run has ended'
           : [
-              counted(variant.paused[moment], 'port paused', 'ports paused'),
-              ...(variant.paused[moment]
-                ? [counted(variant.roots[moment], 'root of pauses', 'roots of pauses')]
+              counted(variant.paused[sample], 'port paused', 'ports paused'),
+              ...(variant.paused[sample]
+                ? [counted(variant.roots[sample], 'root of pauses', 'roots of pauses')]
                 : []),
-              bytesInWords(variant.backlog[moment]) + ' waiting',
+              bytesInWords(variant.backlog[sample]) + ' waiting',
             ].join(', ');
       const width = canvas.clientWidth;
       const pen = sized(canvas, width, fabric.height);
@@ -224,7 +224,7 @@
       panel.x = (share) => margin + 1 + share * (width - margin - 2);
       // Lines are as wide as the distance of ports allows.
       panel.fine = Math.min(1, Math.max(0.4, (fabric.gap * (width - margin)) / 4.5));
-      const cell = cellsAt(variant, fabric, moment);
+      const cell = cellsAt(variant, fabric, sample);
       drawLinks(pen, panel, cell);
       drawNodes(pen, panel, cell, margin);
       drawQueues(pen, panel, cell);
@@ -247,13 +247,13 @@
       }
     }
 
-    // The three bytes of an end at a moment: bytes stand kind by kind and end by end.
-    function cellsAt(variant, fabric, moment) {
-      const { cells, moments } = variant;
-      const kind = fabric.ends.length * moments;
-      if (moment < 0) return () => [0, 0, 0];
+    // The three bytes of an end at a sample: bytes stand kind by kind and end by end.
+    function cellsAt(variant, fabric, sample) {
+      const { cells, samples } = variant;
+      const kind = fabric.ends.length * samples;
+      if (sample < 0) return () => [0, 0, 0];
       return (end) => {
-        const at = end * moments + moment;
+        const at = end * samples + sample;
         return [cells[at], cells[at + kind], cells[at + 2 * kind]];
       };
     }
@@ -420,12 +420,12 @@
         const variant = variants[at];
         const floor = STRIP * (row + 1) - 1;
         const y = (value, most) => floor - (value / (most || 1)) * (STRIP - 4);
-        const times = variant.backlog.map((_, moment) => variant.first + moment * variant.interval);
+        const times = variant.backlog.map((_, sample) => variant.first + sample * variant.interval);
         pen.fillStyle = look.s1;
         pen.globalAlpha = 0.35;
         pen.beginPath();
         pen.moveTo(x(times[0]), floor);
-        times.forEach((time, moment) => pen.lineTo(x(time), y(variant.backlog[moment], mostWaits)));
+        times.forEach((time, sample) => pen.lineTo(x(time), y(variant.backlog[sample], mostWaits)));
         pen.lineTo(x(times[times.length - 1]), floor);
         pen.fill();
         pen.globalAlpha = 1;
@@ -439,7 +439,7 @@
           pen.strokeStyle = look.alarm;
           pen.lineWidth = 1.3;
           pen.beginPath();
-          times.forEach((time, moment) => pen.lineTo(x(time), y(variant.paused[moment], mostPaused)));
+          times.forEach((time, sample) => pen.lineTo(x(time), y(variant.paused[sample], mostPaused)));
           pen.stroke();
         }
         pen.textAlign = 'right';
@@ -544,8 +544,8 @@
 
     root.classList.add('live');
     arrange();
-    const { first, interval, worst: moment } = variants[scene.worst];
-    tick = nearestTick(first + interval * moment);
+    const { first, interval, worst: sample } = variants[scene.worst];
+    tick = nearestTick(first + interval * sample);
     new ResizeObserver(draw).observe(stage);
     draw();
   }

@@ -42,7 +42,7 @@ const recording = (() => {
 
   const bytesInWords = (bytes) => scaled(bytes, [[1e9, 'GB'], [1e6, 'MB'], [1e3, 'KB'], [1, 'B']]);
 
-  // A time with as many decimals as moments need, all in the same unit so that nothing jumps.
+  // A time with as many decimals as samples need, all in the same unit so that nothing jumps.
   function clock(first, last, interval) {
     const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
     const [scale, unit] = units.find(([scale]) => last >= scale) || units[3];
@@ -52,11 +52,11 @@ const recording = (() => {
 
   const counted = (many, one, more) => (many === 1 ? '1 ' + one : (many || 'no') + ' ' + more);
 
-  // What a variant shows at a time: the moment before or at which it is, or none after its end.
-  function momentAt(variant, time) {
-    const moment = Math.max(0, Math.ceil((time - variant.first) / variant.interval - 1e-6));
-    return moment < variant.moments ? moment : -1;
+  // What a variant shows at a time: the sample before or at which it is, or none after its end.
+  function sampleAt(variant, time) {
+    const sample = Math.max(0, Math.ceil((time - variant.first) / variant.interval - 1e-6));
+    return sample < variant.samples ? sample : -1;
   }
 
-  return { unpack, prepare, momentAt, bytesInWords, clock, counted };
+  return { unpack, prepare, sampleAt, bytesInWords, clock, counted };
 })();

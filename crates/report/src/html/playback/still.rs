@@ -1,4 +1,4 @@
-//! One moment of a record as a picture, for paper and for those who run no scripts: the script draws
+//! One sample of a record as a picture, for paper and for those who run no scripts: the script draws
 //! the same.
 
 use std::fmt::Write;
@@ -33,9 +33,9 @@ fn bar(depth: u8, deepest: u8) -> f64 {
     (BAR * over / f64::from(deepest.saturating_sub(FLOOR).max(1))).max(1.5)
 }
 
-/// The picture of a moment, so wide.
-pub fn svg(recording: &Recording, moment: usize, deepest: u8, width: f64, title: &str) -> String {
-    let still = Still { recording, moment, stage: Stage::of(&recording.fabric), width };
+/// The picture of a sample, so wide.
+pub fn svg(recording: &Recording, sample: usize, deepest: u8, width: f64, title: &str) -> String {
+    let still = Still { recording, sample, stage: Stage::of(&recording.fabric), width };
     let title = escape(title);
     let class = if recording.fabric.ends.len() > MANY { "many" } else { "few" };
     let mut text = format!(
@@ -51,7 +51,7 @@ pub fn svg(recording: &Recording, moment: usize, deepest: u8, width: f64, title:
 
 struct Still<'a> {
     recording: &'a Recording,
-    moment: usize,
+    sample: usize,
     stage: Stage,
     width: f64,
 }
@@ -84,7 +84,7 @@ impl Still<'_> {
 
     fn cells(&self) -> impl Iterator<Item = (&End, Cell)> {
         let ends = self.recording.fabric.ends.iter().enumerate();
-        ends.map(|(number, end)| (end, self.recording.cell(self.moment, number)))
+        ends.map(|(number, end)| (end, self.recording.cell(self.sample, number)))
     }
 
     /// All halves of links, one path for each colour.

@@ -77,7 +77,7 @@ fn guide(text: &mut String) {
              in a reading</i> if each of its numbers has the claimed sign there, or keeps the claimed \
              limit, and the interval leaves no doubt. The verdict is over all readings: <i>in 12 of 16 \
              readings</i> means that 16 could be judged. Choices after <i>if</i> are the one or two \
-             that tell best in which readings a claim holds.",
+             that best separate the readings in which a claim holds.",
         ),
         (
             "comparison",

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use floodway_model::Table;
-use floodway_model::tables::{backlogs, links, moments, pauses, stretches};
+use floodway_model::tables::{backlogs, links, pause_intervals, pauses, samples};
 
 use super::message::Counter;
 use super::writer::{TrackId, Writer};
@@ -16,9 +16,9 @@ type Place<'a> = (&'a str, u64);
 /// What was recorded of a port, by rows of the tables.
 #[derive(Default)]
 struct Port {
-    moments: Vec<usize>,
+    samples: Vec<usize>,
     backlogs: BTreeMap<u64, Vec<usize>>,
-    stretches: BTreeMap<u64, Vec<usize>>,
+    pause_intervals: BTreeMap<u64, Vec<usize>>,
 }
 
 /// Writes what was recorded, ports that did nothing left out.
@@ -27,10 +27,10 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
         return Ok(());
     };
     let mut recorded: HashMap<Place, Port> = HashMap::new();
-    let moments = moments::View::of(tables);
-    if let Some(moments) = &moments {
-        for (row, place) in places(moments.node, moments.port) {
-            recorded.entry(place).or_default().moments.push(row);
+    let samples = samples::View::of(tables);
+    if let Some(samples) = &samples {
+        for (row, place) in places(samples.node, samples.port) {
+            recorded.entry(place).or_default().samples.push(row);
         }
     }
     let backlogs = backlogs::View::of(tables);
@@ -40,11 +40,11 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
             queues.entry(backlogs.queue[row]).or_default().push(row);
         }
     }
-    let stretches = stretches::View::of(tables);
-    if let Some(stretches) = &stretches {
-        for (row, place) in places(stretches.node, stretches.port) {
-            let classes = &mut recorded.entry(place).or_default().stretches;
-            classes.entry(stretches.class[row]).or_default().push(row);
+    let pause_intervals = pause_intervals::View::of(tables);
+    if let Some(pause_intervals) = &pause_intervals {
+        for (row, place) in places(pause_intervals.node, pause_intervals.port) {
+            let classes = &mut recorded.entry(place).or_default().pause_intervals;
+            classes.entry(pause_intervals.class[row]).or_default().push(row);
         }
     }
 
@@ -72,16 +72,16 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
         };
         let name = format!("port {} → {}", place.1, links.peer[row]);
         let track = writer.group(Some(node), place.1 as usize, &name, "")?;
-        if let Some(moments) = &moments {
-            busy(writer, track, moments, &port.moments)?;
+        if let Some(samples) = &samples {
+            busy(writer, track, samples, &port.samples)?;
         }
         for (&queue, rows) in &port.backlogs {
             let backlogs = backlogs.as_ref().expect("rows are of a table");
             waiting(writer, track, queue, backlogs, rows)?;
         }
-        for (&class, rows) in &port.stretches {
-            let stretches = stretches.as_ref().expect("rows are of a table");
-            paused(writer, track, class, stretches, rows)?;
+        for (&class, rows) in &port.pause_intervals {
+            let pause_intervals = pause_intervals.as_ref().expect("rows are of a table");
+            paused(writer, track, class, pause_intervals, rows)?;
         }
     }
     Ok(())
@@ -92,11 +92,11 @@ fn places<'a>(nodes: &'a [String], ports: &'a [u64]) -> impl Iterator<Item = (us
     nodes.iter().zip(ports).map(|(node, &port)| (node.as_str(), port)).enumerate()
 }
 
-/// How busy the port's wire was between one moment and the next, in percent.
+/// How busy the port's wire was between one sample and the next, in percent.
 fn busy(
     writer: &mut Writer,
     port: TrackId,
-    table: &moments::View<'_>,
+    table: &samples::View<'_>,
     rows: &[usize],
 ) -> io::Result<()> {
     let (times, spans) = (table.time_ns, table.interval_ns);
@@ -111,10 +111,10 @@ fn busy(
     };
     let track = writer.counter(port, 0, "busy", counter)?;
     let mut known_until = 0.0;
-    // The moment at which a run begins has no time before it.
+    // The sample at which a run begins has no time before it.
     for &row in rows.iter().filter(|row| spans[**row] > 0.0) {
         let from = times[row] - spans[row];
-        // Of moments at which the port did nothing there are no rows.
+        // Of samples at which the port did nothing there are no rows.
         if from > known_until {
             writer.real(track, known_until, 0.0)?;
         }
@@ -151,7 +151,7 @@ fn paused(
     writer: &mut Writer,
     port: TrackId,
     class: u64,
-    table: &stretches::View<'_>,
+    table: &pause_intervals::View<'_>,
     rows: &[usize],
 ) -> io::Result<()> {
     let name = format!("paused {class}");

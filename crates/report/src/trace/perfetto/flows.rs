@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::io;
 
 use floodway_model::Table;
-use floodway_model::tables::{flows, moments, nodes};
+use floodway_model::tables::{flows, nodes, samples};
 
 use super::FLOWS;
 use super::message::Annotation;
@@ -77,8 +77,8 @@ fn facts(flows: &flows::View<'_>, row: usize) -> Vec<Annotation> {
 
 /// When the trace ends: with the last thing that is known to have happened.
 fn end(tables: &[Table], starts: &[f64], times: &[f64]) -> f64 {
-    let moments = moments::View::of(tables);
-    let last = moments.map_or(&[][..], |moments| moments.time_ns).iter().copied();
+    let samples = samples::View::of(tables);
+    let last = samples.map_or(&[][..], |samples| samples.time_ns).iter().copied();
     let ends = starts.iter().zip(times).map(|(start, time)| start + time);
     // NaN, of a flow that did not end, is less than everything for `max`.
     last.chain(ends).chain(starts.iter().copied()).fold(0.0, f64::max)

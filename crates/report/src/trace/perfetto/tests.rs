@@ -2,7 +2,7 @@
 //! schema, from Python.
 
 use floodway_model::Table;
-use floodway_model::tables::{backlogs, complete, stretches};
+use floodway_model::tables::{backlogs, complete, pause_intervals};
 use prost::Message;
 
 use super::message::{Event, Kind, Packet};
@@ -65,9 +65,9 @@ fn fabric() -> Vec<Table> {
     ]
 }
 
-fn moments() -> Table {
+fn samples() -> Table {
     complete(
-        Table::new("moments", "")
+        Table::new("samples", "")
             .f64("time_ns", "", vec![0.0, 2_000.0, 4_000.0, 4_000.0])
             .f64("interval_ns", "", vec![0.0, 1_000.0, 1_000.0, 1_000.0])
             .text("node", "", texts(&["leaf0", "leaf0", "leaf0", "h0"]))
@@ -78,7 +78,7 @@ fn moments() -> Table {
 
 #[test]
 fn links_are_counters_and_idle_between_their_rows() {
-    let tracks = read(&[fabric(), vec![moments()]].concat());
+    let tracks = read(&[fabric(), vec![samples()]].concat());
     let names: Vec<_> = tracks.iter().map(|track| track.0.as_str()).collect();
     let port = "switches next to hosts (tier 0)/leaf0/port 3 → h0";
     // The port of the host was never busy, and has no counter.
@@ -108,15 +108,15 @@ fn queues_are_counters_and_pauses_slices() {
         backlog_bytes,
     };
     let backlogs = [(2_000.0, 4_500), (3_000.0, 0)].map(backlog).into_iter().collect();
-    let stretch = |(from_ns, until_ns)| stretches::Row {
+    let interval = |(from_ns, until_ns)| pause_intervals::Row {
         node: "leaf0".to_owned(),
         port: 3,
         class: 0,
         from_ns,
         until_ns,
     };
-    let stretches = [(10.4, 20.0), (20.0, 31.6)].map(stretch).into_iter().collect();
-    let tracks = read(&[fabric(), vec![backlogs, stretches]].concat());
+    let pause_intervals = [(10.4, 20.0), (20.0, 31.6)].map(interval).into_iter().collect();
+    let tracks = read(&[fabric(), vec![backlogs, pause_intervals]].concat());
     let [.., queue, paused] = &tracks[..] else { panic!("{tracks:?}") };
     assert!(queue.0.ends_with("leaf0/port 3 → h0/queue 1"), "{}", queue.0);
     let values: Vec<_> =
@@ -149,7 +149,7 @@ fn flows_that_overlap_have_tracks_of_their_own() {
             .f64("fct_ns", "", vec![100.0, 500.0, 10.0, f64::NAN])
             .f64("slowdown", "", vec![1.5, 2.5, 1.0, f64::NAN]),
     );
-    let tracks = read(&[fabric(), vec![flows, moments()]].concat());
+    let tracks = read(&[fabric(), vec![flows, samples()]].concat());
     let lanes: Vec<_> = tracks.iter().filter(|track| track.0 == "flows/h0/flows").collect();
     let slices = |lane: usize| -> Vec<_> {
         lanes[lane].1.iter().map(|(at, event)| (*at, event.name.clone())).collect()

@@ -39,7 +39,7 @@ pub fn of_segments(
                 "`{name}` counts marked segments, and classic feedback reports only that there are \
                  some"
             ),
-            "remove `ecn`: the congestion control asks for the feedback that it needs",
+            "remove `ecn`: the congestion control requests the feedback that it needs",
         );
     } else if scalable && let Some(place) = settings.switch.no_marks() {
         findings.warn(

@@ -272,7 +272,8 @@ fn expect_down(tier: &Tier<'_>, below: u64, bundle: u64, what: &str) -> Result<(
         "a switch would have {down} links downward, and {below} {what} with {bundle} each need \
          {needs}"
     );
-    Err(word.problem(message, "correct `Radix_Down`, or `Radix_Up` and `Bundle`, as htsim asks"))
+    Err(word
+        .problem(message, "correct `Radix_Down`, or `Radix_Up` and `Bundle`, as htsim requires"))
 }
 
 /// Whether `Oversubscribed` is what the links make of it.
@@ -289,7 +290,8 @@ fn check_oversubscription(lower: &Tier<'_>, upper: &Tier<'_>) -> Result<(), Prob
         "`Oversubscribed` is {said}, and the capacity of a switch downward over that upward is \
          {ratio}"
     );
-    Err(word.problem(message, "correct `Oversubscribed`, the radices or the speeds, as htsim asks"))
+    Err(word
+        .problem(message, "correct `Oversubscribed`, the radices or the speeds, as htsim requires"))
 }
 
 fn build(text: &Text<'_>, counts: &Counts) -> Result<Graph, Problem> {

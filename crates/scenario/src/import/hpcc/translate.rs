@@ -255,21 +255,21 @@ impl Translation<'_> {
         let first = curves[0];
         let high = first.2.max(first.1 + 1);
         self.scenario.quoted(
-            "low",
+            "kmin",
             Bytes(first.1),
             format!("KMIN_MAP at {}; its KB is 1000 B", first.0),
         );
-        self.scenario.quoted("high", Bytes(high), format!("KMAX_MAP at {}", first.0));
+        self.scenario.quoted("kmax", Bytes(high), format!("KMAX_MAP at {}", first.0));
         let from = format!("PMAX_MAP at {}", first.0);
-        self.scenario.bare("max_probability", format!("{:?}", first.3), from);
+        self.scenario.bare("pmax", format!("{:?}", first.3), from);
         for (rate, low, high, most) in &curves[1..] {
             self.scenario.table("[switch.aqm.ramp.by_rate]");
             self.scenario.quoted("rate", rate, "");
-            self.scenario.quoted("low", Bytes(*low), "KMIN_MAP");
-            self.scenario.quoted("high", Bytes(*high), "KMAX_MAP");
-            self.scenario.bare("max_probability", format!("{most:?}"), "PMAX_MAP");
+            self.scenario.quoted("kmin", Bytes(*low), "KMIN_MAP");
+            self.scenario.quoted("kmax", Bytes(*high), "KMAX_MAP");
+            self.scenario.bare("pmax", format!("{most:?}"), "PMAX_MAP");
         }
-        for (map, field) in MAPS.iter().zip(["low", "high", "max_probability"]) {
+        for (map, field) in MAPS.iter().zip(["kmin", "kmax", "pmax"]) {
             self.note_kept(map, "", &format!("switch.aqm.ramp.{field} and .by_rate"));
         }
         Ok(())
@@ -448,7 +448,7 @@ impl Translation<'_> {
         if times.groups.len() > 1 {
             let groups: Vec<&str> = times.groups.iter().map(String::as_str).collect();
             let meaning = format!(
-                "priority groups {} share one queue and one class; in the simulator they take turns",
+                "priority groups {} share one queue and one class; in the simulator they are served round robin",
                 groups.join(", ")
             );
             self.about(Fate::Differs, "flows", &meaning);
@@ -490,7 +490,11 @@ impl Translation<'_> {
             }
             self.note_kept("ERROR_RATE_PER_LINK", "0", "links lose nothing");
         }
-        self.about(Fate::Kept, "NIC", "flows take turns packet by packet, after acknowledgements");
+        self.about(
+            Fate::Kept,
+            "NIC",
+            "flows are served round robin by packet, after acknowledgements",
+        );
         self.about(
             Fate::Differs,
             "completion",

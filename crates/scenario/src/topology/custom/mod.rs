@@ -21,7 +21,7 @@ pub use names::{ADVICE, BETWEEN, Names};
 /// Parameters. Hosts and switches have the names that are written, and the numbers of their order.
 /// A name that ends in two numbers with a dash between them is several: "client 0-3" is client 0,
 /// client 1, client 2 and client 3. The tier of a switch is the number of links between it and the
-/// nearest switch that has hosts. Traffic takes the ways with the fewest links, whatever their
+/// nearest switch that has hosts. Traffic takes the paths with the fewest links, whatever their
 /// rates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -50,13 +50,13 @@ pub struct Link {
     /// What is joined, like "access -- core". Where several names stand on a side, such as
     /// "client 0-3" or "client 0, client 5", each has a link to each on the other side.
     pub ends: String,
-    /// Rate, the same both ways. Default that of the topology.
+    /// Rate, the same in both directions. Default that of the topology.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Propagation delay, the same both ways. Default that of the topology.
+    /// Propagation delay, the same in both directions. Default that of the topology.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
-    /// Parallel links, between which flows are shared out like between other equally short ways.
+    /// Parallel links, between which flows are distributed as between other equal-cost paths.
     /// Default 1.
     #[serde(default = "one")]
     pub count: u32,

@@ -56,7 +56,7 @@ fn a_pull_for_each_arrival_and_a_packet_time_apart() {
     stand.pulls(2, 2, T + 3 * FRAME - 10_000);
     stand.finds(&[
         "host 0 at 1255.440ns: flow 1: a pull is sent before 1265.440ns, faster than packets can arrive",
-        "host 0 at 1255.440ns: flow 1: it is asked for 2 packets, and 1 have arrived",
+        "host 0 at 1255.440ns: flow 1: its receiver pulls 2 packets, and 1 have arrived",
     ]);
 }
 

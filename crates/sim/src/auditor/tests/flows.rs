@@ -57,7 +57,7 @@ fn a_sender_is_within_its_window_and_message() {
 
 #[test]
 fn the_buffer_of_a_nic_has_its_size() {
-    let mut stand = stand(|spec| spec.host.memory = Some(Bytes(2_000)));
+    let mut stand = stand(|spec| spec.host.buffer = Some(Bytes(2_000)));
     departs(&mut stand, &[(0, T), (1, T)], None, None);
     stand.finds(&[
         "host 1 at 1000.000ns: port 0, queue 0: 2172 bytes wait in the NIC, which has room for 2000",

@@ -203,7 +203,7 @@ algorithms! {
         "A constant rate, whatever happens: traffic that does not respond.",
     Dcqcn = "dcqcn" in dcqcn: "Rate control of RoCEv2 by congestion notification packets.",
     Hpcc = "hpcc" in hpcc, boxed:
-        "Keeps the busiest link a little below full, by telemetry of every switch on the way.",
+        "Keeps the busiest link a little below full, by telemetry of every switch on the path.",
     PowerTcp = "powertcp" in powertcp, boxed:
         "A window that is divided by the power of the busiest link: its queue times what arrives there.",
     Timely = "timely" in timely: "A rate that follows the gradient of the round-trip time.",

@@ -39,7 +39,7 @@ pub struct Spec {
 
 impl Check for Spec {
     fn check(&self, findings: &mut Findings<'_>) {
-        let why = "the receiver asks for a packet when one has arrived; remove it for a round trip at line rate";
+        let why = "the receiver pulls a packet for each one that arrives; remove it for a round trip at line rate";
         findings.range("initial_window", self.initial_window, 1.., why);
     }
 }

@@ -78,16 +78,16 @@ impl History {
 
     /// Discards every second sample.
     fn thin(&mut self) {
-        let kept = self.moments().div_ceil(2);
-        for moment in 1..kept {
-            let from = 2 * moment * self.width;
-            self.numbers.copy_within(from..from + self.width, moment * self.width);
+        let kept = self.samples().div_ceil(2);
+        for sample in 1..kept {
+            let from = 2 * sample * self.width;
+            self.numbers.copy_within(from..from + self.width, sample * self.width);
         }
         self.numbers.truncate(kept * self.width);
     }
 
     /// Number of kept samples.
-    pub fn moments(&self) -> usize {
+    pub fn samples(&self) -> usize {
         self.numbers.len() / self.width.max(1)
     }
 
@@ -97,8 +97,8 @@ impl History {
     }
 
     /// A port at a kept sample.
-    pub fn at(&self, moment: usize, port: usize) -> Snapshot<'_> {
-        let from = moment * self.width + port * (COUNTERS + self.classes);
+    pub fn at(&self, sample: usize, port: usize) -> Snapshot<'_> {
+        let from = sample * self.width + port * (COUNTERS + self.classes);
         let numbers = &self.numbers[from..from + COUNTERS + self.classes];
         let (counters, backlogs) = numbers.split_at(COUNTERS);
         Snapshot { bytes: counters[0], busy: counters[1], paused: counters[2], backlogs }
@@ -122,13 +122,13 @@ mod tests {
             history.add((sample as usize, 0), &idle(), &[7], Instant::ZERO);
             history.add((sample as usize, 1), &idle(), &[sample], Instant::ZERO);
         }
-        let moments = 0..history.moments();
-        assert!(moments.clone().all(|moment| history.at(moment, 0).backlogs == [7]));
-        moments.map(|moment| history.at(moment, 1).backlogs[0]).collect()
+        let samples = 0..history.samples();
+        assert!(samples.clone().all(|sample| history.at(sample, 0).backlogs == [7]));
+        samples.map(|sample| history.at(sample, 1).backlogs[0]).collect()
     }
 
     #[test]
-    fn every_second_moment_is_dropped_when_there_are_too_many() {
+    fn every_second_sample_is_dropped_when_there_are_too_many() {
         assert!(kept(8, 0).is_empty());
         assert_eq!(kept(8, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(kept(8, 9), [0, 2, 4, 6, 8]);

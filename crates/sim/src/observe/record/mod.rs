@@ -6,7 +6,7 @@ mod pauses;
 mod schedule;
 
 use floodway_model::table::Table;
-use floodway_model::tables::{backlogs, moments, nodes, record, stretches};
+use floodway_model::tables::{backlogs, nodes, pause_intervals, record, samples};
 use floodway_model::{Instant, NodeId};
 
 use super::{At, Fact, Kinds, Observer, Setup};
@@ -94,19 +94,19 @@ impl Record {
 pub(crate) fn tables(spec: &Spec, finished: &Finished) -> Vec<Table> {
     let Some(kept) = &finished.observers.record else { return Vec::new() };
     let ends = kept.ends(spec);
-    let (stretches, left_out) = kept.pauses.earliest();
-    let moments = moments(finished, &ends);
+    let (pause_intervals, left_out) = kept.pauses.earliest();
+    let samples = samples(finished, &ends);
     vec![
-        record_table(finished, every(&ends), &moments, (&stretches, left_out)),
+        record_table(finished, every(&ends), &samples, (&pause_intervals, left_out)),
         node_table(spec),
-        moment_table(spec, &moments, &ends),
-        backlog_table(spec, &moments, &ends),
-        stretch_table(spec, &stretches),
+        sample_table(spec, &samples, &ends),
+        backlog_table(spec, &samples, &ends),
+        pause_interval_table(spec, &pause_intervals),
     ]
 }
 
 /// A sample of the record.
-struct Moment {
+struct Sample {
     /// Its index among the kept samples.
     place: usize,
     at: Instant,
@@ -120,35 +120,35 @@ fn every(ends: &[End]) -> usize {
 }
 
 /// The samples before the end of the run.
-fn moments(finished: &Finished, ends: &[End]) -> Vec<Moment> {
+fn samples(finished: &Finished, ends: &[End]) -> Vec<Sample> {
     let sampling: &Sampling = finished.metrics.sampling();
     let samples = (0..sampling.taken(finished.now) as usize).step_by(every(ends));
     let mut before = Instant::ZERO;
-    let moment = |(place, sample)| {
+    let kept = |(place, sample)| {
         let at = sampling.at(sample);
         let interval = at.since(before).0;
         before = at;
-        Moment { place, at, interval }
+        Sample { place, at, interval }
     };
-    samples.enumerate().map(moment).collect()
+    samples.enumerate().map(kept).collect()
 }
 
 /// A single row.
 fn record_table(
     finished: &Finished,
     every: usize,
-    moments: &[Moment],
-    (stretches, left_out): (&[Pause], u64),
+    samples: &[Sample],
+    (pause_intervals, left_out): (&[Pause], u64),
 ) -> Table {
     let sampling = finished.metrics.sampling();
     let row = record::Row {
         samples: sampling.taken(finished.now),
         every: every as u64,
-        moments: moments.len() as u64,
+        recorded_samples: samples.len() as u64,
         first_ns: nanoseconds(sampling.from),
         interval_ns: (sampling.interval * every as u64).0 as f64 / 1e3,
-        stretches: stretches.len() as u64,
-        stretches_left_out: left_out,
+        pause_intervals: pause_intervals.len() as u64,
+        pause_intervals_left_out: left_out,
     };
     [row].into_iter().collect()
 }
@@ -175,14 +175,14 @@ fn between<'a>(end: &End<'a>, place: usize) -> Snapshot<'a> {
 }
 
 /// Rows in order of time and port.
-fn moment_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
-    let row = |moment: &Moment, end: &End| {
-        let port = between(end, moment.place);
+fn sample_table(spec: &Spec, samples: &[Sample], ends: &[End]) -> Table {
+    let row = |sample: &Sample, end: &End| {
+        let port = between(end, sample.place);
         let waits = port.backlogs.iter().any(|&backlog| backlog > 0);
         let is_idle = port.bytes == 0 && port.busy == 0 && port.paused == 0 && !waits;
-        (!is_idle).then(|| moments::Row {
-            time_ns: nanoseconds(moment.at),
-            interval_ns: moment.interval as f64 / 1e3,
+        (!is_idle).then(|| samples::Row {
+            time_ns: nanoseconds(sample.at),
+            interval_ns: sample.interval as f64 / 1e3,
             node: name_of(spec, end.node),
             port: end.port as u64,
             sent_bytes: port.bytes,
@@ -192,19 +192,19 @@ fn moment_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
         })
     };
     let rows =
-        moments.iter().flat_map(|moment| ends.iter().filter_map(move |end| row(moment, end)));
+        samples.iter().flat_map(|sample| ends.iter().filter_map(move |end| row(sample, end)));
     rows.collect()
 }
 
 /// Rows in order of time, port and queue.
-fn backlog_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
-    let rows = |moment: &Moment, end: &End| -> Vec<backlogs::Row> {
+fn backlog_table(spec: &Spec, samples: &[Sample], ends: &[End]) -> Table {
+    let rows = |sample: &Sample, end: &End| -> Vec<backlogs::Row> {
         let history = end.history;
-        let now = history.at(moment.place, end.port).backlogs;
-        let before = moment.place.checked_sub(1).map(|place| history.at(place, end.port));
+        let now = history.at(sample.place, end.port).backlogs;
+        let before = sample.place.checked_sub(1).map(|place| history.at(place, end.port));
         let waited = |queue: usize| before.as_ref().is_some_and(|some| some.backlogs[queue] > 0);
         let row = |(queue, &backlog_bytes): (usize, &u64)| backlogs::Row {
-            time_ns: nanoseconds(moment.at),
+            time_ns: nanoseconds(sample.at),
             node: name_of(spec, end.node),
             port: end.port as u64,
             queue: queue as u64,
@@ -213,21 +213,21 @@ fn backlog_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
         let queues = now.iter().enumerate();
         queues.filter(|&(queue, &backlog)| backlog > 0 || waited(queue)).map(row).collect()
     };
-    let of = |moment| ends.iter().flat_map(move |end| rows(moment, end));
-    moments.iter().flat_map(of).collect()
+    let of = |sample| ends.iter().flat_map(move |end| rows(sample, end));
+    samples.iter().flat_map(of).collect()
 }
 
 /// Rows in order of start.
-fn stretch_table(spec: &Spec, stretches: &[Pause]) -> Table {
-    let row = |stretch: &Pause| {
-        let (node, port) = stretch.port;
-        stretches::Row {
+fn pause_interval_table(spec: &Spec, pause_intervals: &[Pause]) -> Table {
+    let row = |pause: &Pause| {
+        let (node, port) = pause.port;
+        pause_intervals::Row {
             node: name_of(spec, node),
             port: port as u64,
-            class: stretch.class as u64,
-            from_ns: nanoseconds(stretch.since),
-            until_ns: nanoseconds(stretch.until),
+            class: pause.class as u64,
+            from_ns: nanoseconds(pause.since),
+            until_ns: nanoseconds(pause.until),
         }
     };
-    stretches.iter().map(row).collect()
+    pause_intervals.iter().map(row).collect()
 }

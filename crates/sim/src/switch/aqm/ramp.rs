@@ -1,6 +1,6 @@
 //! The RED-shaped curve on the instantaneous queue depth that data-center switches offer as "WRED
-//! with ECN" (DCQCN, SIGCOMM 2015, figure 5): no marks up to `low`, a probability that rises
-//! linearly to `max_probability` between `low` and `high`, and above `high` as [`AboveHigh`] says.
+//! with ECN" (DCQCN, SIGCOMM 2015, figure 5): no marks up to `kmin`, a probability that rises
+//! linearly to `pmax` between `kmin` and `kmax`, and above `kmax` as [`AboveKmax`] says.
 //! Congestion Isolation uses the same curve to select congesting flows.
 
 use floodway_model::check::{Check, Findings};
@@ -15,16 +15,14 @@ use super::{Aqm, Verdict, View};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// kmin: queue depth up to which nothing is selected. Default 10KB (Congestion Isolation
-    /// decks).
-    pub low: Bytes,
-    /// kmax: queue depth at which the probability reaches `max_probability`. Default 300KB (same
-    /// decks).
-    pub high: Bytes,
-    /// pmax: probability at `high`, 0 to 1. Default 0.01 (same decks).
-    pub max_probability: f64,
-    /// Probability above `high`. Default `step`, as in RED and in DCQCN.
-    pub above_high: AboveHigh,
+    /// Queue depth up to which nothing is selected. Default 10KB (Congestion Isolation decks).
+    pub kmin: Bytes,
+    /// Queue depth at which the probability reaches `pmax`. Default 300KB (same decks).
+    pub kmax: Bytes,
+    /// Probability at `kmax`, 0 to 1. Default 0.01 (same decks).
+    pub pmax: f64,
+    /// Probability above `kmax`. Default `step`, as in RED and in DCQCN.
+    pub above_kmax: AboveKmax,
     /// Whether packets are marked at enqueue or at dequeue. Default `departure`, as switches do it
     /// (the ECN test plan of SONiC expects the first packet of a queue to be marked and the last
     /// one not; so do the simulators of the authors of DCQCN and of HPCC). Marks at enqueue are
@@ -41,12 +39,12 @@ pub struct Spec {
 pub struct OfRate {
     /// The rate of the port.
     pub rate: Rate,
-    /// kmin: queue depth up to which nothing is selected.
-    pub low: Bytes,
-    /// kmax: queue depth at which the probability reaches `max_probability`.
-    pub high: Bytes,
-    /// pmax: probability at `high`, 0 to 1.
-    pub max_probability: f64,
+    /// Queue depth up to which nothing is selected.
+    pub kmin: Bytes,
+    /// Queue depth at which the probability reaches `pmax`.
+    pub kmax: Bytes,
+    /// Probability at `kmax`, 0 to 1.
+    pub pmax: f64,
 }
 
 /// When the decision on a packet is made.
@@ -65,21 +63,21 @@ pub enum At {
 /// The curve above its upper threshold. The decks give "max probability 1 %" and leave this open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum AboveHigh {
+pub enum AboveKmax {
     /// The probability is 1.
     #[default]
     Step,
-    /// The probability stays at `max_probability`.
+    /// The probability stays at `pmax`.
     Cap,
 }
 
 impl Default for Spec {
     fn default() -> Self {
         Self {
-            low: Bytes(10_000),
-            high: Bytes(300_000),
-            max_probability: 0.01,
-            above_high: AboveHigh::Step,
+            kmin: Bytes(10_000),
+            kmax: Bytes(300_000),
+            pmax: 0.01,
+            above_kmax: AboveKmax::Step,
             at: At::Departure,
             by_rate: Vec::new(),
         }
@@ -88,14 +86,14 @@ impl Default for Spec {
 
 impl Check for Spec {
     fn check(&self, findings: &mut Findings<'_>) {
-        let remedy = "the probability rises between them: set `low` below `high`";
-        findings.below(("low", self.low), ("high", self.high), remedy);
-        findings.probability("max_probability", self.max_probability);
+        let remedy = "the probability rises between them: set `kmin` below `kmax`";
+        findings.below(("kmin", self.kmin), ("kmax", self.kmax), remedy);
+        findings.probability("pmax", self.pmax);
         for (number, of) in self.by_rate.iter().enumerate() {
             let findings = &mut findings.within(format!("by_rate.{number}"));
             // A single threshold is a ramp of zero width.
-            findings.at_most(("low", of.low), ("high", of.high), "set `low` to at most `high`");
-            findings.probability("max_probability", of.max_probability);
+            findings.at_most(("kmin", of.kmin), ("kmax", of.kmax), "set `kmin` to at most `kmax`");
+            findings.probability("pmax", of.pmax);
             if self.by_rate[..number].iter().any(|earlier| earlier.rate == of.rate) {
                 findings.error(
                     "rate",
@@ -112,23 +110,23 @@ impl Spec {
     pub fn for_rate(&self, rate: Rate) -> Self {
         let mut spec = Self { by_rate: Vec::new(), ..self.clone() };
         if let Some(curve) = self.by_rate.iter().find(|curve| curve.rate == rate) {
-            (spec.low, spec.high) = (curve.low, curve.high);
-            spec.max_probability = curve.max_probability;
+            (spec.kmin, spec.kmax) = (curve.kmin, curve.kmax);
+            spec.pmax = curve.pmax;
         }
         spec
     }
 
     /// Probability that a packet is selected when the queue holds `backlog` bytes.
     pub fn probability(&self, backlog: u64) -> f64 {
-        if backlog <= self.low.0 {
+        if backlog <= self.kmin.0 {
             0.0
-        } else if backlog < self.high.0 {
-            let way = (backlog - self.low.0) as f64 / (self.high.0 - self.low.0) as f64;
-            self.max_probability * way
+        } else if backlog < self.kmax.0 {
+            let way = (backlog - self.kmin.0) as f64 / (self.kmax.0 - self.kmin.0) as f64;
+            self.pmax * way
         } else {
-            match self.above_high {
-                AboveHigh::Step => 1.0,
-                AboveHigh::Cap => self.max_probability,
+            match self.above_kmax {
+                AboveKmax::Step => 1.0,
+                AboveKmax::Cap => self.pmax,
             }
         }
     }
@@ -136,7 +134,7 @@ impl Spec {
     /// Decides at random for a packet when the queue holds `backlog` bytes.
     #[inline]
     pub fn selects(&self, backlog: u64, rng: &mut Stream) -> bool {
-        backlog > self.low.0 && rng.bernoulli(self.probability(backlog))
+        backlog > self.kmin.0 && rng.bernoulli(self.probability(backlog))
     }
 }
 
@@ -147,7 +145,7 @@ impl Aqm for Spec {
     type Spec = Self;
 
     fn threshold(spec: &Self) -> Option<(&'static str, Bytes)> {
-        Some(("high", spec.high))
+        Some(("kmax", spec.kmax))
     }
 
     fn on_arrival_instead(_: &Self) -> Option<&'static str> {
@@ -191,7 +189,7 @@ mod tests {
         // Halfway from 10 KB to 300 KB: half of 1 %.
         assert!((ramp.probability(155_000) - 0.005).abs() < 1e-15);
         assert_eq!(ramp.probability(300_000), 1.0);
-        let capped = Spec { above_high: AboveHigh::Cap, ..ramp };
+        let capped = Spec { above_kmax: AboveKmax::Cap, ..ramp };
         assert_eq!(capped.probability(900_000), 0.01);
     }
 
@@ -199,9 +197,9 @@ mod tests {
     fn a_port_has_the_curve_of_its_rate() {
         let fast = OfRate {
             rate: Rate::from_gbps(200),
-            low: Bytes(20_000),
-            high: Bytes(600_000),
-            max_probability: 0.2,
+            kmin: Bytes(20_000),
+            kmax: Bytes(600_000),
+            pmax: 0.2,
         };
         let ramp = Spec { by_rate: vec![fast], ..Spec::default() };
         // Halfway from 20 KB to 600 KB, at ports of 200 Gb/s; the others use the curve of the
@@ -214,8 +212,8 @@ mod tests {
     fn at_departure_what_is_left_behind_counts() {
         use crate::switch::aqm::stand::Stand;
         use floodway_model::Ecn;
-        let low = Bytes(1_000);
-        let ramp = Spec { low, high: Bytes(1_001), at: At::Departure, ..Spec::default() };
+        let kmin = Bytes(1_000);
+        let ramp = Spec { kmin, kmax: Bytes(1_001), at: At::Departure, ..Spec::default() };
         let (mut ramp, mut stand) = (ramp, Stand::new(1));
         // Of two packets of 1000 bytes the first leaves 1000 behind it, which is not above the
         // threshold; of three, 2000. There is no decision at enqueue.

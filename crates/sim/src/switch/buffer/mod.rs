@@ -245,10 +245,13 @@ impl Buffer {
         let egress: u64 = data().map(Queue::backlog).sum();
         let ingress: u64 = self.ingress.0.iter().sum();
         if egress != ingress {
-            wrong
-                .push(format!("the ingress book has {ingress} bytes and the egress book {egress}"));
+            wrong.push(format!(
+                "the ingress accounting has {ingress} bytes and the egress accounting {egress}"
+            ));
         } else if found != self.ingress.0 {
-            wrong.push("the ingress book charges ports and classes with bytes of others".into());
+            wrong.push(
+                "the ingress accounting charges ports and classes with bytes of others".into(),
+            );
         }
         self.state.audit(&self.ingress.0, data().map(Queue::backlog), &mut wrong);
         wrong

@@ -31,7 +31,7 @@ floodway_model::family! {
     MiceElephants = "mice_elephants" in mice_elephants:
         "Short flows, which hosts mark by their DSCP, have a queue of their own.",
     Ecn = "ecn" in ecn:
-        "Low latency and classic traffic, told apart by the ECN field, have a queue each (DualQ).",
+        "Low latency and classic traffic, distinguished by the ECN field, have a queue each (DualQ).",
 }
 
 impl Default for Spec {

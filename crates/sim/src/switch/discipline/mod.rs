@@ -32,7 +32,7 @@ floodway_model::family! {
     "switch.queue.discipline":
     Fifo = "fifo" (fifo::Spec): "First in, first out; a packet that finds no room is dropped.",
     Fq = "fq" (fq::Spec):
-        "Flow queueing: flows take turns by deficit round robin, new ones first (RFC 8290, without CoDel).",
+        "Flow queueing: flows are served by deficit round robin, new ones first (RFC 8290, without CoDel).",
     Srpt = "srpt" (srpt::Spec):
         "The flow with the least left goes first; for want of room the packet with the most is dropped (SRPT, pFabric).",
 }

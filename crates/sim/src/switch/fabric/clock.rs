@@ -31,7 +31,7 @@ impl Clock {
         }
     }
 
-    /// The slot at this moment.
+    /// The slot at this time.
     pub fn slot(&self, now: Instant) -> u64 {
         match self.whole {
             Some(length) => now.0 / length,
@@ -43,7 +43,7 @@ impl Clock {
         }
     }
 
-    /// The first slot that does not begin before this moment.
+    /// The first slot that does not begin before this time.
     pub fn from(&self, now: Instant) -> u64 {
         let slot = self.slot(now);
         if self.at(slot) == now { slot } else { slot + 1 }

@@ -325,7 +325,9 @@ impl Crossbar {
             bytes[packet.ingress.index()] += u64::from(packet.bytes);
         }
         if !self.inputs.iter().map(|input| input.bytes).eq(bytes) {
-            wrong.push("the books of the inputs differ from the frames there".to_owned());
+            wrong.push(
+                "the accounting of the inputs differs from the frames stored there".to_owned(),
+            );
         }
         let mut occupied = vec![0; self.occupied.len()];
         for (port, books) in ports.iter().enumerate() {
@@ -339,7 +341,7 @@ impl Crossbar {
             occupied[place] += u64::from(frame.queued.packet.bytes);
         }
         if occupied != self.occupied {
-            wrong.push("the crossbar has other egress queues in its books".to_owned());
+            wrong.push("the accounting of the crossbar differs from the egress queues".to_owned());
         }
         // Whatever could cross is crossing, or will be looked at.
         let idle = |output: usize| has(&self.free.outputs, output);

@@ -78,7 +78,7 @@ impl Egress {
     /// Whether the packet that this number names has left.
     pub fn has_let_go(&self, packet: u64) -> bool {
         let (port, count) = (packet >> PORT_SHIFT, packet & ((1 << PORT_SHIFT) - 1));
-        let sequences = self.sequences.as_ref().expect("it was asked for a packet");
+        let sequences = self.sequences.as_ref().expect("the last packet was requested before");
         sequences[port as usize].departed >= count
     }
 

@@ -355,7 +355,7 @@ mechanisms! {
         "Tells sources directly how long to pause; NIC or edge switch obeys (P802.1Qdw).",
         source_flow_control::SourceFlowControl;
     qcn:
-        "Quantized congestion notification: samples queues and tells sources of frames (802.1Qau).",
+        "Quantized congestion notification: samples queues and notifies the sources of frames (802.1Qau).",
         qcn::Qcn;
     pfc: "Priority-based flow control: pauses a class of the neighbour (802.1Qbb).", pfc::Pfc;
     pause: "PAUSE: stops all that the neighbour sends (802.3x).", pause::Pause;

@@ -27,7 +27,7 @@ floodway_model::family! {
     "switch.overflow" as Overflow:
     Drop = "drop" (drop::Spec): "It is dropped.",
     Trim = "trim" (trim::Spec):
-        "It loses its payload; the header tells the receiver, which asks for it again (NDP, CP).",
+        "It loses its payload; the header notifies the receiver, which requests a retransmission (NDP, CP).",
 }
 
 impl Default for Spec {

@@ -32,7 +32,7 @@ floodway_model::family! {
     Ecmp = "ecmp" in ecmp: "Per flow, by a hash of the flow and the switch (RFC 2992).",
     Flowlet = "flowlet" in flowlet:
         "A new random choice when a flow has been silent for a while (LetFlow).",
-    Spray = "spray" in spray: "Per packet, at random or in turn.",
+    Spray = "spray" in spray: "Per packet, at random or round robin.",
     LeastLoaded = "least_loaded" in least_loaded:
         "Per packet, the shortest of a few egress queues (DRILL).",
     DModK = "d_mod_k" in d_mod_k:

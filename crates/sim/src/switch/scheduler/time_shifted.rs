@@ -46,7 +46,7 @@ impl Scheduler for Spec {
             findings.error(
                 ["", "/switch.flow_control.bfc"],
                 format!(
-                    "`{}` asks how long heads have waited, and with Backpressure Flow Control no times are kept",
+                    "`{}` needs the waiting times of head packets, and with Backpressure Flow Control no times are kept",
                     findings.path("")
                 ),
                 "choose [switch.scheduler.wrr], or remove [switch.flow_control.bfc]",

@@ -59,7 +59,7 @@ pub struct Network {
 }
 
 /// The other reading of ECN, without isolation: everything above the high threshold is marked.
-const STEP: &[&str] = &["variants.without-ci.switch.aqm.ramp.above_high=step"];
+const STEP: &[&str] = &["variants.without-ci.switch.aqm.ramp.above_kmax=step"];
 
 const BOTH_ENDS: &[u32] = &[QUEUES[0], QUARTER];
 
@@ -115,10 +115,10 @@ impl Network {
         let ramp = "variants.without-ci.switch.aqm.ramp";
         let mut set = vec![
             part("switch.queue.size", 1_000),
-            part(&format!("{ramp}.low"), 10),
-            part(&format!("{ramp}.high"), 300),
-            part(&format!("{ci}.curve.low"), 10),
-            part(&format!("{ci}.curve.high"), 300),
+            part(&format!("{ramp}.kmin"), 10),
+            part(&format!("{ramp}.kmax"), 300),
+            part(&format!("{ci}.curve.kmin"), 10),
+            part(&format!("{ci}.curve.kmax"), 300),
             part(&format!("{ci}.signal_depth"), 300),
         ];
         if self.file == LOSSLESS {

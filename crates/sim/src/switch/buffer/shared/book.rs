@@ -62,7 +62,9 @@ impl Book {
         let used = self.used;
         (found != used || used > self.pool).then(|| {
             let pool = self.pool;
-            format!("the {name} pool of {pool} bytes has {used} in its book and {found} in memory")
+            format!(
+                "the {name} pool of {pool} bytes accounts for {used} and {found} are in the buffer"
+            )
         })
     }
 

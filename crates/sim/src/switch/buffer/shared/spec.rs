@@ -5,18 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::switch::check::{CheckBeside, Facts};
 
-/// Parameters. A frame must be accepted by both books. A book that is not there accepts everything,
-/// which is how memory that only one side limits is written; `false` removes one.
+/// Parameters. A frame must be accepted by both pools, that of its ingress and that of its egress. A
+/// pool that is not there accepts everything, so a buffer may be limited on one side only; `false`
+/// removes one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// The book by ingress port and class. Default none: the ingress has no limit.
+    /// The pool that accounts by ingress port and class. Default none: the ingress has no limit.
     pub ingress: Option<Pool>,
-    /// The book by egress port and queue, of lossless classes too. Default none: the egress has no
-    /// limit.
+    /// The pool that accounts by egress port and queue, of lossless classes too. Default none: the
+    /// egress has no limit.
     pub egress: Option<Pool>,
     /// The most bytes of each ingress port and lossless class above its threshold in the ingress
-    /// book, in memory of their own. Default 0B.
+    /// pool, in memory of their own. Default 0B.
     pub headroom: Bytes,
     /// Other shares for ingress ports of these rates, for example larger ones for faster ports. Default
     /// none.
@@ -87,7 +88,7 @@ impl CheckBeside for Spec {
             findings.warn(
                 "headroom",
                 format!("the headroom of {} is never used: {cause}", self.headroom),
-                "headroom is for lossless classes that are above their threshold in the ingress book: \
+                "headroom is for lossless classes that are above their threshold in the ingress pool: \
                  leave it out",
             );
         }
@@ -203,14 +204,14 @@ impl Spec {
         self.of_rate(rate).map_or(self.headroom, |of| of.headroom)
     }
 
-    /// `alpha` in the ingress book for a port of this rate; `None` is complete sharing.
+    /// `alpha` in the ingress pool for a port of this rate; `None` is complete sharing.
     pub fn alpha_at(&self, rate: Rate) -> Option<f64> {
         let of_all = self.ingress.as_ref().and_then(|pool| pool.alpha);
         self.of_rate(rate).map_or(of_all, |of| Some(of.alpha))
     }
 }
 
-/// One book of a shared memory. A port and class, or a port and queue, that holds q bytes may take a
+/// One pool of a shared buffer. A port and class, or a port and queue, that holds q bytes may take a
 /// frame of n bytes if q + n is at most `guaranteed`; or else if what q is above `guaranteed`, plus
 /// n, is at most `alpha` times the free bytes of the pool, and the pool has room (Choudhury and
 /// Hahne, IEEE/ACM ToN 1998).

@@ -179,7 +179,7 @@ fn what_is_wrong_is_found() {
     let mut bench = Bench::new(memory(pool(1_000, 0, 1.0), pool(1_000, 0, 1.0), 0));
     bench.join(Source::new(0, LOSSY), 0, 100).unwrap();
     bench.backlogs[0] = 90;
-    let wrong = "the egress pool of 1000 bytes has 100 in its book and 90 in memory";
+    let wrong = "the egress pool of 1000 bytes accounts for 100 and 90 are in the buffer";
     assert_eq!(bench.wrong(), [wrong]);
 }
 

@@ -64,7 +64,9 @@ pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -
     }
     let differ = told.symmetric_difference(&obeyed).filter(|end| !unsettled.contains(end)).count();
     if differ > 0 {
-        wrong.push(format!("{differ} physical queues are not as the next hop has told them to be"));
+        wrong.push(format!(
+            "{differ} physical queues are not in the state that the next hop has signalled"
+        ));
     }
     wrong
 }

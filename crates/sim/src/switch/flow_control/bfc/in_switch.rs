@@ -143,7 +143,7 @@ impl Mechanism for Bfc {
         let lanes = |queue: usize| port.queues[queue].discipline::<Lanes>();
         let all = (0..port.queues.len()).filter_map(lanes);
         let active: u32 = all.map(Lanes::active).sum();
-        let of_class = lanes(queue).expect("every data queue has lanes");
+        let of_class = lanes(queue).expect("every data queue has physical queues");
         let lane = of_class.lane(packet.flow);
         // The backlog that the packet found, without itself.
         let depth = of_class.depth(lane) - u64::from(packet.bytes);

@@ -223,7 +223,7 @@ impl Lanes {
                 lane.deficit += self.quantum;
                 self.served = true;
             }
-            let head = lane.packets.front().expect("a lane in the round has packets");
+            let head = lane.packets.front().expect("a physical queue in the round has packets");
             if lane.deficit >= u32::from(head.packet.bytes) + self.overhead {
                 return;
             }

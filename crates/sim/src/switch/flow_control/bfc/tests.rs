@@ -229,7 +229,7 @@ fn an_empty_network_is_settled_and_the_audit_sees_what_is_not() {
     assert_eq!(lanes.flat_map(|lanes| lanes.paused()).count(), 0);
 
     assert!(bfc.count_against(source, 0));
-    let told = "1 physical queues are not as the next hop has told them to be";
+    let told = "1 physical queues are not in the state that the next hop has signalled";
     assert_eq!(violations(&finished), ["node 20: a pause counter is wrong", told]);
     assert!(finished.switches[0].mechanisms.bfc.as_mut().unwrap().uncount(source, 0));
     let lanes = finished.hosts[3].nic.lanes.as_mut().unwrap();

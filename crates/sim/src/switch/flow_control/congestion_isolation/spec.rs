@@ -150,10 +150,10 @@ impl Spec {
 
     /// When the stream table is next scanned, at this time or later.
     #[inline]
-    pub(super) fn looked_through(&self, moment: Instant) -> Instant {
+    pub(super) fn looked_through(&self, at: Instant) -> Instant {
         match self.release_interval {
-            Duration::ZERO => moment,
-            Duration(interval) => Instant(moment.0.next_multiple_of(interval)),
+            Duration::ZERO => at,
+            Duration(interval) => Instant(at.0.next_multiple_of(interval)),
         }
     }
 }

@@ -89,7 +89,7 @@ impl Isolation {
     /// monitored queue.
     #[inline(always)]
     pub fn selects_none(&self, backlog: u64) -> bool {
-        self.entries.is_empty() && backlog <= self.curve.low.0
+        self.entries.is_empty() && backlog <= self.curve.kmin.0
     }
 
     /// The entry because of which a packet of `flow`, bound for the monitored queue, goes to the
@@ -301,7 +301,7 @@ mod tests {
         Queued { packet, not_before: 0 }
     }
 
-    /// 400 KB of flows 1 and 2 alternately: above `high`, so the curve selects with certainty.
+    /// 400 KB of flows 1 and 2 alternately: above `kmax`, so the curve selects with certainty.
     fn deep() -> Queue {
         let mut queue = Queue::default();
         (0..400).for_each(|n| queue.push(packet(1 + n % 2), Instant::ZERO));

@@ -37,7 +37,7 @@ impl Check for Spec {
             );
         }
         let why = "the thresholds are parts of it; remove it for that of the queues";
-        findings.positive("memory", self.memory, why);
+        findings.positive("buffer", self.buffer, why);
         findings.positive("interval", self.interval, "usual is 10us");
         findings.latency("interval", self.interval);
         findings.latency("min_gap", self.min_gap);
@@ -65,11 +65,11 @@ impl CheckBeside for Spec {
         self.check_memory(facts, findings);
         facts.check_queues("classes", &self.classes, findings);
         let switch = facts.switch;
-        if facts.host.memory.is_none() && switch.flow_control.bfc.is_none() {
+        if facts.host.buffer.is_none() && switch.flow_control.bfc.is_none() {
             findings.error(
                 "",
                 "NICs have no buffer, so there is nothing that they could hold back by direction",
-                "write how much they have, for example `host.memory` = \"64KB\"",
+                "write how much they have, for example `host.buffer` = \"64KB\"",
             );
         }
         if switch.flow_control.bfc.is_some() {
@@ -94,11 +94,10 @@ impl CheckBeside for Spec {
         let aqm = &switch.aqm;
         if aqm.decides_on_departure() || aqm.needs_times() {
             let path = format!("switch.aqm.{}", aqm.name());
-            let otherwise =
-                "choose an AQM that judges arrivals by what waits, for example [switch.aqm.red]";
+            let otherwise = "choose an AQM that decides at enqueue by the backlog, for example [switch.aqm.red]";
             findings.error(
                 ["", &format!("/{path}")],
-                format!("`{path}` asks for packets that leave or for times, and {no_times}"),
+                format!("`{path}` needs departing packets or waiting times, and {no_times}"),
                 aqm.on_arrival_instead().unwrap_or(otherwise),
             );
         }
@@ -106,7 +105,7 @@ impl CheckBeside for Spec {
             let path = format!("switch.scheduler.{}", switch.scheduler.name());
             findings.error(
                 ["", &format!("/{path}")],
-                format!("`{path}` asks how long heads have waited, and {no_times}"),
+                format!("`{path}` needs the waiting times of head packets, and {no_times}"),
                 "choose another scheduler, for example [switch.scheduler.drr]",
             );
         }
@@ -168,9 +167,9 @@ impl Spec {
     fn check_memory(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let switch = facts.switch;
         let remedy =
-            "write of how many bytes the thresholds are parts, as `switch.flow_control.drc.memory`";
+            "write of how many bytes the thresholds are parts, as `switch.flow_control.drc.buffer`";
         let why = match switch.buffer.limit(&switch.queue).of {
-            _ if self.memory.is_some() => None,
+            _ if self.buffer.is_some() => None,
             Holder::Queue => None,
             Holder::Port => {
                 Some("queues share the buffer of a port, so that it is not the sum of theirs")
@@ -180,18 +179,18 @@ impl Spec {
             }
         };
         if let Some(why) = why {
-            return findings.error(["memory", ""], why, remedy);
+            return findings.error(["buffer", ""], why, remedy);
         }
-        let memory = self.memory(switch.queue.count, switch.queue.size);
+        let buffer = self.buffer(switch.queue.count, switch.queue.size);
         let frame = Bytes(facts.largest_frame.unwrap_or(0).into());
-        let [_, slows, _] = self.rises(memory).map(Bytes);
-        if memory > Bytes(0) && self.thresholds[1] > 0.0 && slows <= frame {
+        let [_, slows, _] = self.rises(buffer).map(Bytes);
+        if buffer > Bytes(0) && self.thresholds[1] > 0.0 && slows <= frame {
             findings.warn(
-                ["thresholds", "memory", ""],
+                ["thresholds", "buffer", ""],
                 format!("one frame that waits ({frame}) reaches the second threshold ({slows})"),
                 format!(
                     "each one slows its direction down, to {} of the rate in the end: raise the \
-                     thresholds, or `switch.flow_control.drc.memory`",
+                     thresholds, or `switch.flow_control.drc.buffer`",
                     self.min_factor
                 ),
             );

@@ -40,11 +40,11 @@ struct Neighbour {
 impl Feedback {
     /// Initial state of a switch with this many ports, each with a buffer of this size: all ports
     /// are empty, and nothing has been reported.
-    pub fn new(spec: &Spec, memory: Bytes, ports: usize) -> Self {
+    pub fn new(spec: &Spec, buffer: Bytes, ports: usize) -> Self {
         let neighbour = Neighbour { due: VecDeque::new(), not_before: Instant::ZERO };
         Self {
-            rises: spec.rises(memory),
-            falls: spec.falls(memory),
+            rises: spec.rises(buffer),
+            falls: spec.falls(buffer),
             mask: spec.mask(),
             interval: spec.interval,
             min_gap: spec.min_gap,

@@ -37,8 +37,8 @@ impl Mechanism for Drc {
     type Spec = Spec;
 
     fn build(spec: &Spec, site: &Site<'_>) -> Option<Self> {
-        let memory = spec.memory(site.queues as u8, site.queue_size);
-        Some(Self(Feedback::new(spec, memory, site.ports.len())))
+        let buffer = spec.buffer(site.queues as u8, site.queue_size);
+        Some(Self(Feedback::new(spec, buffer, site.ports.len())))
     }
 
     fn discipline(

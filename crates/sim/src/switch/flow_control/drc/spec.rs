@@ -11,16 +11,16 @@ use crate::switch::flow_control::pausing::most_in;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Buffer thresholds of an output port, as fractions of `memory`. When the queued data bytes
+    /// Buffer thresholds of an output port, as fractions of `buffer`. When the queued data bytes
     /// reach the first, second and third threshold, the severity of congestion in that direction
     /// becomes 1, 2 and 3. Default [0.25, 0.5, 0.75] (assumed; the deck has the two bits).
     pub thresholds: [f64; 3],
     /// Buffer size of an output port in bytes, to which `thresholds` and `hysteresis` refer.
     /// Default none: `switch.queue.size` times the number of data queues.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory: Option<Bytes>,
+    pub buffer: Option<Bytes>,
     /// How far below its threshold the buffer occupancy must fall for a severity to end, as a
-    /// fraction of `memory`. Default 0.05 (assumed).
+    /// fraction of `buffer`. Default 0.05 (assumed).
     pub hysteresis: f64,
     /// Interval at which feedback is repeated even if nothing has changed. Default 10us (assumed).
     pub interval: Duration,
@@ -57,7 +57,7 @@ impl Default for Spec {
     fn default() -> Self {
         Self {
             thresholds: [0.25, 0.5, 0.75],
-            memory: None,
+            buffer: None,
             hysteresis: 0.05,
             interval: Duration::from_us(10),
             min_gap: Duration::from_ns(1_230),
@@ -81,18 +81,18 @@ impl Spec {
     }
 
     /// Buffer size of an output port with this many data queues of this size.
-    pub fn memory(&self, queues: u8, size: Bytes) -> Bytes {
-        self.memory.unwrap_or(Bytes(size.0.saturating_mul(u64::from(queues))))
+    pub fn buffer(&self, queues: u8, size: Bytes) -> Bytes {
+        self.buffer.unwrap_or(Bytes(size.0.saturating_mul(u64::from(queues))))
     }
 
     /// The backlog in bytes at which each severity begins.
-    pub fn rises(&self, memory: Bytes) -> [u64; 3] {
-        self.thresholds.map(|part| part_of(memory, part))
+    pub fn rises(&self, buffer: Bytes) -> [u64; 3] {
+        self.thresholds.map(|part| part_of(buffer, part))
     }
 
     /// The backlog in bytes below which each severity ends.
-    pub fn falls(&self, memory: Bytes) -> [u64; 3] {
-        self.thresholds.map(|part| part_of(memory, part - self.hysteresis))
+    pub fn falls(&self, buffer: Bytes) -> [u64; 3] {
+        self.thresholds.map(|part| part_of(buffer, part - self.hysteresis))
     }
 
     /// The bytes that one neighbor can still deliver in one direction after the decision to stop
@@ -135,6 +135,6 @@ pub struct Hop {
 }
 
 /// At least one byte: an empty port has severity 0.
-fn part_of(memory: Bytes, part: f64) -> u64 {
-    (memory.0 as f64 * part).round().max(1.0) as u64
+fn part_of(buffer: Bytes, part: f64) -> u64 {
+    (buffer.0 as f64 * part).round().max(1.0) as u64
 }
