@@ -121,6 +121,8 @@ impl Claim {
                 (1, _) => format!("one {} was run", of.noun(1)),
                 (2, 0) => format!("in either of 2 {noun}"),
                 (_, 0) => format!("in any of {all} {noun}"),
+                (_, 1) if holds == 1 => format!("in {open} of {all} {noun}; holds in the other"),
+                (_, 1) => format!("in {open} of {all} {noun}; does not hold in the other"),
                 _ => format!("in {open} of {all} {noun}; holds in {holds} of the other {judged}"),
             };
         }
