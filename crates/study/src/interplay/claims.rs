@@ -1,7 +1,7 @@
 //! How isolation changes mice, all flows and pauses with each congestion control and memory, with the
 //! rule for each number and what was expected before the runs.
 //!
-//! The study runs on traffic of its own (`seed=2`). Expectations rest on what the algorithms do, and on
+//! The study runs on traffic of its own (`seed=3`). Expectations rest on what the algorithms do, and on
 //! previews with another seed.
 
 use crate::claim::{Claim, Row, Rule};
