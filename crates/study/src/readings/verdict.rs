@@ -242,49 +242,69 @@ fn clause(condition: &Condition, open: &[Open], of: Counted) -> String {
     )
 }
 
-/// What was measured, one number after the other. Numbers of the same kind share a sentence, and each
-/// has its part in parentheses.
+/// What was measured, one number after the other. Numbers of the same kind have their parts in
+/// parentheses, and changes between the same cases share a sentence.
 fn in_words(rows: &[&'static Row], evidence: &Evidence) -> String {
     let measured = rows.iter().map(|row| (*row, (row.measure)(evidence)));
     let known: Vec<_> = measured.filter(|(_, of)| of.value.is_some()).collect();
     let alike = |a: &(&Row, Measured), b: &(&Row, Measured)| {
         a.0.metric == b.0.metric && a.1.unit == b.1.unit
     };
-    let sentences = known.chunk_by(alike).map(|same| {
+    let results = known.chunk_by(alike).map(|same| {
+        let is_change = same[0].1.unit == "%";
         let of = |(row, measured): &(&Row, Measured)| {
-            let number = if measured.unit == "%" { moves(measured) } else { number(measured) };
+            let number = if is_change { moves(measured) } else { number(measured) };
             match same.len() {
                 1 => number,
                 _ => format!("{number} ({})", row.part),
             }
         };
         let numbers: Vec<String> = same.iter().map(of).collect();
-        sentence(same[0].0.metric, same[0].1.unit == "%", &words::list(&numbers)) + "."
+        (same[0].0.metric, is_change, words::list(&numbers))
     });
-    match sentences.collect::<Vec<_>>() {
-        none if none.is_empty() => "Not measured.".to_owned(),
-        sentences => sentences.join(" "),
+    let results: Vec<_> = results.collect();
+    match results.is_empty() {
+        true => "Not measured.".to_owned(),
+        false => sentences(&results),
     }
 }
 
-/// What a metric does, or is. A metric of two cases names them at its end: of `completion time of mice,
-/// with isolation vs. without` it is "With isolation, the completion time of mice falls by 63 %".
-fn sentence(metric: &str, is_change: bool, numbers: &str) -> String {
-    let cases = metric.rsplit_once(" vs. ").and_then(|(first, from)| {
+/// A metric, whether the numbers say how it changes, and these numbers.
+type InWords = (&'static str, bool, String);
+
+/// Sentences of what metrics do, or are. A metric of two cases names them at its end: of `completion
+/// time of mice, with isolation vs. without` it is "With isolation, the completion time of mice falls by
+/// 63 %".
+fn sentences(results: &[InWords]) -> String {
+    /// What changes, to which case, and from which.
+    fn cases(metric: &'static str) -> Option<(&'static str, &'static str, &'static str)> {
+        let (first, from) = metric.rsplit_once(" vs. ")?;
         let (what, to) = first.rsplit_once(", ")?;
         Some((what, to, from))
-    });
-    let text = match cases {
-        Some((what, to, "without")) if is_change => format!("{to}, the {what} {numbers}"),
-        Some((what, to, from)) if is_change => {
-            format!("{to}, compared with {from}, the {what} {numbers}")
-        }
-        _ if is_change => format!("the {metric} {numbers}"),
-        _ => format!("{metric}: {numbers}"),
+    }
+    let between = |of: &InWords| cases(of.0).filter(|_| of.1).map(|(_, to, from)| (to, from));
+    let alike = |a: &InWords, b: &InWords| between(a).is_some() && between(a) == between(b);
+    let sentence = |same: &[InWords]| {
+        let clause = |(metric, is_change, numbers): &InWords| match is_change {
+            true => format!("the {} {numbers}", cases(metric).map_or(*metric, |of| of.0)),
+            false => format!("{metric}: {numbers}"),
+        };
+        let clauses: Vec<String> = same.iter().map(clause).collect();
+        let text = match clauses.as_slice() {
+            [one] => one.clone(),
+            [some @ .., last] => format!("{}, and {last}", some.join(", ")),
+            [] => String::new(),
+        };
+        let text = match between(&same[0]) {
+            Some((to, "without")) => format!("{to}, {text}"),
+            Some((to, from)) => format!("{to}, compared with {from}, {text}"),
+            None => text,
+        };
+        let mut letters = text.chars();
+        let first = letters.next().map(|first| first.to_uppercase().to_string());
+        first.unwrap_or_default() + letters.as_str() + "."
     };
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
+    results.chunk_by(alike).map(sentence).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -354,18 +374,23 @@ mod tests {
     }
 
     #[test]
-    fn a_metric_of_two_cases_is_a_sentence() {
+    fn changes_between_the_same_cases_are_a_sentence() {
+        let falls = || "falls by 66 %".to_owned();
         assert_eq!(
-            sentence("loss rate, with isolation vs. without", true, "falls by 66 %"),
-            "With isolation, the loss rate falls by 66 %"
-        );
-        assert_eq!(
-            sentence("number of pauses, with 250 KB vs. 1 MB", true, "does not change"),
-            "With 250 KB, compared with 1 MB, the number of pauses does not change"
-        );
-        assert_eq!(
-            sentence("mean wait of DCTCP, DualQ", false, "0.4 ms"),
-            "Mean wait of DCTCP, DualQ: 0.4 ms"
+            sentences(&[
+                ("loss rate, with isolation vs. without", true, falls()),
+                (
+                    "number of pauses, with isolation vs. without",
+                    true,
+                    "does not change".to_owned()
+                ),
+                ("number of pauses, with 250 KB vs. 1 MB", true, falls()),
+                ("mean delay of DCTCP, DualQ", false, "0.4 ms".to_owned()),
+                ("mean delay, 1 ms vs. 0", false, "0.7 ms".to_owned()),
+            ]),
+            "With isolation, the loss rate falls by 66 %, and the number of pauses does not change. With \
+             250 KB, compared with 1 MB, the number of pauses falls by 66 %. Mean delay of DCTCP, DualQ: \
+             0.4 ms. Mean delay, 1 ms vs. 0: 0.7 ms."
         );
     }
 

@@ -456,7 +456,7 @@ pub const STATEMENTS: &[Row] = &[
 ];
 
 /// The largest difference that halving or doubling makes, as the rise from the shorter of both times
-/// to the longer: that the deck's value does much better than its neighbours and that it does much
+/// to the longer: that the deck's value does much better than its neighbors and that it does much
 /// worse both mean that it has to be tuned.
 fn most_by_tuning(evidence: &Evidence, variant: &'static str) -> Measured {
     let base = case("open-base", variant);

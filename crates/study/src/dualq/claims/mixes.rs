@@ -316,7 +316,7 @@ pub const ALL_MIXES: &[Row] = &[
         claimed: "nothing in numbers (a figure)",
         source: GRID_SLIDES,
         rule: Rule::Described,
-        expected: "about 98: not in 1+1, nor in 10+10 and its neighbours",
+        expected: "about 98: not in 1+1, nor in 10+10 and its neighbors",
         measure: |e| within(e, all(e, DUALQ), 2.0),
     },
     Row {

@@ -145,7 +145,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         claimed: "DRC = 0 (of slides 17 and 18)",
         source: BACKPLANE,
         rule: Rule::Exactly(0.0),
-        expected: "hundreds per run at 64 KB: all neighbours come back at full rate together",
+        expected: "hundreds per run at 64 KB: all neighbors come back at full rate together",
         measure: |e| lost_with(e, DRC_STOP, 64),
     },
 ];

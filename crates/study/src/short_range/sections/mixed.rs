@@ -51,9 +51,9 @@ pub fn mixed(evidence: &Evidence) -> Section {
     section.text = vec![
         "Six clients on three access switches send requests to two servers behind a core switch. One \
          client has a link of 1 Gb/s. The deck's picture is not in its text. This reconstruction rests on \
-         two facts: the peak is that of two links of 10 Gb/s, and all clients send to all servers. The \
+         two points: the peak is that of two links of 10 Gb/s, and all clients send to all servers. The \
          deck does not say either how long its runs were, so its numbers of drops can only be compared \
-         with each other. Here a run has 2 s."
+         with each other. Here a run has 2 s, or less in the quick version."
             .to_owned(),
     ];
     for kb in PORTS {
