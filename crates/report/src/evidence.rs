@@ -118,12 +118,20 @@ impl Claim {
         if self.verdict == Verdict::CannotBeJudged {
             return match (all, judged) {
                 (0, _) => String::new(),
+                // Not even that one was run.
+                (1, _) if self.parts.iter().all(|part| part.measured.is_none()) => String::new(),
                 (1, _) => format!("one {} was run", of.noun(1)),
                 (2, 0) => format!("in either of 2 {noun}"),
                 (_, 0) => format!("in any of {all} {noun}"),
-                (_, 1) if holds == 1 => format!("in {open} of {all} {noun}; holds in the other"),
-                (_, 1) => format!("in {open} of {all} {noun}; does not hold in the other"),
-                _ => format!("in {open} of {all} {noun}; holds in {holds} of the other {judged}"),
+                _ => {
+                    let other = if judged == 1 { String::new() } else { format!(" {judged}") };
+                    let holds = match holds {
+                        0 => format!("does not hold in the other{other}"),
+                        _ if holds == judged => format!("holds in the other{other}"),
+                        _ => format!("holds in {holds} of the other{other}"),
+                    };
+                    format!("in {open} of {all} {noun}; {holds}")
+                }
             };
         }
         let judged_of = match open {

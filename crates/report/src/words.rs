@@ -270,7 +270,9 @@ pub fn result(value: f64, low: Option<f64>, high: Option<f64>, unit: &str) -> (S
     }
     let factor = |percent: f64| 1.0 + percent / 100.0;
     let interval = low.zip(high).map(|(low, high)| (factor(low), factor(high)));
-    let ends = interval.map_or_else(String::new, |ends| range(factor(value), ends, "x"));
+    let ends = interval.map_or_else(String::new, |(low, high)| {
+        format!("[{}, {}]", digits(low), large_digits(high))
+    });
     (format!("{}×", digits(factor(value))), ends)
 }
 
@@ -396,8 +398,8 @@ mod tests {
         };
         assert_eq!(of(-63.2, -70.4, -54.8), "-63 % [-70, -55]");
         assert_eq!(of(230.0, 140.0, 399.0), "+230 % [+140, +399]");
-        assert_eq!(of(9_308.0, 8_400.0, 10_310.0), "94.1× [85.0, 104.1]");
-        assert_eq!(of(234.0, -79.0, 5_249.0), "3.34× [0.21, 53.49]");
+        assert_eq!(of(9_308.0, 8_400.0, 10_310.0), "94.1× [85.0, 104]");
+        assert_eq!(of(234.0, -79.0, 5_249.0), "3.34× [0.210, 53.5]");
         assert_eq!(result(702.0, None, None, "%"), ("8.02×".to_string(), String::new()));
         assert_eq!(result(702.0, None, None, "% of flows").0, "702 % of flows");
     }

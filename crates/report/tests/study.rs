@@ -326,6 +326,10 @@ fn the_readings_of_a_claim_are_a_sentence() {
             "cannot be judged in 21 of 32 readings; holds in 6 of the other 11",
         ),
         (
+            share(CannotBeJudged, [0, 2, 30], Readings),
+            "cannot be judged in 30 of 32 readings; does not hold in the other 2",
+        ),
+        (
             share(CannotBeJudged, [1, 0, 1], Experiments),
             "cannot be judged in 1 of 2 experiments; holds in the other",
         ),

@@ -225,7 +225,11 @@ fn deciding(
 fn clause(condition: &Condition, open: &[Open], of: Counted) -> String {
     let choice = |(factor, choice): &(usize, usize)| {
         let factor = &open[*factor];
-        format!("{}: {}", factor.name, factor.choices[*choice].0)
+        match factor.choices[*choice].0.as_str() {
+            "yes" => format!("\"{}\"", factor.name),
+            "no" => format!("not \"{}\"", factor.name),
+            choice => format!("{}: {choice}", factor.name),
+        }
     };
     let choices: Vec<String> = condition.choices.iter().map(choice).collect();
     let with = match (of, choices.len()) {
@@ -254,9 +258,10 @@ fn in_words(rows: &[&'static Row], evidence: &Evidence) -> String {
         let is_change = same[0].1.unit == "%";
         let of = |(row, measured): &(&Row, Measured)| {
             let number = if is_change { moves(measured) } else { number(measured) };
-            match same.len() {
-                1 => number,
-                _ => format!("{number} ({})", row.part),
+            match (same.len(), number.strip_suffix(')')) {
+                (1, _) => number,
+                (_, Some(number)) => format!("{number}; {})", row.part),
+                (_, None) => format!("{number} ({})", row.part),
             }
         };
         let numbers: Vec<String> = same.iter().map(of).collect();

@@ -81,8 +81,8 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
     Row {
         id: "D11",
         part: "> 10 KB",
-        metric: "number of congested queues deeper than 10 KB on average, with isolation (queue 1) vs. without \
-                 (mean of both queues)",
+        metric: "number of queues deeper than 10 KB on average (queue 1 with isolation, mean of both queues \
+                 without), with isolation vs. without",
         claimed: "fewer",
         source: "2018-01, queue depth",
         rule: Rule::Less(10.0),
@@ -93,8 +93,8 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
     Row {
         id: "D11",
         part: "> 300 KB",
-        metric: "number of congested queues deeper than 300 KB on average, with isolation (queue 1) vs. without \
-                 (mean of both queues)",
+        metric: "number of queues deeper than 300 KB on average (queue 1 with isolation, mean of both queues \
+                 without), with isolation vs. without",
         claimed: "fewer",
         source: "2018-01, queue depth",
         rule: Rule::Less(10.0),
