@@ -82,11 +82,11 @@ pub fn three_queues(evidence: &Evidence) -> Section {
         moves(&evidence.fct_change(case(experiment, WITHOUT), case(experiment, CI), group))
     };
     section.answer = format!(
-        "With three queues, isolation changes mean completion times as follows: that of mice {} (with \
-         two queues it {}), and that of all flows {}.",
+        "With isolation and three queues, the mean completion time of mice {}, and that of all flows {}. \
+         With isolation and two queues, that of mice {}.",
         change(main, MICE),
-        change(two, MICE),
-        change(main, ALL)
+        change(main, ALL),
+        change(two, MICE)
     );
     section.text = vec![
         "Flows below 100 KB have a queue with strict priority, both without isolation and with it. The \

@@ -51,7 +51,7 @@ pub fn transports(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(rows(
         "tcp-udp",
-        "How does the mean completion time of TCP flows change with isolation?",
+        "Change of the mean completion time of TCP flows with isolation",
         Axis::linear("change of the mean completion time; left of 0 is sooner", "%"),
         Mark::Point,
         "",
@@ -63,8 +63,9 @@ pub fn transports(evidence: &Evidence) -> Section {
     section.exhibits.push(table_of_cases(
         "tcp-udp",
         "TCP and UDP with isolation and without",
-        "Per run. Datagrams are of the flows of 1 Gb/s; drops are of whole runs and mostly of UDP that \
-         congests. Flows that had not finished count with the time that they had taken.",
+        "Means per run. Datagrams are those of the flows of 1 Gb/s. Drops are those of whole runs and mostly \
+         of the UDP flows that cause congestion. Flows that had not finished count with the time that they \
+         had taken until the end of the run.",
         &cases.collect::<Vec<_>>(),
         &[
             ("mice", &evidence.fct_cell(MICE)),
@@ -73,7 +74,7 @@ pub fn transports(evidence: &Evidence) -> Section {
             ("datagrams arrived", &evidence.cell(arrived)),
             ("dropped", &evidence.cell(lost)),
             ("all drops", &evidence.cell(Facts::all_drops)),
-            ("sent again", &evidence.cell(|facts| facts.number("retransmitted_packets"))),
+            ("retransmitted", &evidence.cell(|facts| facts.number("retransmitted_packets"))),
             ("pause frames", &evidence.cell(pauses)),
             ("isolations", &evidence.cell(|facts| facts.number("isolations"))),
             ("unfinished", &|case| evidence.unfinished_cell(case)),
@@ -88,7 +89,7 @@ pub fn buffers(evidence: &Evidence) -> Section {
     let run: Vec<&Network> = NETWORKS.iter().filter(has).collect();
     let experiments = run.iter().flat_map(|of| of.queues.iter().map(|size| queues(*size, of.name)));
     let names: Vec<&'static str> = experiments.collect();
-    let question = "Can isolation do with smaller buffers?";
+    let question = "Isolation with smaller buffers";
     let mut section = evidence.section("buffers", question, &["N2a", "N2b", "N2c", "N2d"], &names);
     if run.is_empty() {
         return section;

@@ -46,10 +46,20 @@ pub fn readings(evidence: &Evidence) -> Section {
     };
     let words = NUMBERS.iter().map(|number| {
         let (falls, rises) = gains(number);
-        format!("{} clearly fall in {falls} and clearly rise in {rises}", number.0)
+        let what = match number.0 {
+            "pause frames" => "the number of pause frames".to_owned(),
+            "all flows, local" => {
+                "the mean completion time of all flows with local isolation".to_owned()
+            }
+            "mice" => "the mean completion time of mice".to_owned(),
+            group => {
+                format!("that of {}{group}", if group.starts_with('>') { "flows " } else { "" })
+            }
+        };
+        format!("{what} clearly falls in {falls} and clearly rises in {rises}")
     });
     section.answer = format!(
-        "With isolation, in {} readings: {}.",
+        "With isolation, over {} readings: {}.",
         views.len(),
         words.collect::<Vec<_>>().join("; ")
     );

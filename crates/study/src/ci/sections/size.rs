@@ -59,7 +59,7 @@ pub fn scaling(evidence: &Evidence) -> Section {
         columns: 3,
         note:
             "Means with 95 % intervals; one that reaches zero is not drawn. Flows that had not finished \
-               count with the time that they had taken."
+               count with the time that they had taken until the end of the run."
                 .to_owned(),
     });
     let row = |(name, servers): &(&'static str, f64)| {
