@@ -3,12 +3,20 @@
 
 use crate::chart::{Grid, HeatMap, Lines, Matrix, Rows, Sheet};
 use crate::html::plain;
-use crate::study::{Claim, Comparison, Exhibit, Part, Section, Study, Verdict};
+use crate::study::{Claim, Comparison, Counts, Exhibit, Part, Section, Study, Verdict};
 use crate::words;
 
 /// All verdicts, from the best to the one that says least.
 pub(crate) const VERDICTS: [Verdict; 4] =
     [Verdict::Holds, Verdict::HoldsIf, Verdict::DoesNotHold, Verdict::CannotBeJudged];
+
+/// What is to be said where runs broke a law.
+pub(crate) const VIOLATED: &str = "Runs of this study violate a law that every sound run obeys. Do not use \
+                                   its results: the program has an error.";
+
+/// What checks are.
+pub(crate) const CHECKS: &str = "Checks are not results and count toward no verdict. They are facts of the \
+                                 set-up, arithmetic, and numbers that follow from a choice made here.";
 
 /// How wide a chart is that has the column to itself, and one of which two or three share it.
 pub(crate) const WIDE: f64 = 760.0;
@@ -73,14 +81,14 @@ impl From<Comparison> for Agreement {
 }
 
 impl Verdict {
-    /// What it means, in a sentence.
+    /// Where, after the verdict: `6 hold` … `in every reading that can be judged`.
     pub(crate) const fn meaning(self) -> &'static str {
         match self {
-            Self::Holds => "in every reading of the source that can be judged",
-            Self::HoldsIf => "in some readings, and not in others",
-            Self::DoesNotHold => "in no reading",
+            Self::Holds => "in every reading that can be judged",
+            Self::HoldsIf => "certain conditions are met: in some readings but not in others",
+            Self::DoesNotHold => "in any reading that can be judged",
             Self::CannotBeJudged => {
-                "in half of the readings or more, or the source says too little"
+                "in at least half of the readings, or because the source says too little"
             }
         }
     }
@@ -90,7 +98,7 @@ impl Part {
     /// What was measured, and the interval in the same unit: (`-63 %`, `[-70, -55]`); none if
     /// nothing was.
     pub(crate) fn figures(&self) -> Option<(String, String)> {
-        Some(words::measured(self.measured?, self.low, self.high, &self.unit))
+        Some(words::result(self.measured?, self.low, self.high, &self.unit))
     }
 
     /// The name with the part: `A1 mice`.
@@ -100,13 +108,49 @@ impl Part {
 }
 
 impl Claim {
-    /// In which readings it holds, in a line.
+    /// In which readings it holds, in a line after the verdict: `in 12 of 16 readings`. A claim that is
+    /// judged in experiments of one reading has these instead.
     pub(crate) fn share(&self) -> String {
-        let counts = self.readings.counts;
-        match counts.all() {
-            0 => String::new(),
-            1 => "in the only reading that was run".to_string(),
-            _ => format!("in {}", counts.words()),
+        let (counts, of) = (self.readings.counts, self.readings.of);
+        let Counts { holds, cannot_be_judged: open, .. } = counts;
+        let (all, judged) = (counts.all(), counts.judged());
+        let noun = of.noun(2);
+        if self.verdict == Verdict::CannotBeJudged {
+            return match (all, judged) {
+                (0, _) => String::new(),
+                // Not even that one was run.
+                (1, _) if self.parts.iter().all(|part| part.measured.is_none()) => String::new(),
+                (1, _) => format!("one {} was run", of.noun(1)),
+                (2, 0) => format!("in either of 2 {noun}"),
+                (_, 0) => format!("in any of {all} {noun}"),
+                _ => {
+                    let other = if judged == 1 { String::new() } else { format!(" {judged}") };
+                    let holds = match holds {
+                        0 => format!("does not hold in the other{other}"),
+                        _ if holds == judged => format!("holds in the other{other}"),
+                        _ => format!("holds in {holds} of the other{other}"),
+                    };
+                    format!("in {open} of {all} {noun}; {holds}")
+                }
+            };
+        }
+        let judged_of = match open {
+            0 => format!("{judged} {}", of.noun(judged)),
+            _ => format!("{judged} {} that can be judged ({open} cannot)", of.noun(judged)),
+        };
+        match (all, self.verdict) {
+            (0, _) => String::new(),
+            (1, _) => format!("in the only {} that was run", of.noun(1)),
+            (_, Verdict::HoldsIf) => format!("in {holds} of {judged_of}"),
+            _ if judged == 1 => {
+                format!("in the only {} that can be judged ({open} cannot)", of.noun(1))
+            }
+            (_, Verdict::Holds) if judged == 2 => {
+                format!("in both {}", judged_of.trim_start_matches("2 "))
+            }
+            (_, Verdict::Holds) => format!("in all {judged_of}"),
+            _ if judged == 2 => format!("in either of {judged_of}"),
+            _ => format!("in any of {judged_of}"),
         }
     }
 }
@@ -131,6 +175,27 @@ impl Study {
         format!("{hold} of {} checks hold", self.checks.len())
     }
 
+    /// What a reader must know first. Settings without effect share a line, as many readings have some.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let mut idle = Vec::new();
+        for note in &self.caveats {
+            match idle_setting(note) {
+                Some(text) => idle.push(text),
+                None => notes.push(note.clone()),
+            }
+        }
+        match idle.as_slice() {
+            [] => {}
+            [_] => {
+                notes.extend(self.caveats.iter().filter(|of| idle_setting(of).is_some()).cloned())
+            }
+            _ => notes
+                .push(format!("Settings without effect in some experiments: {}.", idle.join("; "))),
+        }
+        notes
+    }
+
     /// The sections, counted from 1, that bear on a claim.
     pub(crate) fn sections_on(&self, id: &str) -> Vec<(usize, &Section)> {
         let sections = self.sections.iter().enumerate().map(|(at, section)| (at + 1, section));
@@ -152,6 +217,15 @@ impl Study {
             duration(from.run_s),
         )
     }
+}
+
+/// A note on a setting without effect (``reading-03 and 7 more: `field` cannot act: why.``), to be one of
+/// several on a line: `` `field` (reading-03 and 7 more; why) ``. None of other notes.
+fn idle_setting(note: &str) -> Option<String> {
+    let (experiments, rest) = note.split_once(": ")?;
+    let (field, why) = rest.split_once(" cannot act: ")?;
+    let why = why.trim_end_matches('.');
+    (field.starts_with('`')).then(|| format!("{field} ({experiments}; {why})"))
 }
 
 /// Seconds as people count them from a minute on: `41 min`, `2.5 h`.

@@ -5,27 +5,21 @@ use std::fmt::Write;
 
 use floodway_machine::printable;
 
-use crate::evidence::{Agreement, VERDICTS, file_name, is_numeric};
-use crate::html::{plain, shell};
+use crate::evidence::{Agreement, CHECKS, VERDICTS, VIOLATED, file_name, is_numeric};
+use crate::html::{plain, shell, typed};
 use crate::study::{Exhibit, Part, Section, Study};
 
 /// The text. It refers to the charts by the names that [`crate::study::files`] gives them.
 pub fn study(study: &Study) -> String {
     let mut text = format!("# {}\n\n{}\n", line(&study.title), line(&study.question));
-    alert(
-        &mut text,
-        "CAUTION",
-        "Runs of this study break a law that every sound run keeps. Do not use its results; the \
-         program has a mistake.",
-        &study.violations,
-    );
+    alert(&mut text, "CAUTION", VIOLATED, &study.violations);
     if !study.answer.is_empty() {
         text.push('\n');
         for sentence in &study.answer {
             let _ = writeln!(text, "- {}", line(sentence));
         }
     }
-    alert(&mut text, "NOTE", "Before you rely on these numbers:", &study.caveats);
+    alert(&mut text, "NOTE", "Before you rely on these numbers:", &study.notes());
     claims(&mut text, study);
     for (at, section) in study.sections.iter().enumerate() {
         self::section(&mut text, study, at + 1, section);
@@ -50,35 +44,37 @@ fn claims(text: &mut String, study: &Study) {
     if study.claims.is_empty() {
         return;
     }
-    let _ = writeln!(text, "\n## What came of the claims?\n\n{}:\n", study.extent());
+    let _ = writeln!(text, "\n## Verdicts on the claims\n\n{}:\n", study.extent());
     for (verdict, count) in study.counts() {
-        let (name, meaning) = (verdict.name(), verdict.meaning());
-        let _ = writeln!(text, "- {} **{count} {name}** {meaning}", sign(verdict));
+        let (counted, meaning) = (verdict.counted(count), verdict.meaning());
+        let _ = writeln!(text, "- {} **{counted}** {meaning}", sign(verdict));
     }
-    *text += "\n| claim | what was claimed, what came out | in readings | verdict |\n\
-              | :-- | :-- | :-- | :-- |\n";
+    *text += "\n| claim | what was claimed, what was measured | verdict |\n\
+              | :-- | :-- | :-- |\n";
     for claim in &study.claims {
         let condition = match claim.condition.is_empty() {
             true => String::new(),
             false => format!("<br>*{}*", line(&claim.condition)),
         };
-        let share = claim.share();
+        let share = match claim.share() {
+            share if share.is_empty() => share,
+            share => format!("<br>{}", line(&share)),
+        };
         let _ = writeln!(
             text,
-            "| <a id=\"{}\"></a>**{}** | “{}” ({})<br>{}{condition} | {} | {} {} |",
+            "| <a id=\"{}\"></a>**{}** | “{}” ({})<br>{}{condition} | {} {}{share} |",
             anchor(&claim.id),
             line(&claim.id),
             line(&claim.quotation),
             line(&claim.source),
             line(&claim.result),
-            line(share.trim_start_matches("in ")),
             sign(claim.verdict),
             claim.verdict.name()
         );
     }
-    *text += "\n### The numbers, in the main reading\n\n";
+    *text += "\n### Numbers of the main reading\n\n";
     parts(text, &study.claims.iter().flat_map(|claim| &claim.parts).collect::<Vec<_>>());
-    *text += "\n<details><summary>What was expected before the runs</summary>\n\n";
+    *text += "\n<details><summary>Expectations written down before the runs</summary>\n\n";
     for claim in &study.claims {
         // Parts of which the same was said follow each other.
         for same in claim.parts.chunk_by(|a, b| a.expected == b.expected) {
@@ -98,13 +94,7 @@ fn checks(text: &mut String, study: &Study) {
     if study.checks.is_empty() {
         return;
     }
-    let _ = writeln!(
-        text,
-        "\n## Are the experiments what the sources describe?\n\n{}. They are no results and are \
-         counted nowhere: facts of the set-up, arithmetic, and numbers that follow from a choice \
-         that was made here.\n",
-        study.checks_hold()
-    );
+    let _ = writeln!(text, "\n## Checks of the set-up\n\n{}. {CHECKS}\n", study.checks_hold());
     parts(text, &study.checks.iter().collect::<Vec<_>>());
 }
 
@@ -158,7 +148,7 @@ fn section(text: &mut String, study: &Study, number: usize, section: &Section) {
     });
     let claims: Vec<String> = claims.collect();
     if !claims.is_empty() {
-        let _ = writeln!(text, "\nBears on {}.", claims.join(", "));
+        let _ = writeln!(text, "\nEvidence for or against {}.", claims.join(", "));
     }
     for paragraph in &section.text {
         let _ = writeln!(text, "\n{}", line(paragraph));
@@ -169,7 +159,7 @@ fn section(text: &mut String, study: &Study, number: usize, section: &Section) {
     if !section.commands.is_empty() {
         let _ = writeln!(
             text,
-            "\n<details><summary>Run it by itself</summary>\n\n```sh\n{}\n```\n\n</details>",
+            "\n<details><summary>Commands that run these experiments alone</summary>\n\n```sh\n{}\n```\n\n</details>",
             printable::text(&section.commands.join("\n"))
         );
     }
@@ -206,13 +196,13 @@ fn shown(text: &mut String, section: &Section, exhibit: &Exhibit) {
 
 fn provenance(text: &mut String, study: &Study) {
     let from = &study.provenance;
-    *text += "\n## Where do these numbers come from?\n\n";
+    *text += "\n## Provenance\n\n";
     let mut item = |name: &str, value: String| {
         let _ = writeln!(text, "- {name}: {value}");
     };
     item("program", format!("floodway {}", line(&from.floodway)));
     if !from.command.is_empty() {
-        item("command", code(&shell(&from.command)));
+        item("command", code(&shell(&typed(&from.command))));
     }
     if !study.level.is_empty() {
         item("level", line(&study.level));
@@ -232,8 +222,9 @@ fn provenance(text: &mut String, study: &Study) {
     let signs = VERDICTS.map(|verdict| format!("{} {}", sign(verdict), verdict.name()));
     let _ = writeln!(
         text,
-        "\nVerdicts: {}. Intervals are 95 % confidence intervals over replications; in charts a \
-         hollow diamond is what was claimed.",
+        "\nVerdicts: {}. Intervals are 95 % confidence intervals over replications. A change of more \
+         than +400 % is given as a factor: 8.0× is eight times as much. In charts, a hollow diamond is \
+         the value that was claimed.",
         signs.join(", ")
     );
 }

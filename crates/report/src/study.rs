@@ -60,8 +60,8 @@ pub struct Claim {
     pub source: String,
     /// What came of it over all readings of the source.
     pub verdict: Verdict,
-    /// Where it holds, if that depends on the reading: `if ECN: capped (15 of 16 readings with it,
-    /// 1 of 16 without)`; empty otherwise.
+    /// Where it holds, if that depends on the reading: `if ECN: capped (with it in 15 of 16 readings,
+    /// without it in 1 of 16 readings)`; empty otherwise.
     pub condition: String,
     /// What was measured in the main reading, in a sentence.
     pub result: String,
@@ -98,6 +98,17 @@ impl Verdict {
             Self::CannotBeJudged => "cannot be judged",
         }
     }
+
+    /// The same of so many claims: `1 holds`, `6 hold`.
+    pub fn counted(self, claims: usize) -> String {
+        let verb = match (self, claims) {
+            (_, 1) | (Self::CannotBeJudged, _) => self.name(),
+            (Self::Holds, _) => "hold",
+            (Self::HoldsIf, _) => "hold if",
+            (Self::DoesNotHold, _) => "do not hold",
+        };
+        format!("{claims} {verb}")
+    }
 }
 
 /// In which readings of the source a claim holds. A reading makes a choice for everything that the
@@ -111,6 +122,31 @@ pub struct Readings {
     pub share: Option<f64>,
     /// The choices on which it depends whether it holds; empty if it does not depend.
     pub deciding: Vec<Deciding>,
+    /// What is counted.
+    #[serde(skip)]
+    pub of: Counted,
+}
+
+/// What a claim is judged in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counted {
+    /// Readings of the source.
+    #[default]
+    Readings,
+    /// Experiments, all in one reading: each number of the claim is of another one.
+    Experiments,
+}
+
+impl Counted {
+    /// The noun for so many of them.
+    pub fn noun(self, number: usize) -> &'static str {
+        match (self, number) {
+            (Self::Readings, 1) => "reading",
+            (Self::Readings, _) => "readings",
+            (Self::Experiments, 1) => "experiment",
+            (Self::Experiments, _) => "experiments",
+        }
+    }
 }
 
 /// How many readings of some have which outcome.
@@ -135,14 +171,13 @@ impl Counts {
         self.holds + self.does_not
     }
 
-    /// In words: `12 of 16 readings`, `12 of 16 readings, 4 more cannot be judged`.
-    pub fn words(self) -> String {
+    /// In words: `12 of 16 readings`, `12 of 16 readings (4 more cannot be judged)`.
+    pub fn words(self, counted: Counted) -> String {
         let judged = self.judged();
-        let of =
-            format!("{} of {judged} reading{}", self.holds, if judged == 1 { "" } else { "s" });
+        let of = format!("{} of {judged} {}", self.holds, counted.noun(judged));
         match self.cannot_be_judged {
             0 => of,
-            open => format!("{of}, {open} more cannot be judged"),
+            open => format!("{of} ({open} more cannot be judged)"),
         }
     }
 }
@@ -169,7 +204,7 @@ pub struct Part {
     pub id: String,
     /// Which part of it: `mice`; empty if it has only one.
     pub part: String,
-    /// What the number is: `mean completion time of flows < 100 KB, ci against without-ci`.
+    /// What the number is: `mean completion time of flows < 100 KB, with isolation vs. without`.
     pub metric: String,
     /// What was claimed, in words: `-63 %`, `never above XOFF`.
     pub claimed: String,
@@ -220,12 +255,12 @@ impl Comparison {
     }
 }
 
-/// One experiment, as the section of a paper's evaluation: a question, the evidence, an answer.
+/// One experiment, as the section of a paper's evaluation: a heading, the evidence, an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
     /// A short name, fit for an anchor and for file names: `two-queues`.
     pub name: String,
-    /// What it asks: `Do flows finish sooner?`.
+    /// Its heading, a noun phrase in a study: `Completion times with two queues`.
     pub question: String,
     /// What came out, in one sentence.
     pub answer: String,

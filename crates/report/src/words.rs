@@ -155,6 +155,15 @@ pub fn interval(interval: &Interval) -> String {
     }
 }
 
+/// A list in a sentence: `a`, `a and b`, `a, b and c`.
+pub fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [some @ .., last] => format!("{} and {last}", some.join(", ")),
+    }
+}
+
 /// A change in words: `-63 % [-70, -55]`, `from 0 to 12`, `unchanged`, `none` of nothing.
 pub fn change(change: &Change, unit: &str) -> String {
     if change.no_interval == Some(NoInterval::Bound) {
@@ -252,6 +261,28 @@ pub fn measured(value: f64, low: Option<f64>, high: Option<f64>, unit: &str) -> 
     };
     (shown, ends(&|end| unsigned(format!("{:.decimals$}", end / scale))))
 }
+
+/// The same of a result of a study: a change of more than [`FACTOR_FROM`] percent, or one whose interval
+/// reaches that far, is a factor: (`94.1×`, `[85.2, 104.0]`) instead of `+9308 %`.
+pub fn result(value: f64, low: Option<f64>, high: Option<f64>, unit: &str) -> (String, String) {
+    if !is_factor(value, high, unit) {
+        return measured(value, low, high, unit);
+    }
+    let factor = |percent: f64| 1.0 + percent / 100.0;
+    let interval = low.zip(high).map(|(low, high)| (factor(low), factor(high)));
+    let ends = interval.map_or_else(String::new, |(low, high)| {
+        format!("[{}, {}]", digits(low), large_digits(high))
+    });
+    (format!("{}×", digits(factor(value))), ends)
+}
+
+/// Whether [`result`] gives a change as a factor.
+pub fn is_factor(percent: f64, high: Option<f64>, unit: &str) -> bool {
+    unit == "%" && (percent > FACTOR_FROM || high.is_some_and(|high| high > FACTOR_FROM))
+}
+
+/// Larger changes in percent are hard to read.
+const FACTOR_FROM: f64 = 400.0;
 
 /// A number without a sign if it is rounded to nothing.
 fn unsigned(text: String) -> String {
@@ -357,6 +388,20 @@ mod tests {
         for ((value, interval), expected) in cases {
             assert_eq!((value.as_str(), interval.as_str()), expected);
         }
+    }
+
+    #[test]
+    fn large_changes_are_factors() {
+        let of = |value, low, high| {
+            let (number, interval) = result(value, Some(low), Some(high), "%");
+            format!("{number} {interval}")
+        };
+        assert_eq!(of(-63.2, -70.4, -54.8), "-63 % [-70, -55]");
+        assert_eq!(of(230.0, 140.0, 399.0), "+230 % [+140, +399]");
+        assert_eq!(of(9_308.0, 8_400.0, 10_310.0), "94.1× [85.0, 104]");
+        assert_eq!(of(234.0, -79.0, 5_249.0), "3.34× [0.210, 53.5]");
+        assert_eq!(result(702.0, None, None, "%"), ("8.02×".to_string(), String::new()));
+        assert_eq!(result(702.0, None, None, "% of flows").0, "702 % of flows");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::check::{HOSTILE, SHOWN, check, data, offline, printable, same, scripts};
 use crate::specimen;
-use floodway_report::study::{Comparison, Provenance, Study, Verdict, files};
+use floodway_report::study::{Comparison, Counted, Counts, Provenance, Study, Verdict, files};
 use floodway_report::terminal::{Style, claims};
 use floodway_report::{html, markdown};
 
@@ -78,10 +78,10 @@ fn every_claim_has_its_row_and_links_lead_somewhere() {
 }
 
 #[test]
-fn a_page_tells_what_came_of_the_claims() {
+fn a_page_has_the_verdicts_on_the_claims() {
     let page = page();
     assert!(page.contains("<p>23 claims. A claim is judged in every reading"));
-    for counted in ["6 holds", "6 holds if", "6 does not hold", "5 cannot be judged"] {
+    for counted in ["6 hold", "6 hold if", "6 do not hold", "5 cannot be judged"] {
         assert!(page.contains(&format!("<strong>{counted}</strong>")), "{counted}");
     }
     let row = "<td><strong>−61\u{a0}%</strong><span class=\"range\">[−66, −55]</span></td>\
@@ -91,16 +91,14 @@ fn a_page_tells_what_came_of_the_claims() {
     assert!(page.contains("<strong>never above XOFF</strong>"));
     let first = &page[page.find("id=\"claim-A1\"").unwrap()..page.find("id=\"claim-A2\"").unwrap()];
     assert!(first.contains("<blockquote>Lossless environment with PFC"));
-    assert!(
-        first.contains(
-            "holds if<span class=\"range\">in 15 of 30 readings, 2 more cannot be judged"
-        )
-    );
+    assert!(first.contains(
+        "holds if<span class=\"range\">in 15 of 30 readings that can be judged (2 cannot)"
+    ));
     assert!(first.contains("<p class=\"remark\">if ECN: at most 1\u{a0}% marked"));
     // Of the three parts of A1 the first says what all were expected to be.
     assert_eq!(first.matches("expected before the runs").count(), 1);
     assert_eq!(first.matches("IETF 101").count(), 1);
-    // Checks come last, and are counted nowhere.
+    // Checks come last, and count toward no verdict.
     assert!(page.find("id=\"checks\"").unwrap() > page.find("id=\"mixes\"").unwrap());
     assert!(page.contains("2 of 3 checks hold"));
 }
@@ -265,6 +263,83 @@ fn grids_scroll_in_their_figures_and_many_links_stand_in_a_fold() {
     let fold = "<details class=\"small\"><summary>In detail: 41 experiments</summary><p><a href=";
     assert!(mixes.contains(fold));
     assert!(page.contains("<p class=\"small\">In detail: <a href="), "a few stand open");
+}
+
+/// A setting without effect in many readings takes one line, whatever the number of settings.
+#[test]
+fn settings_without_effect_share_a_note() {
+    let mut study = specimen::study();
+    let note = |text: &str| text.to_string();
+    study.caveats = vec![
+        note("reading-03 and 7 more: `a.b` cannot act: with `c = \"d\"` nothing asks for it."),
+        note("servers-512: the headroom is too small."),
+        note("reading-01: `a.e` cannot act: no receiver sends CNPs."),
+    ];
+    let text = claims(&study, Style { colour: false, width: 400 });
+    assert!(text.contains(
+        "note: servers-512: the headroom is too small.\n\
+         note: Settings without effect in some experiments: `a.b` (reading-03 and 7 more; with \
+         `c = \"d\"` nothing asks for it); `a.e` (reading-01; no receiver sends CNPs).\n"
+    ));
+    study.caveats.truncate(1);
+    let text = claims(&study, Style { colour: false, width: 400 });
+    assert!(text.contains("note: reading-03 and 7 more: `a.b` cannot act: with"));
+}
+
+/// What stands after the verdict, for every kind of verdict and number of readings.
+#[test]
+fn the_readings_of_a_claim_are_a_sentence() {
+    let share = |verdict: Verdict, [holds, does_not, cannot_be_judged]: [usize; 3], of| {
+        let mut study = specimen::study();
+        study.claims.truncate(1);
+        let claim = &mut study.claims[0];
+        claim.verdict = verdict;
+        claim.readings.counts = Counts { holds, does_not, cannot_be_judged };
+        claim.readings.of = of;
+        let text = claims(&study, Style { colour: false, width: 400 });
+        let head = text.lines().find_map(|line| line.strip_prefix("A1 ")).unwrap();
+        head.split_once(' ').unwrap().1.to_string()
+    };
+    use Counted::{Experiments, Readings};
+    use Verdict::{CannotBeJudged, DoesNotHold, Holds, HoldsIf};
+    for (of, text) in [
+        (share(Holds, [32, 0, 0], Readings), "holds in all 32 readings"),
+        (
+            share(Holds, [20, 0, 12], Readings),
+            "holds in all 20 readings that can be judged (12 cannot)",
+        ),
+        (share(Holds, [2, 0, 0], Experiments), "holds in both experiments"),
+        (share(Holds, [4, 0, 0], Experiments), "holds in all 4 experiments"),
+        (share(Holds, [1, 0, 0], Readings), "holds in the only reading that was run"),
+        (share(HoldsIf, [3, 5, 0], Readings), "holds if, in 3 of 8 readings"),
+        (
+            share(HoldsIf, [3, 5, 2], Readings),
+            "holds if, in 3 of 8 readings that can be judged (2 cannot)",
+        ),
+        (share(DoesNotHold, [0, 32, 0], Readings), "does not hold in any of 32 readings"),
+        (share(DoesNotHold, [0, 2, 0], Readings), "does not hold in either of 2 readings"),
+        (share(DoesNotHold, [0, 1, 0], Readings), "does not hold in the only reading that was run"),
+        (share(CannotBeJudged, [0, 0, 1], Readings), "cannot be judged: one reading was run"),
+        (share(CannotBeJudged, [0, 0, 9], Readings), "cannot be judged in any of 9 readings"),
+        (
+            share(CannotBeJudged, [6, 5, 21], Readings),
+            "cannot be judged in 21 of 32 readings; holds in 6 of the other 11",
+        ),
+        (
+            share(CannotBeJudged, [0, 2, 30], Readings),
+            "cannot be judged in 30 of 32 readings; does not hold in the other 2",
+        ),
+        (
+            share(CannotBeJudged, [1, 0, 1], Experiments),
+            "cannot be judged in 1 of 2 experiments; holds in the other",
+        ),
+        (
+            share(CannotBeJudged, [0, 1, 2], Experiments),
+            "cannot be judged in 2 of 3 experiments; does not hold in the other",
+        ),
+    ] {
+        assert_eq!(of, text);
+    }
 }
 
 #[test]

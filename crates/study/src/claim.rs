@@ -119,26 +119,28 @@ impl Rule {
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
         match *self {
             Self::Effect(low, high) => {
-                format!("reproduced from {low} to {high}{unit}, if the interval excludes 0")
+                format!("reproduced if it is {low} to {high}{unit} and the interval excludes 0")
             }
+            Self::Less(0.0) => "reproduced if the interval lies below 0".to_owned(),
+            Self::More(0.0) => "reproduced if the interval lies above 0".to_owned(),
             Self::Less(least) => format!(
-                "reproduced if the interval lies below 0 and not within {least}{unit} of it"
+                "reproduced if the interval lies below 0 and reaches -{least}{unit} or less"
             ),
-            Self::More(least) => format!(
-                "reproduced if the interval lies above 0 and not within {least}{unit} of it"
-            ),
+            Self::More(least) => {
+                format!("reproduced if the interval lies above 0 and reaches {least}{unit} or more")
+            }
             Self::None(within) => {
                 format!("reproduced if the interval lies within {within}{unit} of 0")
             }
             Self::NotAbove(most) => {
                 format!("reproduced if the interval lies below {most}{unit}")
             }
-            Self::AtMost(most) => format!("reproduced up to {most}{unit}"),
-            Self::Between(low, high) => format!("reproduced from {low} to {high}{unit}"),
+            Self::AtMost(most) => format!("reproduced if it is at most {most}{unit}"),
+            Self::Between(low, high) => format!("reproduced if it is {low} to {high}{unit}"),
             Self::Exactly(value) => format!("reproduced if it is {value}{unit}"),
             Self::Within(low, high) => format!(
-                "reproduced if the whole interval lies from {low} to {high}{unit}, not reproduced if \
-                 all of it lies elsewhere"
+                "reproduced if the whole interval lies between {low} and {high}{unit}, not reproduced if \
+                 all of it lies outside"
             ),
             Self::Never => "cannot be judged".to_owned(),
             Self::Described => "shown, not judged".to_owned(),
@@ -263,8 +265,8 @@ impl Row {
         let mut remark = Vec::new();
         if let Some((before, after)) = measured.unfinished {
             remark.push(format!(
-                "{before} flows before and {after} after had not finished and count with the time that \
-                 they had taken"
+                "some flows had not finished when their runs ended ({before} in the case compared with, \
+                 {after} in the other); they count with the time until then"
             ));
         }
         let no_interval = measured.no_interval.map(|why| format!("no interval: {why}"));
@@ -276,8 +278,7 @@ impl Row {
                 remark.push("shown, not judged".to_owned());
             }
             (_, None, _) => {
-                remark
-                    .push("not measured at this level, or nothing of the kind happened".to_owned());
+                remark.push("not run at this level, or nothing of the kind happened".to_owned());
             }
             (rule, Some(_), None) if rule.needs_interval() => {
                 remark.push(no_interval.unwrap_or_else(|| "the number has no interval".to_owned()));
@@ -287,7 +288,7 @@ impl Row {
                 if verdict == Comparison::CannotJudge {
                     let sized = matches!(rule, Rule::Effect(..)) && (low > 0.0 || high < 0.0);
                     let why = match sized {
-                        true => "the number is a bound or a count, and has no size to compare",
+                        true => "the number is a bound or a count, so its size cannot be compared",
                         false => "the interval is too wide to decide",
                     };
                     remark.push(why.to_owned());

@@ -15,7 +15,7 @@ pub struct Delivery {
     /// The workload that it belongs to.
     pub workload: u64,
     /// When and how much: nanoseconds and bytes, both rising, from its start with nothing to its
-    /// end with everything. What lies on a line between its neighbours is left out where nothing
+    /// end with everything. What lies on a line between its neighbors is left out where nothing
     /// arrived.
     points: Vec<(f64, f64)>,
 }

@@ -1,6 +1,7 @@
 //! Charts and tables from the evidence, and numbers in words.
 
 use floodway_report::chart::{Axis, Group, Line, Mark, Row, Rows};
+use floodway_report::statistics::NoInterval;
 use floodway_report::study::Exhibit;
 use floodway_report::words;
 
@@ -245,12 +246,16 @@ pub fn number(measured: &Measured) -> String {
 
 fn parts(measured: &Measured) -> (String, String) {
     let Measured { value, low, high, unit, .. } = *measured;
-    let of = |value| words::measured(value, low, high, unit);
+    let of = |value| words::result(value, low, high, unit);
     value.map_or_else(|| ("-".to_owned(), String::new()), of)
 }
 
-/// A change in whole percents: `-63 [-70, -55]`; `-` if there is none.
+/// A change in whole percents, or as a factor if it is large: `-63 [-70, -55]`, `8.0× [2.9, 22.6]`; `-`
+/// if there is none.
 pub fn short(measured: &Measured) -> String {
+    if is_factor(measured) {
+        return number(measured);
+    }
     let whole = |value: f64| format!("{:.0}", if value.abs() < 0.5 { 0.0 } else { value });
     let Some(value) = measured.value else { return "-".to_owned() };
     let range =
@@ -258,7 +263,13 @@ pub fn short(measured: &Measured) -> String {
     whole(value) + &range.unwrap_or_default()
 }
 
-/// What a change does, in words: `falls by 63 % [55, 70]`, `does not change clearly (…)`.
+/// Whether a change is so large that it is given as a factor.
+fn is_factor(measured: &Measured) -> bool {
+    measured.value.is_some_and(|value| words::is_factor(value, measured.high, measured.unit))
+}
+
+/// What a change does, in words: `falls by 63 % [55, 70]`, `rises by a factor of 94.1 [85.0, 104]`,
+/// `does not change clearly (…)`.
 pub fn moves(measured: &Measured) -> String {
     let Some(value) = measured.value else { return "was not measured".to_owned() };
     let clear = measured.bounds().is_none_or(|(low, high)| low > 0.0 || high < 0.0);
@@ -269,14 +280,23 @@ pub fn moves(measured: &Measured) -> String {
             "does not change clearly: replications differ by orders of magnitude".to_owned()
         }
         _ if !clear => format!("does not change clearly ({})", number(measured)),
+        // Nothing is left of it.
+        -100.0 if measured.unit == "%" => match measured.no_interval {
+            Some(why @ NoInterval::OneReplication) => format!("falls to zero ({why})"),
+            _ => "falls to zero in all replications".to_owned(),
+        },
         _ => {
             let verb = if value < 0.0 { "falls" } else { "rises" };
             let reason = match measured.no_interval {
                 Some(why) => format!(" ({why})"),
                 None => String::new(),
             };
-            // The number's own digits: they depend on its sign, since nothing falls by more than 100 %.
             let (size, range) = parts(measured);
+            if is_factor(measured) {
+                let factor = format!("{size} {range}").replacen('×', "", 1);
+                return format!("rises by a factor of {}{reason}", factor.trim_end());
+            }
+            // The number's own digits: they depend on its sign, since nothing falls by more than 100 %.
             let size = size.trim_start_matches(['-', '+']);
             let ends: Vec<&str> = range.trim_matches(['[', ']']).split(", ").collect();
             let ends: Vec<&str> =
@@ -294,7 +314,6 @@ pub fn moves(measured: &Measured) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_report::statistics::NoInterval;
 
     #[test]
     fn changes_in_words() {
@@ -304,6 +323,13 @@ mod tests {
         };
         assert_eq!(moves(&of(-63.0, -70.0, -55.0)), "falls by 63 % [55, 70]");
         assert_eq!(moves(&of(120.0, 4.0, 300.0)), "rises by 120 % [4, 300]");
+        assert_eq!(moves(&of(9_308.0, 8_400.0, 10_310.0)), "rises by a factor of 94.1 [85.0, 104]");
+        assert_eq!(
+            moves(&of(234.0, -79.0, 5_249.0)),
+            "does not change clearly (3.34× [0.210, 53.5])"
+        );
+        assert_eq!(short(&of(702.0, 185.0, 2_160.0)), "8.02× [2.85, 22.6]");
+        assert_eq!(short(&of(121.0, 30.0, 276.0)), "121 [30, 276]");
         assert_eq!(
             moves(&of(-87.0, -100.0, 7e8)),
             "does not change clearly: replications differ by orders of magnitude"
@@ -319,7 +345,7 @@ mod tests {
         let one = without(-50.0, NoInterval::OneReplication);
         assert_eq!(moves(&one), "falls by 50 % (one replication)");
         let same = without(-100.0, NoInterval::AllEqual);
-        assert_eq!(moves(&same), "falls by 100 % (the same in all replications)");
+        assert_eq!(moves(&same), "falls to zero in all replications");
         assert_eq!(moves(&without(0.0, NoInterval::AllEqual)), "does not change");
         assert_eq!(moves(&of(0.0, -9.0, 9.0)), "does not change clearly (0.0 % [-9.0, +9.0])");
         assert_eq!(number(&Measured::exactly(1_234.5, "ns")), words::time(1_234.5));

@@ -244,7 +244,8 @@ fn a_reading_is_judged_by_the_claims_that_it_changes() {
     assert_eq!(claim("C8b").verdict, Verdict::HoldsIf);
     assert_eq!(
         claim("C8b").condition,
-        "if DualQ, s_r 1: certain drop at 2.15 s: no (1 of 1 reading with it; 0 of 1 reading without)"
+        "if not \"DualQ, s_r 1: certain drop at 2.15 s\" – in 1 of 1 reading with this choice; otherwise in 0 \
+         of 1 reading"
     );
     // Nothing of it was run.
     assert_eq!(claim("P3").verdict, Verdict::CannotBeJudged);
@@ -342,7 +343,7 @@ fn laws_are_judged_with_signals_at_random_and_at_even_distances() {
     assert_eq!((counts.holds, counts.does_not), (1, 1));
     assert_eq!(laws.verdict, Verdict::HoldsIf);
     assert!(laws.condition.starts_with(
-        "if losses and marks at even distances, not at random: yes (1 of 1 reading with it"
+        "if \"losses and marks at even distances, not at random\" – in 1 of 1 reading with this choice"
     ));
     near(claim(&laws.parts, "C4", "Cubic, constant").measured, 1.38);
     // One packet in 3 is a probability of 1/3, not of 0.3.

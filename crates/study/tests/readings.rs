@@ -143,7 +143,7 @@ fn a_choice_that_decides_is_found() {
     assert_eq!((deciding.with.holds, deciding.without.holds), (8, 0));
     assert_eq!(
         gain.condition,
-        "if ECN: at most 1 % marked (8 of 8 readings with it; 0 of 24 readings without)"
+        "if ECN: at most 1 % marked – in 8 of 8 readings with this choice; otherwise in 0 of 24 readings"
     );
     // Nothing was run of the main experiment itself, so that no number is known.
     assert!(gain.parts.iter().all(|part| part.measured.is_none()));

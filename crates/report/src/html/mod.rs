@@ -28,7 +28,7 @@ pub use study::study;
 pub use sweep::sweep;
 
 use figure::{Figure, Legend};
-pub(crate) use provenance::shell;
+pub(crate) use provenance::{shell, typed};
 pub(crate) use r#type::plain;
 use r#type::{emphasised, set, with_code};
 

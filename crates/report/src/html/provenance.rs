@@ -104,6 +104,18 @@ impl Page<'_> {
     }
 }
 
+/// The command as a user would type it: the program by its name, without what only changes what it
+/// prints while it runs.
+pub(crate) fn typed(command: &[String]) -> Vec<String> {
+    let Some((program, rest)) = command.split_first() else { return Vec::new() };
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    if name != "floodway" {
+        return command.to_vec();
+    }
+    let speaks = |word: &&String| !["--verbose", "-v", "--quiet", "-q"].contains(&word.as_str());
+    [name.to_owned()].into_iter().chain(rest.iter().filter(speaks).cloned()).collect()
+}
+
 /// Words as a shell would read them back.
 pub(crate) fn shell(words: &[String]) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "-_./=:,+@%".contains(letter);
@@ -116,6 +128,20 @@ pub(crate) fn shell(words: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn commands_are_as_a_user_types_them() {
+        let typed = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+            super::typed(&words).join(" ")
+        };
+        assert_eq!(
+            typed(&["./target/release/floodway", "study", "ci", "--verbose"]),
+            "floodway study ci"
+        );
+        assert_eq!(typed(&["python", "-q", "a.py"]), "python -q a.py");
+        assert_eq!(typed(&[]), "");
+    }
+
     #[test]
     fn commands_can_be_pasted() {
         let words = ["floodway", "--set", "a=\"b c\"", "it's", ""].map(String::from);

@@ -1,4 +1,4 @@
-//! What came of the claims of a study.
+//! The verdicts on the claims of a study.
 
 use super::{Paint, Style, paint, wrapped};
 use crate::evidence::Agreement;
@@ -28,10 +28,11 @@ pub fn claims(study: &Study, style: Style) -> String {
     if !study.checks.is_empty() {
         text += &checks(study, style);
     }
-    if !study.caveats.is_empty() {
+    let notes = study.notes();
+    if !notes.is_empty() {
         text.push('\n');
     }
-    for caveat in &study.caveats {
+    for caveat in &notes {
         text += &wrapped(&format!("note: {caveat}"), style.width, style, Paint::Dim);
     }
     text.push('\n');
@@ -46,7 +47,9 @@ fn claim(claim: &Claim, style: Style) -> String {
     let verdict = format!("{} {}", agreement.sign(), claim.verdict.name());
     let share = match claim.share() {
         share if share.is_empty() => share,
-        share => format!(", {share}"),
+        share if claim.verdict == Verdict::HoldsIf => format!(", {share}"),
+        share if share.starts_with("in ") => format!(" {share}"),
+        share => format!(": {share}"),
     };
     let head = format!("{} {verdict}{share}", claim.id);
     let mut text = lines(&head, 0, style, None).replacen(
@@ -81,7 +84,7 @@ fn counts(study: &Study, style: Style) -> String {
     let counts = study.counts();
     let some = counts.iter().filter(|(_, count)| *count > 0);
     let of = |(verdict, count): &(Verdict, usize)| {
-        format!("{} {count} {}", Agreement::from(*verdict).sign(), verdict.name())
+        format!("{} {}", Agreement::from(*verdict).sign(), verdict.counted(*count))
     };
     let list: Vec<String> = some.map(of).collect();
     let text = lines(&format!("{}: {}", study.extent(), list.join(", ")), 0, style, None);
@@ -95,12 +98,13 @@ fn counts(study: &Study, style: Style) -> String {
 
 /// How many checks hold, and which do not.
 fn checks(study: &Study, style: Style) -> String {
-    let mut text = lines(&format!("{}; they are no results", study.checks_hold()), 0, style, None);
+    let mut text =
+        lines(&format!("{}; checks are not results", study.checks_hold()), 0, style, None);
     let wrong = study.checks.iter().filter(|check| check.verdict == Comparison::NotReproduced);
     for check in wrong {
         let (value, _) = check.figures().unwrap_or_default();
         let line = format!(
-            "check {}: {} is {value} and not {}",
+            "check {}: {} is {value}, expected: {}",
             check.name(),
             check.metric,
             check.claimed

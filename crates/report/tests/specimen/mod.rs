@@ -5,8 +5,8 @@ mod mixes;
 
 use floodway_report::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
 use floodway_report::study::{
-    Claim, Comparison, Counts, Deciding, Exhibit, Part, Provenance, Readings, Section, Study,
-    Verdict,
+    Claim, Comparison, Counted, Counts, Deciding, Exhibit, Part, Provenance, Readings, Section,
+    Study, Verdict,
 };
 
 pub use mixes::{queue_sizes, ratios, shares};
@@ -189,8 +189,8 @@ fn claims() -> Vec<Claim> {
             0 => (
                 Verdict::HoldsIf,
                 counts(15, 15, 2),
-                "if ECN: at most 1 % marked, and load: 0.5 (14 of 15 readings with it; 1 of 15 readings, 2 \
-                 more cannot be judged without)",
+                "if ECN: at most 1 % marked, and load: 0.5 – in 14 of 15 readings with both choices; otherwise in \
+                 1 of 15 readings (2 more cannot be judged)",
             ),
             1 => (Verdict::Holds, counts(1, 0, 0), ""),
             2 => (Verdict::DoesNotHold, counts(0, 32, 0), ""),
@@ -219,6 +219,7 @@ fn claims() -> Vec<Claim> {
                 counts,
                 share: all.then(|| counts.holds as f64 / counts.judged() as f64),
                 deciding: if condition.is_empty() { Vec::new() } else { vec![deciding] },
+                of: Counted::Readings,
             },
             parts: parts.to_vec(),
         }

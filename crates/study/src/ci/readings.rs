@@ -1,4 +1,4 @@
-//! What the decks leave open, and the readings that are run: a choice for each of it.
+//! What the decks leave open, and the readings that are run: each has a choice for every factor.
 
 use crate::evidence::{Evidence, Facts};
 use crate::flows::FlowGroup;
@@ -14,12 +14,12 @@ const fn choice(name: &'static str, source: &'static str, set: &'static [&'stati
     Choice { name, source, set }
 }
 
-/// Every choice that is open, with the one that `scenarios/ci/lossless.toml` makes first.
+/// Every open factor with its choices; the first is that of `scenarios/ci/lossless.toml`.
 pub static FACTORS: &[Factor] = &[
     Factor {
         name: "ECN",
         choices: &[
-            choice("at most 1 % marked", "decks: \"Max Probability 1%\", by its word", &[]),
+            choice("at most 1 % marked", "decks: \"Max Probability 1%\", taken literally", &[]),
             choice(
                 "all marked above 300 KB",
                 "RED; figure 5 of the DCQCN paper; the decks' three numbers",
@@ -62,7 +62,7 @@ pub static FACTORS: &[Factor] = &[
             ),
             choice(
                 "all of them, no AQM",
-                "decks: \"ECN is marked once a packet is isolated\", by its word",
+                "decks: \"ECN is marked once a packet is isolated\", taken literally",
                 &[
                     "variants.ci.switch.flow_control.congestion_isolation.mark=all",
                     "variants.ci-local.switch.flow_control.congestion_isolation.mark=all",
@@ -76,7 +76,7 @@ pub static FACTORS: &[Factor] = &[
             choice("of every packet's flow", "claim D9: the queue never passes XOFF", &[]),
             choice(
                 "with at most 1 %",
-                "decks: \"Max Probability 1%\", by its word",
+                "decks: \"Max Probability 1%\", taken literally",
                 &[
                     "variants.ci.switch.flow_control.congestion_isolation.curve.above_kmax=cap",
                     "variants.ci-local.switch.flow_control.congestion_isolation.curve.above_kmax=cap",
@@ -87,11 +87,7 @@ pub static FACTORS: &[Factor] = &[
     Factor {
         name: "DCQCN",
         choices: &[
-            choice(
-                "timers of a NIC, increases of the paper",
-                "assumed: two sources mixed, as this study had it first",
-                &[],
-            ),
+            choice("timers of a NIC, increases of the paper", "assumed: a mix of two sources", &[]),
             choice(
                 "paper",
                 "DCQCN paper (preset `paper`)",

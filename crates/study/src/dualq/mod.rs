@@ -24,7 +24,7 @@ pub static STUDY: Study = Study {
                   queue, the DualQ Coupled AQM and DualPI2.",
     },
     title: "Data Centre to the Home: the DualQ Coupled AQM",
-    question: "Can Cubic and DCTCP share an access link with equal rates, and DCTCP do so without \
+    question: "Can Cubic and DCTCP share an access link with equal rates, and can DCTCP do so without \
                queuing delay?",
     library: &[
         (GRID, include_str!("../../../../scenarios/dualq/grid.toml")),

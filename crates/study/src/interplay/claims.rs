@@ -1,7 +1,7 @@
-//! What isolation does to mice, to all flows and to pauses, on everything that it is added to, each with
-//! the rule that judges it and what was expected before the runs.
+//! How isolation changes mice, all flows and pauses with each congestion control and memory, with the
+//! rule for each number and what was expected before the runs.
 //!
-//! The study runs on traffic of its own (`seed=2`). Expectations rest on what the algorithms do, and on
+//! The study runs on traffic of its own (`seed=3`). Expectations rest on what the algorithms do, and on
 //! previews with another seed.
 
 use crate::claim::{Claim, Row, Rule};
@@ -40,7 +40,7 @@ pub(super) fn pauses(evidence: &Evidence, (from, to): (Case, Case)) -> Measured 
     evidence.change(from, to, pause_frames)
 }
 
-/// What the deck asks for and does not show.
+/// What the deck asks for without showing it.
 pub const CLAIMS: &[Claim] = &[
     Claim::new("I1", CONTROLS_ASKED).for_each("congestion control"),
     Claim::new("I2", CONTROLS_ASKED).for_each("congestion control"),
@@ -66,7 +66,7 @@ macro_rules! rows {
             Row {
                 id: $ids[0],
                 part: $part,
-                metric: "mean completion time of flows below 100 KB, ci against without-ci",
+                metric: "mean completion time of flows < 100 KB, with isolation vs. without",
                 claimed: "falls (-63 % with DCQCN, A1)",
                 source: $source,
                 rule: Rule::Less(5.0),
@@ -76,7 +76,7 @@ macro_rules! rows {
             Row {
                 id: $ids[1],
                 part: $part,
-                metric: "mean completion time of all flows, ci against without-ci",
+                metric: "mean completion time of all flows, with isolation vs. without",
                 claimed: "falls (-38 % with DCQCN, A1)",
                 source: $source,
                 rule: Rule::Less(5.0),
@@ -86,7 +86,7 @@ macro_rules! rows {
             Row {
                 id: $ids[2],
                 part: $part,
-                metric: "pause frames of all ports, ci against without-ci",
+                metric: "number of pause frames of all ports, with isolation vs. without",
                 claimed: "fall (-84 % with DCQCN, A2)",
                 source: $source,
                 rule: Rule::Less(10.0),

@@ -23,8 +23,8 @@ pub static STUDY: Study = Study {
                   input-queued and virtual-output-queued switch memories.",
     },
     title: "Interplay of Congestion Isolation",
-    question: "Does Congestion Isolation still help where another congestion control slows the senders \
-               down, and where the memory of switches is built in another way?",
+    question: "Does Congestion Isolation still help with other congestion controls, and with other \
+               switch memories?",
     library: &[(LOSSLESS, include_str!("../../../../scenarios/ci/lossless.toml"))],
     groups: GROUPS,
     keeps_flows: false,

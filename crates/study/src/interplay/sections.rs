@@ -52,7 +52,10 @@ fn sorted(
 }
 
 fn list(labels: &[&str]) -> String {
-    if labels.is_empty() { "none".to_owned() } else { labels.join("; ") }
+    match labels {
+        [] => "none".to_owned(),
+        some => some.iter().map(|label| format!("\"{label}\"")).collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// What the study answers.
@@ -61,18 +64,18 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
         let [sooner, later, open] =
             sorted(evidence, settings, cases, |cases| fct(evidence, cases, group));
         format!(
-            "The mean completion time of {of} clearly falls with isolation for: {}. It clearly rises \
-             for: {}. It does not change clearly for: {}.",
+            "{of}: with isolation, the mean completion time clearly falls with {}. It clearly rises with \
+             {}. It does not clearly change with {}.",
             list(&sooner),
             list(&later),
             list(&open)
         )
     };
     [
-        sentence(&CONTROLS, with_control, MICE, "mice, by congestion control,"),
-        sentence(&CONTROLS, with_control, ALL, "all flows, by congestion control,"),
-        sentence(&MEMORIES, on_memory, MICE, "mice, with DCQCN and by memory,"),
-        sentence(&MEMORIES, on_memory, ALL, "all flows, with DCQCN and by memory,"),
+        sentence(&CONTROLS, with_control, MICE, "Mice, by congestion control"),
+        sentence(&CONTROLS, with_control, ALL, "All flows, by congestion control"),
+        sentence(&MEMORIES, on_memory, MICE, "Mice, with DCQCN, by switch memory"),
+        sentence(&MEMORIES, on_memory, ALL, "All flows, with DCQCN, by switch memory"),
     ]
     .into()
 }
@@ -97,8 +100,8 @@ fn changes(
         of("all flows", 0, &|cases| fct(evidence, cases, ALL)),
         of("pause frames", 2, &|cases| pauses(evidence, cases)),
     ];
-    let axis = Axis::linear("change by isolation; left of 0 is sooner or fewer", "%");
-    let note = "A change from nothing has no percentage and is left out.";
+    let axis = Axis::linear("change with isolation; left of 0 is sooner or fewer", "%");
+    let note = "A change from zero has no percentage and is left out.";
     rows(name, caption, axis, Mark::Point, note, groups)
 }
 
@@ -136,37 +139,43 @@ fn what_happens(
         "isolations",
         "unfinished",
     ];
-    table(name, caption, "Per run; of all ports together.", &head, lines)
+    table(
+        name,
+        caption,
+        "Means per run; pause frames and paused time are summed over all ports.",
+        &head,
+        lines,
+    )
 }
 
 /// By congestion control.
 fn controls(evidence: &Evidence) -> Section {
     let names: Vec<_> = CONTROLS.iter().map(|of| pair(of, &MEMORIES[FIRST])).collect();
-    let question = "With which congestion controls does isolation help?";
+    let question = "Effects of isolation by congestion control";
     let mut section = evidence.section("controls", question, &["I1", "I2", "I3"], &names);
     let mice = |cases| fct(evidence, cases, MICE);
     let [sooner, later, open] = sorted(evidence, &CONTROLS, with_control, mice);
     section.answer = format!(
-        "Of {} congestion controls, mice gain clearly with {}, lose clearly with {}, and neither with \
-         {}.",
-        sooner.len() + later.len() + open.len(),
+        "With isolation, mice clearly finish sooner with {} of {} congestion controls and clearly later \
+         with {}; with {} there is no clear change.",
         sooner.len(),
+        sooner.len() + later.len() + open.len(),
         later.len(),
         open.len()
     );
     section.text = vec![
         "The traffic, the network and isolation are those of the study of Congestion Isolation: \
          clusters that send flows of a data-mining workload, and a permanent incast of 20 to 1. Only \
-         what slows the senders down differs. Isolation marks the packets of isolated flows; HPCC, \
-         TIMELY, Swift and BBR do not look at marks, QCN takes none, so that to them isolation is a \
-         queue apart and no more. Without isolation ECN marks as each of them wants it: at most 1 % of \
-         packets, or all above 300 KB (\"as a step\"), or all above 100 KB for DCTCP. The last row has \
-         no congestion control, and never more than 25 KB of a flow in flight."
+         the congestion control differs. Isolation marks the packets of isolated flows. HPCC, TIMELY, \
+         Swift, BBR and QCN do not use these marks, so for them isolation is a separate queue and \
+         nothing else. Without isolation, ECN marks as each congestion control requires: at most 1 % of \
+         packets, or all above 300 KB (\"as a step\"), or all above 100 KB for DCTCP. \"25 KB in flight\" \
+         has no congestion control, and at most 25 KB of a flow in flight."
             .to_owned(),
     ];
-    let caption = "What does isolation change, by congestion control?";
+    let caption = "Changes with isolation, by congestion control";
     section.exhibits.push(changes(evidence, ("controls", caption), &CONTROLS, with_control));
-    let caption = "What happens without isolation and with it";
+    let caption = "Completion times, pauses and isolations without isolation and with it";
     let counts = ("control-counts", caption);
     section.exhibits.push(what_happens(evidence, counts, &CONTROLS, with_control));
     section
@@ -175,30 +184,31 @@ fn controls(evidence: &Evidence) -> Section {
 /// By memory.
 fn memories(evidence: &Evidence) -> Section {
     let names: Vec<_> = MEMORIES.iter().map(|of| pair(&CONTROLS[FIRST], of)).collect();
-    let question = "On which switch memories does isolation help?";
+    let question = "Effects of isolation by switch memory";
     let mut section = evidence.section("memories", question, &["I4", "I5", "I6"], &names);
     let mice = |cases| fct(evidence, cases, MICE);
     let [sooner, later, open] = sorted(evidence, &MEMORIES, on_memory, mice);
     section.answer = format!(
-        "On {} memories, mice gain clearly on {}, lose clearly on {}, and neither on {}.",
-        sooner.len() + later.len() + open.len(),
+        "With isolation, mice clearly finish sooner with {} of {} switch memories and clearly later with \
+         {}; with {} there is no clear change.",
         sooner.len(),
+        sooner.len() + later.len() + open.len(),
         later.len(),
         open.len()
     );
     section.text = vec![
-        "DCQCN as in the deck's reading of ECN (at most 1 % of packets marked), where isolation has most \
-         to repair. Output queues have 1 MB each, as in the deck; the shared memory is 16 MB with dynamic \
-         thresholds for each input port and class; static are 2 MB for each input port. With these two \
-         and with input queues PFC is measured where frames come in, elsewhere at the queue that they wait \
-         for. Input queues are first in, first out by class; virtual output queues (VOQ) are matched by \
-         iSLIP. What isolation monitors is all that waits for an output, wherever it waits, but in the row \
-         that says \"egress only\"."
+        "The congestion control is DCQCN with ECN that marks at most 1 % of packets, where isolation has \
+         the largest effect. Output queues have 1 MB each, as in the deck. The shared memory has 16 MB \
+         with dynamic thresholds for each input port and class; the static one has 2 MB for each input \
+         port. With these two and with input queues, PFC is measured where frames come in; otherwise at \
+         the queue in which they wait. Input queues are first in, first out in each class. Virtual output \
+         queues (VOQ) are matched by iSLIP. Isolation monitors all data that waits for an output, \
+         wherever it waits; with \"egress only\" it monitors the queue at the egress alone."
             .to_owned(),
     ];
-    let caption = "What does isolation change, by switch memory?";
+    let caption = "Changes with isolation, by switch memory";
     section.exhibits.push(changes(evidence, ("memories", caption), &MEMORIES, on_memory));
-    let caption = "What happens without isolation and with it";
+    let caption = "Completion times, pauses and isolations without isolation and with it";
     let counts = ("memory-counts", caption);
     section.exhibits.push(what_happens(evidence, counts, &MEMORIES, on_memory));
     section
@@ -210,7 +220,7 @@ fn together(evidence: &Evidence) -> Section {
         .iter()
         .flat_map(|control| MEMORIES.iter().map(move |memory| pair(control, memory)));
     let names: Vec<_> = pairs.collect();
-    let question = "Does the memory matter to the other congestion controls?";
+    let question = "Effects of isolation by congestion control and switch memory";
     let mut section = evidence.section("together", question, &[], &names);
     // Beyond the two axes.
     if !evidence.has(both(&CONTROLS[1], &MEMORIES[1]).1) {
@@ -222,7 +232,7 @@ fn together(evidence: &Evidence) -> Section {
         let labels = |settings: &'static [Setting]| settings.iter().map(|of| of.name);
         let sides = sides(("memory", labels(&MEMORIES)), ("congestion control", labels(&CONTROLS)));
         let axis = Axis::linear("change of the mean completion time by isolation", "%");
-        let note = "In percent; below zero isolation helps.";
+        let note = "In percent; below zero, flows finish sooner with isolation.";
         heat_map(
             (name, caption, note),
             (axis, Colours::Diverging(0.0), 1.0),
@@ -238,11 +248,12 @@ fn together(evidence: &Evidence) -> Section {
     };
     let ((mice, of), (all, _)) = (clear(MICE), clear(ALL));
     section.answer = format!(
-        "Isolation makes mice clearly faster in {mice} of {of} combinations, and all flows in {all}."
+        "With isolation, the mean completion time of mice clearly falls in {mice} of {of} combinations, and \
+         that of all flows in {all}."
     );
     section.exhibits = vec![
-        map("mice-map", "What isolation does to mice", MICE),
-        map("all-map", "What isolation does to all flows", ALL),
+        map("mice-map", "Change of the mean completion time of mice with isolation", MICE),
+        map("all-map", "Change of the mean completion time of all flows with isolation", ALL),
     ];
     section
 }

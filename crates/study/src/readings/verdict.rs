@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use floodway_report::study::{self, Comparison, Counts, Deciding, Part, Verdict};
+use floodway_report::study::{self, Comparison, Counted, Counts, Deciding, Part, Verdict};
+use floodway_report::words;
 
 use super::{Judged, Open, Reading};
 use crate::claim::{Claim, Row, Rule};
@@ -10,7 +11,7 @@ use crate::evidence::Evidence;
 use crate::exhibit::{moves, number};
 use crate::{Measured, Study};
 
-/// What came of a claim in one reading.
+/// The verdict on a claim in one reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It holds.
@@ -161,14 +162,21 @@ impl Study {
             Some(told) => told(evidence),
             None => in_words(&rows, evidence),
         };
+        let of = match parts {
+            Some(_) => Counted::Experiments,
+            None => Counted::Readings,
+        };
         study::Claim {
             id: claim.id.to_owned(),
             quotation: claim.quotation.to_owned(),
             source: rows.first().map_or("", |row| row.source).to_owned(),
             verdict,
             condition: match (&condition, verdict) {
-                (Some(condition), _) => clause(condition, open),
-                (None, Verdict::HoldsIf) => "no one or two choices tell where".to_owned(),
+                (Some(condition), _) => clause(condition, open, of),
+                (None, Verdict::HoldsIf) => format!(
+                    "no single choice and no pair of choices separates these {} from the others",
+                    of.noun(2)
+                ),
                 (None, _) => String::new(),
             },
             result,
@@ -180,6 +188,7 @@ impl Study {
                         |choice: &(usize, usize)| deciding(*choice, open, &readings, &outcomes);
                     of.choices.iter().map(one).collect()
                 }),
+                of,
             },
             parts: rows.iter().map(|row| row.judge(evidence)).collect(),
         }
@@ -211,47 +220,96 @@ fn deciding(
     Deciding { factor: factor.name.clone(), choice: name, source, with, without }
 }
 
-/// A condition in words: `if ECN: capped (15 of 16 readings with it, 1 of 16 without)`.
-fn clause(condition: &Condition, open: &[Open]) -> String {
+/// A condition in words: `if ECN: capped – in 15 of 16 readings with this choice; otherwise in 1 of 16
+/// readings`.
+fn clause(condition: &Condition, open: &[Open], of: Counted) -> String {
     let choice = |(factor, choice): &(usize, usize)| {
         let factor = &open[*factor];
-        format!("{}: {}", factor.name, factor.choices[*choice].0)
+        match factor.choices[*choice].0.as_str() {
+            "yes" => format!("\"{}\"", factor.name),
+            "no" => format!("not \"{}\"", factor.name),
+            choice => format!("{}: {choice}", factor.name),
+        }
     };
     let choices: Vec<String> = condition.choices.iter().map(choice).collect();
+    let with = match (of, choices.len()) {
+        // An experiment is such a choice by itself.
+        (Counted::Experiments, _) => "",
+        (Counted::Readings, 1) => " with this choice",
+        (Counted::Readings, _) => " with both choices",
+    };
     format!(
-        "if {} ({} with it; {} without)",
+        "if {} – in {}{with}; otherwise in {}",
         choices.join(", and "),
-        condition.with.words(),
-        condition.without.words()
+        condition.with.words(of),
+        condition.without.words(of)
     )
 }
 
-/// What was measured, one number after the other.
+/// What was measured, one number after the other. Numbers of the same kind have their parts in
+/// parentheses, and changes between the same cases share a sentence.
 fn in_words(rows: &[&'static Row], evidence: &Evidence) -> String {
-    let mut sentences = Vec::new();
-    for row in rows {
-        let measured = (row.measure)(evidence);
-        let Measured { value: Some(_), unit, .. } = measured else { continue };
-        let twins = rows.iter().filter(|other| other.metric == row.metric).count();
-        let metric = match twins {
-            1 => row.metric.to_owned(),
-            _ => format!("{} ({})", row.metric, row.part),
+    let measured = rows.iter().map(|row| (*row, (row.measure)(evidence)));
+    let known: Vec<_> = measured.filter(|(_, of)| of.value.is_some()).collect();
+    let alike = |a: &(&Row, Measured), b: &(&Row, Measured)| {
+        a.0.metric == b.0.metric && a.1.unit == b.1.unit
+    };
+    let results = known.chunk_by(alike).map(|same| {
+        let is_change = same[0].1.unit == "%";
+        let of = |(row, measured): &(&Row, Measured)| {
+            let number = if is_change { moves(measured) } else { number(measured) };
+            match (same.len(), number.strip_suffix(')')) {
+                (1, _) => number,
+                (_, Some(number)) => format!("{number}; {})", row.part),
+                (_, None) => format!("{number} ({})", row.part),
+            }
         };
-        let verb = moves(&measured);
-        sentences.push(match unit {
-            "%" => format!("{metric} {verb}"),
-            _ => format!("{metric}: {}", number(&measured)),
-        });
-    }
-    match sentences.is_empty() {
+        let numbers: Vec<String> = same.iter().map(of).collect();
+        (same[0].0.metric, is_change, words::list(&numbers))
+    });
+    let results: Vec<_> = results.collect();
+    match results.is_empty() {
         true => "Not measured.".to_owned(),
-        false => {
-            let text = sentences.join("; ");
-            let mut letters = text.chars();
-            let first = letters.next().map(|first| first.to_uppercase().to_string());
-            first.unwrap_or_default() + letters.as_str() + "."
-        }
+        false => sentences(&results),
     }
+}
+
+/// A metric, whether the numbers say how it changes, and these numbers.
+type InWords = (&'static str, bool, String);
+
+/// Sentences of what metrics do, or are. A metric of two cases names them at its end: of `completion
+/// time of mice, with isolation vs. without` it is "With isolation, the completion time of mice falls by
+/// 63 %".
+fn sentences(results: &[InWords]) -> String {
+    /// What changes, to which case, and from which.
+    fn cases(metric: &'static str) -> Option<(&'static str, &'static str, &'static str)> {
+        let (first, from) = metric.rsplit_once(" vs. ")?;
+        let (what, to) = first.rsplit_once(", ")?;
+        Some((what, to, from))
+    }
+    let between = |of: &InWords| cases(of.0).filter(|_| of.1).map(|(_, to, from)| (to, from));
+    let alike = |a: &InWords, b: &InWords| between(a).is_some() && between(a) == between(b);
+    let sentence = |same: &[InWords]| {
+        let clause = |(metric, is_change, numbers): &InWords| match is_change {
+            true => format!("the {} {numbers}", cases(metric).map_or(*metric, |of| of.0)),
+            false => format!("{metric}: {numbers}"),
+        };
+        let clauses: Vec<String> = same.iter().map(clause).collect();
+        let text = match clauses.as_slice() {
+            [one] => one.clone(),
+            [some @ .., last] => format!("{}, and {last}", some.join(", ")),
+            [] => String::new(),
+        };
+        let text = match between(&same[0]) {
+            Some((to, "without")) => format!("{to}, {text}"),
+            Some((to, from)) => format!("{to}, compared with {from}, {text}"),
+            None => text,
+        };
+        let mut letters = text.chars();
+        let first = letters.next().map(|first| first.to_uppercase().to_string());
+        first.unwrap_or_default() + letters.as_str() + "."
+    };
+    results.chunk_by(alike).map(sentence).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -321,6 +379,27 @@ mod tests {
     }
 
     #[test]
+    fn changes_between_the_same_cases_are_a_sentence() {
+        let falls = || "falls by 66 %".to_owned();
+        assert_eq!(
+            sentences(&[
+                ("loss rate, with isolation vs. without", true, falls()),
+                (
+                    "number of pauses, with isolation vs. without",
+                    true,
+                    "does not change".to_owned()
+                ),
+                ("number of pauses, with 250 KB vs. 1 MB", true, falls()),
+                ("mean delay of DCTCP, DualQ", false, "0.4 ms".to_owned()),
+                ("mean delay, 1 ms vs. 0", false, "0.7 ms".to_owned()),
+            ]),
+            "With isolation, the loss rate falls by 66 %, and the number of pauses does not change. With \
+             250 KB, compared with 1 MB, the number of pauses falls by 66 %. Mean delay of DCTCP, DualQ: \
+             0.4 ms. Mean delay, 1 ms vs. 0: 0.7 ms."
+        );
+    }
+
+    #[test]
     fn a_condition_is_told_with_its_counts() {
         let open = |name: &str| Open {
             name: name.to_owned(),
@@ -337,9 +416,9 @@ mod tests {
             without: counts(0, 3, 1),
         };
         assert_eq!(
-            clause(&condition, &[open("ECN"), open("load")]),
-            "if ECN: a, and load: b (3 of 4 readings with it; 0 of 3 readings, 1 more cannot be judged \
-             without)"
+            clause(&condition, &[open("ECN"), open("load")], Counted::Readings),
+            "if ECN: a, and load: b – in 3 of 4 readings with both choices; otherwise in 0 of 3 readings \
+             (1 more cannot be judged)"
         );
     }
 }

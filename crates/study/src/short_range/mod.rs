@@ -21,8 +21,8 @@ pub static STUDY: Study = Study {
                   and L2 Congestion Indication in backplanes, and under TCP.",
     },
     title: "Rate Control in Short Range 802.3 Interconnects",
-    question: "Do Directional Rate Control and L2 Congestion Indication make networks with little \
-               memory carry more, sooner and without loss?",
+    question: "Do Directional Rate Control and L2 Congestion Indication increase the throughput of \
+               networks with little memory, and reduce latency and losses?",
     library: &[
         (BACKPLANE, include_str!("../../../../scenarios/short-range/backplane.toml")),
         (MULTISTAGE, include_str!("../../../../scenarios/short-range/multistage.toml")),

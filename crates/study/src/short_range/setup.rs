@@ -66,8 +66,7 @@ pub const NETWORKS: &[Row] = &[
     Row {
         id: "B1",
         part: "peak",
-        metric: "how far from 155.64 Gb/s what is carried above L2 is, if nobody's messages meet those of \
-                 another",
+        metric: "difference of the throughput above L2 from 155.64 Gb/s, if no two nodes send to the same one",
         claimed: "Peak Throughput = 155.64 Gbs above L2",
         source: "slide 7",
         rule: Rule::Between(-0.1, 0.1),
@@ -81,7 +80,7 @@ pub const NETWORKS: &[Row] = &[
     Row {
         id: "B3",
         part: "peak",
-        metric: "how far from 116.73 Gb/s the same is in the network of several stages",
+        metric: "difference of the throughput above L2 from 116.73 Gb/s in the network of several stages, likewise",
         claimed: "Peak Throughput = 116.73 Gbs above L2",
         source: "slide 9",
         rule: Rule::Between(-0.1, 0.1),

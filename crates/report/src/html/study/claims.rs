@@ -1,11 +1,11 @@
-//! The claims and what came of them.
+//! The claims and the verdicts on them.
 
 use std::fmt::Write;
 
 use super::super::r#type::{set, with_code};
 use super::rich;
 use crate::chart::escape;
-use crate::evidence::Agreement;
+use crate::evidence::{Agreement, CHECKS};
 use crate::study::{Claim, Part, Study};
 
 /// A verdict's mark, different in shape as well as in colour.
@@ -43,7 +43,7 @@ pub(super) fn overview(text: &mut String, study: &Study) {
     }
     let _ = write!(
         text,
-        "<h2 id=\"claims\">What came of the claims?</h2>\n<p>{}. A claim is judged in every reading of \
+        "<h2 id=\"claims\">Verdicts on the claims</h2>\n<p>{}. A claim is judged in every reading of \
          its source, by rules that were written down before the runs:</p>\n<div class=\"tally\" aria-hidden=\"true\">",
         study.extent()
     );
@@ -58,10 +58,10 @@ pub(super) fn overview(text: &mut String, study: &Study) {
     for (verdict, count) in study.counts() {
         let _ = writeln!(
             text,
-            "<li{}>{}<strong>{count} {}</strong><span class=\"muted\">{}</span></li>",
+            "<li{}>{}<strong>{}</strong><span class=\"muted\">{}</span></li>",
             if count == 0 { " class=\"none\"" } else { "" },
             mark(verdict),
-            verdict.name(),
+            verdict.counted(count),
             verdict.meaning()
         );
     }
@@ -93,9 +93,8 @@ pub(super) fn checks(text: &mut String, study: &Study) {
     }
     let _ = write!(
         text,
-        "<h2 id=\"checks\">Are the experiments what the sources describe?</h2>\n<p>{}. They are no \
-         results and are counted nowhere: facts of the set-up, arithmetic, and numbers that follow \
-         from a choice that was made here.</p>\n<table class=\"claims\">\n<thead><tr><th>check</th>\
+        "<h2 id=\"checks\">Checks of the set-up</h2>\n<p>{}. {CHECKS}</p>\n\
+         <table class=\"claims\">\n<thead><tr><th>check</th>\
          <th class=\"text\">what</th><th>measured</th><th class=\"text\">comparison</th></tr></thead>\n",
         study.checks_hold()
     );

@@ -6,10 +6,11 @@ pub(super) mod sections;
 
 use std::fmt::Write;
 
-use super::provenance::shell;
+use super::provenance::{shell, typed};
 use super::r#type::{emphasised, set};
 use super::{ALARM, NOTE, begin, end, notice};
 use crate::chart::escape;
+use crate::evidence::VIOLATED;
 use crate::study::Study;
 
 /// What this page and that of a sweep have beyond others.
@@ -50,12 +51,7 @@ fn head(text: &mut String, study: &Study) {
         set(&study.title),
         set(&study.question)
     );
-    *text += &notice(
-        ALARM,
-        "Runs of this study break a law that every sound run keeps. Do not use its results; the \
-         program has a mistake.",
-        &study.violations,
-    );
+    *text += &notice(ALARM, VIOLATED, &study.violations);
     if !study.answer.is_empty() {
         *text += "<ul class=\"answer\">\n";
         for sentence in &study.answer {
@@ -63,7 +59,7 @@ fn head(text: &mut String, study: &Study) {
         }
         *text += "</ul>\n";
     }
-    *text += &notice(NOTE, "Before you rely on these numbers:", &study.caveats);
+    *text += &notice(NOTE, "Before you rely on these numbers:", &study.notes());
     *text += "</header>\n";
 }
 
@@ -73,36 +69,38 @@ fn guide(text: &mut String) {
     let terms = [
         (
             "verdict",
-            "A source leaves things open; a reading makes a choice for each of them. A claim <i>holds \
-             in a reading</i> if each of its numbers has the claimed sign there, or keeps the claimed \
-             limit, and the interval leaves no doubt. The verdict is over all readings: <i>in 12 of 16 \
-             readings</i> means that 16 could be judged. Choices after <i>if</i> are the one or two \
-             that best separate the readings in which a claim holds.",
+            "A source leaves things open. A reading is a choice for each of them. A claim <i>holds in \
+             a reading</i> if each of its numbers has the claimed sign there, or stays within the claimed \
+             limit, and if the interval leaves no doubt. The verdict is over all readings: <i>in 12 of \
+             16 readings</i> means that 16 could be judged. A claim about several experiments of one \
+             reading is judged over these experiments. The choices after <i>if</i> are the one or two \
+             that best separate the readings in which a claim holds from the others.",
         ),
         (
             "comparison",
-            "Beside each number, of the main reading: <i>reproduced</i> within the tolerance that was \
+            "Of each number in the main reading: <i>reproduced</i> within the tolerance that was \
              written down before the runs, <i>same direction</i> with the claimed sign and another size, \
              <i>not reproduced</i> with the other sign or no effect, <i>cannot judge</i> where the \
-             interval is too wide.",
+             interval is too wide or the source gives too little to compare with.",
         ),
         (
             "−63 % [−70, −55]",
             "A measured value with its 95 % confidence interval over replications. Replication \
              <i>r</i> has the same traffic in every variant, so changes are taken within a \
-             replication. A change whose interval contains 0 may be none.",
+             replication. If the interval of a change contains 0, there may be no change. A change of \
+             more than +400 % is given as a factor: 8.0× is eight times as much.",
         ),
         (
             "<svg class=\"sample\" width=\"18\" height=\"18\" viewBox=\"0 0 18 18\" \
              aria-hidden=\"true\"><path class=\"claimed\" d=\"M9 1L17 9L9 17L1 9Z\"/></svg> claimed",
-            "In charts, the value that the source gives. Markers with whiskers are what was \
+            "In charts, the value that the source gives. Markers with whiskers are values \
              measured here.",
         ),
         (
             "completion time",
             "From a flow's start to the arrival of its last byte (FCT). Less is better.",
         ),
-        ("–", "Not measured, or nothing to measure it by."),
+        ("–", "Not measured, or nothing of the kind happened."),
     ];
     for (name, meaning) in terms {
         let _ = writeln!(text, "<dt>{name}</dt><dd>{meaning}</dd>");
@@ -112,13 +110,13 @@ fn guide(text: &mut String) {
 
 fn provenance(text: &mut String, study: &Study) {
     let from = &study.provenance;
-    *text += "<h2>Where do these numbers come from?</h2>\n<dl class=\"terms\">\n";
+    *text += "<h2>Provenance</h2>\n<dl class=\"terms\">\n";
     let mut term = |name: &str, value: String| {
         let _ = writeln!(text, "<dt>{name}</dt><dd>{value}</dd>");
     };
     term("program", format!("floodway {}", escape(&from.floodway)));
     if !from.command.is_empty() {
-        term("command", format!("<code>{}</code>", escape(&shell(&from.command))));
+        term("command", format!("<code>{}</code>", escape(&shell(&typed(&from.command)))));
     }
     term("level", escape(&study.level));
     if !study.settings.is_empty() {

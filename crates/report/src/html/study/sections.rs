@@ -1,4 +1,4 @@
-//! The evidence: a question, an answer, and what it rests on, experiment by experiment.
+//! The evidence: a heading, an answer, and what it rests on, experiment by experiment.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::study::{Exhibit, Section, Study};
 /// More links than this are shown only to those who ask.
 const LINKS: usize = 12;
 
-/// The questions, with links.
+/// The headings, with links.
 pub(in super::super) fn contents(text: &mut String, heading: &str, sections: &[Section]) {
     if sections.is_empty() {
         return;
@@ -68,7 +68,7 @@ pub(in super::super) fn section(text: &mut String, bears: &str, number: usize, s
     if !section.commands.is_empty() {
         let _ = writeln!(
             text,
-            "<details class=\"small\"><summary>Run it by itself</summary><pre>{}</pre></details>",
+            "<details class=\"small\"><summary>Commands that run these experiments alone</summary><pre>{}</pre></details>",
             escape(&section.commands.join("\n"))
         );
     }
@@ -88,7 +88,7 @@ pub(super) fn bears_on(study: &Study, section: &Section) -> String {
     });
     match links.collect::<String>() {
         links if links.is_empty() => links,
-        links => format!("<ul class=\"bears\"><li>bears on</li>{links}</ul>\n"),
+        links => format!("<ul class=\"bears\"><li>evidence for or against</li>{links}</ul>\n"),
     }
 }
 

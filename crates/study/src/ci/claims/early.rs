@@ -11,7 +11,7 @@ pub const EARLY_RESULTS: &[Row] = &[
     Row {
         id: "A1",
         part: "mice",
-        metric: "mean completion time of flows < 100 KB, ci against without-ci",
+        metric: "mean completion time of flows < 100 KB, with isolation vs. without",
         claimed: "-63 %",
         source: "IETF 101, early simulation results",
         rule: Rule::Effect(-73.0, -53.0),
@@ -22,7 +22,7 @@ pub const EARLY_RESULTS: &[Row] = &[
     Row {
         id: "A1",
         part: "elephants",
-        metric: "mean completion time of flows > 10 MB, ci against without-ci",
+        metric: "mean completion time of flows > 10 MB, with isolation vs. without",
         claimed: "-23 %",
         source: "IETF 101, early simulation results",
         rule: Rule::Effect(-33.0, -13.0),
@@ -32,7 +32,7 @@ pub const EARLY_RESULTS: &[Row] = &[
     Row {
         id: "A1",
         part: "all",
-        metric: "mean completion time of all flows, ci against without-ci",
+        metric: "mean completion time of all flows, with isolation vs. without",
         claimed: "-38 %",
         source: "IETF 101, early simulation results",
         rule: Rule::Effect(-48.0, -28.0),
@@ -42,7 +42,7 @@ pub const EARLY_RESULTS: &[Row] = &[
     Row {
         id: "A2",
         part: "",
-        metric: "pause frames of all ports, ci against without-ci",
+        metric: "number of pause frames of all ports, with isolation vs. without",
         claimed: "-84 %",
         source: "IETF 101, early simulation results",
         rule: Rule::Effect(-94.0, -74.0),
@@ -52,7 +52,8 @@ pub const EARLY_RESULTS: &[Row] = &[
     Row {
         id: "A3",
         part: "",
-        metric: "dropped over sent packets without PFC, selective repeat, ci against without-ci",
+        metric: "loss rate without PFC (packets dropped over packets sent; selective repeat), with isolation \
+                 vs. without",
         claimed: "-66 %",
         source: "IETF 101, early simulation results",
         rule: Rule::Effect(-76.0, -56.0),

@@ -1,4 +1,4 @@
-//! Who gains, what becomes of pauses, size, and degrees of conformity.
+//! Which flows gain, pauses, size, and degrees of conformity.
 
 use crate::claim::{Row, Rule};
 use crate::measure::{Measured, contrast, unpaired_contrast};
@@ -12,7 +12,8 @@ pub const ISOLATION: &[Row] = &[
     Row {
         id: "A6",
         part: "against 100 KB-1 MB",
-        metric: "change of mice over change of flows of 100 KB to 1 MB, two queues",
+        metric: "ratio of mean completion times with isolation to without (two queues), of mice vs. flows of \
+                 100 KB to 1 MB",
         claimed: "the mice benefit the most",
         source: "IETF 101, lossless scenario",
         rule: Rule::Less(10.0),
@@ -22,7 +23,8 @@ pub const ISOLATION: &[Row] = &[
     Row {
         id: "A6",
         part: "against 1-10 MB",
-        metric: "change of mice over change of flows of 1 MB to 10 MB, two queues",
+        metric: "ratio of mean completion times with isolation to without (two queues), of mice vs. flows of \
+                 1 MB to 10 MB",
         claimed: "the mice benefit the most",
         source: "IETF 101, lossless scenario",
         rule: Rule::Less(10.0),
@@ -32,7 +34,8 @@ pub const ISOLATION: &[Row] = &[
     Row {
         id: "A6",
         part: "against > 10 MB",
-        metric: "change of mice over change of flows > 10 MB, two queues",
+        metric: "ratio of mean completion times with isolation to without (two queues), of mice vs. flows \
+                 > 10 MB",
         claimed: "the mice benefit the most",
         source: "IETF 101, lossless scenario",
         rule: Rule::Less(10.0),
@@ -42,7 +45,8 @@ pub const ISOLATION: &[Row] = &[
     Row {
         id: "A7",
         part: "",
-        metric: "change of mice with three queues over change of mice with two",
+        metric: "ratio of the mean completion times of mice with isolation to without, with three queues \
+                 vs. two",
         claimed: "mice not improved as much where they have priority already",
         source: "IETF 101, three-queue model",
         rule: Rule::More(10.0),
@@ -52,7 +56,7 @@ pub const ISOLATION: &[Row] = &[
     Row {
         id: "A8a",
         part: "frames",
-        metric: "pause frames of all ports, ci against without-ci",
+        metric: "number of pause frames of all ports, with isolation vs. without",
         claimed: "falls",
         source: "IETF 101, reducing the impact of PFC",
         rule: Rule::Less(10.0),
@@ -62,7 +66,7 @@ pub const ISOLATION: &[Row] = &[
     Row {
         id: "A8a",
         part: "duration",
-        metric: "time that ports were not allowed to send a class, ci against without-ci",
+        metric: "total time that ports may not send a class, with isolation vs. without",
         claimed: "falls",
         source: "IETF 101, reducing the impact of PFC",
         rule: Rule::Less(10.0),
@@ -72,7 +76,7 @@ pub const ISOLATION: &[Row] = &[
     Row {
         id: "A8b",
         part: "duration against frames",
-        metric: "change of the time over change of the frames",
+        metric: "ratio with isolation to without, of paused time vs. number of pause frames",
         claimed: "duration falls less than frames",
         source: "IETF 101, reducing the impact of PFC",
         rule: Rule::More(10.0),
@@ -86,8 +90,8 @@ pub const ISOLATION: &[Row] = &[
     Row {
         id: "A9",
         part: "",
-        metric: "change of all flows by ci in the largest fabric over the same in one of 288 servers, \
-                 which has as many incasts for its size",
+        metric: "ratio of the mean completion times of all flows with isolation to without, in the largest \
+                 fabric vs. one of 288 servers (as many incasts for its size)",
         claimed: "with isolation a data center can be larger",
         source: "IETF 101, scaling comparison",
         rule: Rule::Less(10.0),
@@ -108,7 +112,7 @@ pub const ISOLATION: &[Row] = &[
     Row {
         id: "A10a",
         part: "without PFC",
-        metric: "mean completion time of mice without PFC, ci against without-ci",
+        metric: "mean completion time of mice without PFC, with isolation vs. without",
         claimed: "isolation works without PFC",
         source: "IETF 101, assertions",
         rule: Rule::Less(10.0),
@@ -118,7 +122,7 @@ pub const ISOLATION: &[Row] = &[
     Row {
         id: "A10b",
         part: "local only",
-        metric: "mean completion time of all flows, ci-local against without-ci",
+        metric: "mean completion time of all flows, with local isolation vs. without",
         claimed: "isolation works without messages",
         source: "IETF 101, assertions",
         rule: Rule::Less(10.0),
@@ -131,7 +135,7 @@ pub const ISOLATION: &[Row] = &[
     Row {
         id: "A10c",
         part: "messages, all flows",
-        metric: "mean completion time of all flows, ci against ci-local",
+        metric: "mean completion time of all flows, with messages to the switch upstream vs. local isolation",
         claimed: "isolation with messages is best",
         source: "IETF 101, assertions",
         rule: Rule::Less(0.0),
@@ -144,7 +148,7 @@ pub const ISOLATION: &[Row] = &[
     Row {
         id: "A10c",
         part: "messages, mice",
-        metric: "mean completion time of mice, ci against ci-local",
+        metric: "mean completion time of mice, with messages to the switch upstream vs. local isolation",
         claimed: "isolation with messages is best",
         source: "IETF 101, assertions",
         rule: Rule::Less(0.0),

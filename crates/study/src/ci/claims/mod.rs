@@ -1,10 +1,10 @@
 //! Claims about results: the words of the decks, and the numbers by which they are judged, each with
 //! its rule and with what was expected before the runs.
 //!
-//! The study runs on traffic of its own (`seed=3`). Expectations rest on runs with other seeds: those
-//! at 128 servers with and without isolation are in the history of docs/studies/ci.md to the digit, so
-//! that an expectation of A1, A2 or A6 is a repetition and not a prediction. Where it says "open"
-//! nothing of the kind had been measured, or what had been was too little to go by.
+//! The study runs on traffic of its own ([`FRESH`](super::plan::FRESH), `seed=4`). Expectations rest on
+//! runs with other seeds. Those at 128 servers with and without isolation are in the history of
+//! docs/studies/ci.md to the digit, so an expectation of A1, A2 or A6 is a repetition and not a
+//! prediction. "Open" means that nothing of the kind had been measured, or too little to go by.
 
 mod early;
 mod isolation;

@@ -14,7 +14,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
     Row {
         id: "D9a",
         part: "average",
-        metric: "mean depth of the non-congested queue of ci against the same queue of without-ci",
+        metric: "mean depth of the non-congested queue, with isolation vs. without",
         claimed: "quite low",
         source: "2018-01, queue depth",
         rule: Rule::Less(10.0),
@@ -24,7 +24,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
     Row {
         id: "D9b",
         part: "maximum",
-        metric: "largest depth that any non-congested queue of ci ever had",
+        metric: "largest depth of any non-congested queue with isolation",
         claimed: "never exceeds XOFF (750 KB)",
         source: "2018-01, queue depth",
         rule: Rule::AtMost(750.0),
@@ -37,7 +37,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
     Row {
         id: "D9c",
         part: "no HOLB",
-        metric: "most XOFF frames of a run for the class of the non-congested queue, ci",
+        metric: "XOFF frames for the class of the non-congested queue with isolation, the most of any run",
         claimed: "head-of-line blocking never occurs",
         source: "2018-01, queue depth",
         rule: Rule::Exactly(0.0),
@@ -51,7 +51,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
     Row {
         id: "D10",
         part: "average",
-        metric: "mean depth of queue 1 over that of queue 0, without-ci",
+        metric: "mean depth without isolation, queue 1 vs. queue 0",
         claimed: "the two queues have similar distributions",
         source: "2018-01, queue depth",
         rule: Rule::None(50.0),
@@ -67,8 +67,8 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
     Row {
         id: "D10",
         part: "distribution",
-        metric: "largest difference between the distribution functions of both queues' depths, \
-                 without-ci",
+        metric: "largest difference between the distribution functions of both queues' depths \
+                 without isolation",
         claimed: "the two queues have similar distributions",
         source: "2018-01, queue depth",
         rule: Rule::AtMost(5.0),
@@ -81,8 +81,8 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
     Row {
         id: "D11",
         part: "> 10 KB",
-        metric: "congested queues of the fabric deeper than 10 KB on average: queue 1 of ci against \
-                 either queue of without-ci",
+        metric: "number of queues deeper than 10 KB on average (queue 1 with isolation, mean of both queues \
+                 without), with isolation vs. without",
         claimed: "fewer",
         source: "2018-01, queue depth",
         rule: Rule::Less(10.0),
@@ -93,7 +93,8 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
     Row {
         id: "D11",
         part: "> 300 KB",
-        metric: "the same deeper than 300 KB",
+        metric: "number of queues deeper than 300 KB on average (queue 1 with isolation, mean of both queues \
+                 without), with isolation vs. without",
         claimed: "fewer",
         source: "2018-01, queue depth",
         rule: Rule::Less(10.0),
@@ -103,7 +104,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
     Row {
         id: "D12a",
         part: "loss rate",
-        metric: "dropped over sent packets without PFC, ci against without-ci",
+        metric: "loss rate without PFC (packets dropped over packets sent), with isolation vs. without",
         claimed: "lower",
         source: "2018-01, lossy scenario",
         rule: Rule::Less(10.0),
@@ -113,7 +114,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
     Row {
         id: "D12a",
         part: "flows with loss",
-        metric: "measured flows of 1000 that lost a packet, ci against without-ci",
+        metric: "number of flows of 1000 that lose a packet, with isolation vs. without",
         claimed: "fewer",
         source: "2018-01, lossy scenario",
         rule: Rule::Less(10.0),
@@ -123,7 +124,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
     Row {
         id: "D12b",
         part: "where",
-        metric: "share of the drops of ci that fall into the congested queue",
+        metric: "share of the drops with isolation that fall into the congested queue",
         claimed: "only packets from congested flows are dropped",
         source: "2018-01, lossy scenario",
         rule: Rule::Between(100.0, 100.0),

@@ -1,5 +1,7 @@
 //! The claims in the words of the decks.
 
+use floodway_report::words;
+
 use crate::claim::Claim;
 use crate::evidence::Evidence;
 use crate::exhibit::moves;
@@ -34,7 +36,7 @@ pub const CLAIMS: &[Claim] = &[
     Claim::new("A8b", "XOFF duration is less significant than Pause frame count").told(|evidence| {
         let (from, to) = both(evidence, TWO);
         format!(
-            "The number of pause frames {}, the paused time {}.",
+            "With isolation, the number of pause frames {}, and the paused time {}.",
             moves(&evidence.change(from, to, pauses)),
             moves(&evidence.change(from, to, paused))
         )
@@ -131,25 +133,25 @@ pub const CLAIMS: &[Claim] = &[
 fn by_size(evidence: &Evidence) -> String {
     let (from, to) = both(evidence, TWO);
     let of = |group: &FlowGroup| {
-        format!("{} {}", group.label, moves(&evidence.fct_change(from, to, *group)))
+        format!("{}: {}", group.label, moves(&evidence.fct_change(from, to, *group)))
     };
     let groups: Vec<String> = super::super::GROUPS.iter().map(of).collect();
-    format!("The mean completion time of flows of each size: {}.", groups.join("; "))
+    format!("With isolation, the mean completion time changes as follows: {}.", groups.join("; "))
 }
 
-/// What isolation does to a group with two queues and with three.
+/// How isolation changes a group with two queues and with three.
 fn by_queues(evidence: &Evidence, group: FlowGroup, name: &str) -> String {
     let change = |experiment| {
         moves(&evidence.fct_change(case(experiment, WITHOUT), case(experiment, CI), group))
     };
     format!(
-        "The mean completion time of {name} {} with two queues, and {} with three.",
+        "With isolation, the mean completion time of {name} {} with two queues, and {} with three.",
         change(TWO),
         change(THREE)
     )
 }
 
-/// What isolation does to all flows, by the size of the fabric.
+/// How isolation changes all flows, by the size of the fabric.
 fn by_servers(evidence: &Evidence) -> String {
     let sizes = super::super::plan::SIZES.iter();
     let run = sizes.filter(|(name, _)| evidence.has(case(name, CI)));
@@ -160,11 +162,16 @@ fn by_servers(evidence: &Evidence) -> String {
     let sizes: Vec<String> = run.map(of).collect();
     match sizes.is_empty() {
         true => "Not measured.".to_owned(),
-        false => format!("The mean completion time of all flows {}.", sizes.join("; ")),
+        false => {
+            format!(
+                "With isolation, the mean completion time of all flows {}.",
+                words::list(&sizes)
+            )
+        }
     }
 }
 
-/// What a higher threshold does to elephants and to mice, with isolation.
+/// How a higher threshold changes elephants and mice, with isolation.
 fn by_threshold(evidence: &Evidence, experiment: &'static str) -> String {
     let what = match experiment {
         "memory-xoff" => "XOFF at 1500 KB",
@@ -172,7 +179,7 @@ fn by_threshold(evidence: &Evidence, experiment: &'static str) -> String {
     };
     let change = |group| moves(&super::variations::varied(evidence, experiment, group));
     format!(
-        "With {what} the mean completion time of flows > 10 MB {}, and that of mice {}.",
+        "With {what} and isolation, the mean completion time of flows > 10 MB {}, and that of mice {}.",
         change(super::super::ELEPHANTS),
         change(MICE)
     )

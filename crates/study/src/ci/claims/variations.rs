@@ -13,7 +13,7 @@ pub(super) fn varied(evidence: &Evidence, experiment: &'static str, group: FlowG
     evidence.fct_change(case(TWO, CI), case(experiment, CI), group)
 }
 
-/// How much more thresholds do to elephants than to mice, in whichever direction.
+/// How much more thresholds change elephants than mice, in either direction.
 fn beyond_mice(evidence: &Evidence, experiments: &[&'static str]) -> Measured {
     let logs = |group| {
         let of = experiments.iter().enumerate().flat_map(|(at, experiment)| {
@@ -31,7 +31,8 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D3",
         part: "all flows",
-        metric: "change of all flows by ci with two queues over the same with three",
+        metric: "ratio of the mean completion times of all flows with isolation to without, with two queues \
+                 vs. three",
         claimed: "isolation performs even better with two queues",
         source: "2018-01, two-queue model",
         rule: Rule::Less(10.0),
@@ -41,7 +42,8 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D3",
         part: "mice",
-        metric: "change of mice by ci with two queues over the same with three",
+        metric: "ratio of the mean completion times of mice with isolation to without, with two queues vs. \
+                 three",
         claimed: "mice benefit the most",
         source: "2018-01, two-queue model",
         rule: Rule::Less(10.0),
@@ -51,8 +53,8 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D4",
         part: "",
-        metric: "flows of ci and without-ci whose completion time is not the same to the \
-                 picosecond with queues of 2 MB",
+        metric: "flows, with isolation and without, whose completion time with queues of 2 MB is not the \
+                 same to the picosecond",
         claimed: "performance does not change at all",
         source: "2018-01, memory sensitivity",
         rule: Rule::Exactly(0.0),
@@ -76,7 +78,7 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D5a",
         part: "all flows",
-        metric: "mean completion time of all flows of ci, XOFF 1500 KB against 750 KB",
+        metric: "mean completion time of all flows with isolation, with XOFF at 1500 KB vs. 750 KB",
         claimed: "improves",
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(5.0),
@@ -86,7 +88,7 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D5a",
         part: "all flows, without CI",
-        metric: "the same of without-ci",
+        metric: "mean completion time of all flows without isolation, with XOFF at 1500 KB vs. 750 KB",
         claimed: "improves",
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(5.0),
@@ -96,7 +98,7 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D5b",
         part: "large flows",
-        metric: "size of the effect on flows > 10 MB over that on mice, ci, XOFF 1500 KB against 750 KB",
+        metric: "size of the effect of XOFF at 1500 KB instead of 750 KB with isolation, on flows > 10 MB vs. mice",
         claimed: "large flows are affected more than small flows",
         source: "2018-01, memory sensitivity",
         rule: Rule::More(2.0),
@@ -106,7 +108,7 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D5a",
         part: "pause frames",
-        metric: "pause frames of ci, XOFF 1500 KB against 750 KB",
+        metric: "number of pause frames with isolation, with XOFF at 1500 KB vs. 750 KB",
         claimed: "fewer",
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(10.0),
@@ -116,7 +118,7 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D5a",
         part: "CNPs",
-        metric: "congestion notification packets of ci, XOFF 1500 KB against 750 KB",
+        metric: "number of congestion notification packets with isolation, with XOFF at 1500 KB vs. 750 KB",
         claimed: "fewer",
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(5.0),
@@ -126,7 +128,7 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D6a",
         part: "all flows",
-        metric: "mean completion time of all flows of ci, high threshold 600 KB against 300 KB",
+        metric: "mean completion time of all flows with isolation, with the high threshold at 600 KB vs. 300 KB",
         claimed: "improves",
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(5.0),
@@ -136,7 +138,8 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D6b",
         part: "large flows",
-        metric: "size of the effect on flows > 10 MB over that on mice, ci, high threshold 600 KB against 300 KB",
+        metric: "size of the effect of a high threshold of 600 KB instead of 300 KB with isolation, on flows > 10 MB \
+                 vs. mice",
         claimed: "large flows are affected more than small flows",
         source: "2018-01, memory sensitivity",
         rule: Rule::More(2.0),
@@ -146,7 +149,7 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D6a",
         part: "pause frames",
-        metric: "pause frames of ci, high threshold 600 KB against 300 KB",
+        metric: "number of pause frames with isolation, with the high threshold at 600 KB vs. 300 KB",
         claimed: "fewer",
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(10.0),
@@ -156,7 +159,8 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D6a",
         part: "CNPs",
-        metric: "congestion notification packets of ci, high threshold 600 KB against 300 KB",
+        metric: "number of congestion notification packets with isolation, with the high threshold at 600 KB vs. \
+                 300 KB",
         claimed: "fewer",
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(5.0),
@@ -166,7 +170,7 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D7",
         part: "ci",
-        metric: "median difference of the completion time of the same mouse, 400 ns against 0",
+        metric: "median over mice of the increase of the completion time with isolation, 400 ns per switch vs. 0",
         claimed: "about 1.2 µs",
         source: "2018-01, static switch latency",
         rule: Rule::Effect(1.0, 1.4),
@@ -176,7 +180,7 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D7",
         part: "ci, mean",
-        metric: "difference of the mean completion times of mice, 400 ns against 0",
+        metric: "increase of the mean completion time of mice with isolation, 400 ns per switch vs. 0",
         claimed: "about 1.2 µs",
         source: "2018-01, static switch latency",
         rule: Rule::Effect(1.0, 1.4),
@@ -186,7 +190,7 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D8",
         part: "without CI",
-        metric: "difference of the mean completion times of flows > 10 MB, 400 ns against 0",
+        metric: "increase of the mean completion time of flows > 10 MB without isolation, 400 ns per switch vs. 0",
         claimed: "about 200 µs, because of more pauses",
         source: "2018-01, static switch latency",
         rule: Rule::Effect(100.0, 300.0),
@@ -196,7 +200,7 @@ pub const VARIATIONS: &[Row] = &[
     Row {
         id: "D8",
         part: "ci",
-        metric: "the same of ci",
+        metric: "increase of the mean completion time of flows > 10 MB with isolation, 400 ns per switch vs. 0",
         claimed: "about 200 µs, because of more pauses",
         source: "2018-01, static switch latency",
         rule: Rule::Effect(100.0, 300.0),
@@ -209,7 +213,7 @@ pub const VARIATIONS: &[Row] = &[
 pub const SUMMARY: &[Row] = &[Row {
     id: "D13",
     part: "",
-    metric: "size of the effect on flows > 10 MB over that on mice, ci, XOFF and high threshold doubled",
+    metric: "size of the effect of doubling XOFF or the high threshold with isolation, on flows > 10 MB vs. mice",
     claimed: "thresholds are critical for congested flows, not for others",
     source: "2018-01, summary",
     rule: Rule::More(2.0),

@@ -56,7 +56,7 @@ pub fn arrived(facts: &Facts) -> f64 {
     facts.of_workload(UDP, Traffic::arrived)
 }
 
-rows_alike! { TCP_MICE, "N1a": "mean completion time of TCP flows < 100 KB, ci against without-ci",
+rows_alike! { TCP_MICE, "N1a": "mean completion time of TCP flows < 100 KB, with isolation vs. without",
     claimed LESS, in GOALS, Rule::Less(5.0), fct(isolated, MICE);
     "Cubic, no PFC": "tcp-cubic" CI,
         "about -80 %: Cubic fills queues of 1 MB, 80 µs, and isolation keeps those where flows begin \
@@ -68,7 +68,7 @@ rows_alike! { TCP_MICE, "N1a": "mean completion time of TCP flows < 100 KB, ci a
     "DCTCP, PFC": "tcp-dctcp-pfc" CI, "about -90 %, likewise";
 }
 
-rows_alike! { TCP_ALL, "N1b": "mean completion time of all TCP flows, ci against without-ci",
+rows_alike! { TCP_ALL, "N1b": "mean completion time of all TCP flows, with isolation vs. without",
     claimed LESS, in GOALS, Rule::Less(5.0), fct(isolated, ALL);
     "Cubic, no PFC": "tcp-cubic" CI,
         "about -10 %: few large flows go where UDP congests; they have losses with isolation too";
@@ -77,14 +77,15 @@ rows_alike! { TCP_ALL, "N1b": "mean completion time of all TCP flows, ci against
     "DCTCP, PFC": "tcp-dctcp-pfc" CI, "about -50 %, likewise";
 }
 
-rows_alike! { UDP_LOST, "N1c": "dropped datagrams of UDP flows of 1 Gb/s, ci against without-ci",
+rows_alike! { UDP_LOST, "N1c": "number of dropped datagrams of UDP flows of 1 Gb/s, with isolation vs. without",
     claimed LESS, in GOALS, Rule::Less(10.0), number(isolated, lost);
     "Cubic, no PFC": "tcp-cubic" CI,
         "about -80 %: a queue that isolation watches does not fill; what is isolated itself is lost";
     "DCTCP, no PFC": "tcp-dctcp" CI, "about -80 %, of fewer";
 }
 
-rows_alike! { UDP_ARRIVES, "N1d": "datagrams of UDP flows of 1 Gb/s that arrive, ci against without-ci",
+rows_alike! { UDP_ARRIVES, "N1d": "number of datagrams of UDP flows of 1 Gb/s that arrive, with isolation vs. \
+    without",
     claimed LESS, in GOALS, Rule::More(1.0), number(isolated, arrived);
     "Cubic, PFC": "tcp-cubic-pfc" CI, "more by some per cent: NICs are paused less";
     "DCTCP, PFC": "tcp-dctcp-pfc" CI, "likewise";
@@ -98,8 +99,8 @@ pub fn quartered(network: &str, variant: &'static str) -> (Case, Case) {
 const SHALLOW: &str = "about -90 %: without isolation a mouse waits for a paused class, with it behind \
     75 KB, 6 µs, at most";
 
-rows_alike! { QUARTER_MICE, "N2a": "mean completion time of mice, ci with queues of 250 KB against \
-    without-ci with 1 MB",
+rows_alike! { QUARTER_MICE, "N2a": "mean completion time of mice, with isolation and queues of 250 KB vs. \
+    queues of 1 MB without isolation",
     claimed "not slower (no numbers)", in GOALS, Rule::NotAbove(5.0), fct(quartered, MICE);
     "128 servers, PFC": "128-pfc" CI, SHALLOW;
     "288 servers, PFC": "288-pfc" CI, SHALLOW;
@@ -115,8 +116,8 @@ rows_alike! { QUARTER_MICE, "N2a": "mean completion time of mice, ci with queues
 const EARLIER: &str =
     "about -40 %: ECN of at most 1 % leaves the incast to PFC, and isolation marks it";
 
-rows_alike! { QUARTER_ALL, "N2b": "mean completion time of all flows, ci with queues of 250 KB against \
-    without-ci with 1 MB",
+rows_alike! { QUARTER_ALL, "N2b": "mean completion time of all flows, with isolation and queues of 250 KB vs. \
+    queues of 1 MB without isolation",
     claimed "not slower (no numbers)", in GOALS, Rule::NotAbove(5.0), fct(quartered, ALL);
     "128 servers, PFC": "128-pfc" CI, EARLIER;
     "288 servers, PFC": "288-pfc" CI, EARLIER;
@@ -130,7 +131,8 @@ rows_alike! { QUARTER_ALL, "N2b": "mean completion time of all flows, ci with qu
     "128 servers, no PFC, ECN as a step": "128-lossy-step" CI, "likewise";
 }
 
-rows_alike! { QUARTER_PAUSES, "N2c": "pause frames, ci with queues of 250 KB against without-ci with 1 MB",
+rows_alike! { QUARTER_PAUSES, "N2c": "number of pause frames, with isolation and queues of 250 KB vs. queues of \
+    1 MB without isolation",
     claimed "not more (no numbers)", in GOALS, Rule::NotAbove(5.0), number(quartered, pauses);
     "128 servers, PFC": "128-pfc" CI,
         "about -50 %: fewer by isolation (-84 % in the deck), and a queue is full four times as soon";
@@ -140,8 +142,8 @@ rows_alike! { QUARTER_PAUSES, "N2c": "pause frames, ci with queues of 250 KB aga
         "more: ECN that marks everything leaves few, and 190 KB are full sooner than 750";
 }
 
-rows_alike! { QUARTER_LOSSES, "N2d": "dropped over sent packets without PFC, ci with queues of 250 KB \
-    against without-ci with 1 MB",
+rows_alike! { QUARTER_LOSSES, "N2d": "loss rate without PFC (packets dropped over packets sent), with isolation \
+    and queues of 250 KB vs. queues of 1 MB without isolation",
     claimed "not more (no numbers)", in GOALS, Rule::NotAbove(5.0), number(quartered, Facts::loss_rate);
     "128 servers, no PFC": "128-lossy" CI,
         "about -80 %: where the incast is marked it needs no more than 250 KB once it has settled";

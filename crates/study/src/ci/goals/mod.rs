@@ -124,7 +124,7 @@ impl Network {
         if self.file == LOSSLESS {
             set.push(part("switch.flow_control.pfc.xoff", 750));
             set.push(part("switch.flow_control.pfc.xon", 4));
-            // In the smallest queues the headroom above XOFF is too small for all neighbours at once.
+            // In the smallest queues the headroom above XOFF is too small for all neighbors at once.
             set.push("switch.flow_control.pfc.lossless=false".to_owned());
         }
         let mut experiment = Experiment::new(queues(kilobytes, self.name), self.file).set(self.set);

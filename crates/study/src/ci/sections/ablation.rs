@@ -1,4 +1,4 @@
-//! What isolation itself does, and against which ECN it is measured.
+//! The effect of isolation apart from that of marking, and of the ECN that it is compared with.
 
 use floodway_report::study::Section;
 
@@ -9,7 +9,7 @@ use crate::exhibit::{Comparison, moves, number, short, table};
 
 /// Isolation without more marks, and more marks without isolation.
 pub fn ablation(evidence: &Evidence) -> Section {
-    let question = "What of the gain is isolation, and what is marking?";
+    let question = "Effects of isolation and of marking, separated";
     let capped = case("two-queues", WITHOUT);
     let step = case("ecn-step", WITHOUT);
     let experiments = [
@@ -27,19 +27,19 @@ pub fn ablation(evidence: &Evidence) -> Section {
     }
     let change = |from, to, group| moves(&evidence.fct_change(from, to, group));
     section.answer = format!(
-        "Isolation that adds no marks: the mean completion time of all flows {} where ECN marks at \
-         most 1 %, and {} where it marks everything above 300 KB. Marking everything above 300 KB \
-         without isolation: it {}.",
+        "With isolation that adds no marks, the mean completion time of all flows {} if ECN marks at \
+         most 1 %, and {} if ECN marks everything above 300 KB. With ECN that marks everything above \
+         300 KB instead of at most 1 %, and without isolation, it {}.",
         change(capped, case("by-aqm", CI), ALL),
         change(step, case("ecn-step-by-aqm", CI), ALL),
         change(capped, step, ALL),
     );
     section.text = vec![
         "The decks compare ECN that marks at most one packet in a hundred with isolation that marks \
-         every packet of a flow that a switch has found congesting. That changes two things at once. \
-         Here they are taken apart, at 128 servers and on the same traffic: who marks, and whether \
-         there is a second queue for congesting flows. Changes are from the first row of each half; \
-         marks and pauses are those of a run."
+         every packet of a flow that a switch has found congesting. That changes two things at once: \
+         which packets are marked, and whether congesting flows have a queue of their own. Here they \
+         are changed separately, with 128 servers and on the same traffic. Changes are relative to \
+         two queues by hash with the same ECN. Marks and pause frames are means per run."
             .to_owned(),
     ];
     let row = |(label, from, of): (&str, Case, Case)| {
@@ -73,8 +73,8 @@ pub fn ablation(evidence: &Evidence) -> Section {
     ];
     section.exhibits.push(table(
         "ablation",
-        "Marks and queues taken apart",
-        "Changes of mean completion times in percent, with 95 % intervals.",
+        "Effects of marks and of queues, separated",
+        "Changes of mean completion times in percent, with 95 % intervals; larger ones as factors.",
         &["", "mice", ">10 MB", "all", "mean, all", "pause frames", "marks", "unfinished"],
         cases.into_iter().map(row).collect(),
     ));
@@ -83,7 +83,7 @@ pub fn ablation(evidence: &Evidence) -> Section {
 
 /// Claims A1 and A2 under the other reading.
 pub fn ecn(evidence: &Evidence) -> Section {
-    let question = "Against which ECN is isolation measured?";
+    let question = "Gain of isolation by the ECN that it is compared with";
     let experiments = ["two-queues", "ecn-step"];
     let mut section = evidence.section("ecn", question, &["A1", "A2"], &experiments);
     if !evidence.has(case("ecn-step", CI)) {
@@ -94,24 +94,24 @@ pub fn ecn(evidence: &Evidence) -> Section {
     };
     let saved = evidence.change(case("two-queues", WITHOUT), case("ecn-step", WITHOUT), pauses);
     section.answer = format!(
-        "Where ECN marks at most 1 % of packets the mean completion time of all flows \
-         {}, and where it marks everything above 300 KB it {}.",
+        "With isolation, the mean completion time of all flows {} compared with ECN that marks at most \
+         1 % of packets, and {} compared with ECN that marks everything above 300 KB.",
         change("two-queues", ALL),
         change("ecn-step", ALL)
     );
     section.text = vec![format!(
-        "The decks say \"low 10 KB, high 300 KB, max probability 1 %\" and nothing of what happens \
-         above 300 KB. By its word 1 % is the most that is ever marked, and a permanent incast is \
-         slowed down by little else than pauses. In RED and DCQCN every packet above the high \
-         threshold is marked: then, without isolation, the number of pause frames {}. Whoever quotes \
-         a gain of isolation should say which of the two it is measured against.",
+        "The decks say \"low 10 KB, high 300 KB, max probability 1 %\", but not what happens above \
+         300 KB. Taken literally, at most 1 % of packets is ever marked, and hardly anything but pauses \
+         slows down a permanent incast. In RED and DCQCN, every packet above the high threshold is \
+         marked. With that ECN instead, and without isolation, the number of pause frames {}. A gain of \
+         isolation should be quoted together with the ECN that it is compared with.",
         moves(&saved)
     )];
     let of = |label, series, experiment| {
         Comparison::new(label, series, case(experiment, WITHOUT), case(experiment, CI))
     };
     let comparisons = [of("at most 1 %", 2, "two-queues"), of("all above 300 KB", 4, "ecn-step")];
-    let caption = "How does ci change the mean completion time under both readings of ECN?";
+    let caption = "Change of the mean completion time with isolation, by the reading of ECN";
     section.exhibits.push(evidence.changes("ecn", caption, "", &comparisons));
     section
 }

@@ -15,22 +15,23 @@ const EARLY: &[(FlowGroup, f64)] = &[(MICE, -63.0), (ELEPHANTS, -23.0), (ALL, -3
 /// Claims A1, A6, D3.
 pub fn two_queues(evidence: &Evidence) -> Section {
     let main = largest(evidence, "two-queues");
-    let question = "Do flows finish sooner where they share two queues?";
+    let question = "Completion times with two queues";
     let mut section =
         evidence.section("two-queues", question, &["A1", "A6", "D3"], &["two-queues", main]);
     let change = |group| moves(&evidence.fct_change(case(main, WITHOUT), case(main, CI), group));
     section.answer = format!(
-        "The mean completion time of mice {}, of elephants {}, of all flows {}.",
+        "With isolation, the mean completion time of mice {}, that of elephants {}, and that of all \
+         flows {}.",
         change(MICE),
         change(ELEPHANTS),
         change(ALL)
     );
     section.text = vec![format!(
         "{} servers send each other flows of the data-mining distribution, while permanent incasts \
-         congest some links for good. \
-         Without isolation a hash of the destination spreads flows over two queues, each with ECN \
-         and PFC. With it flows begin in one queue and are moved to the other when they are found \
-         to congest; ci-local does that at each switch by itself, ci tells the switch upstream.",
+         congest some links for the whole run. Without isolation, a hash of the destination spreads \
+         flows over two queues, each with ECN and PFC. With isolation, flows begin in one queue and are \
+         moved to the other when a switch finds that they cause congestion. With ci-local each switch \
+         does so on its own; with ci it also notifies the switch upstream.",
         evidence.servers(main)
     )];
     let left =
@@ -38,7 +39,7 @@ pub fn two_queues(evidence: &Evidence) -> Section {
     section.text.extend((!left.is_empty()).then_some(left));
     for experiment in if main == "two-queues" { vec![main] } else { vec![main, "two-queues"] } {
         let caption = format!(
-            "How does the mean completion time change with isolation, by flow size? {} servers",
+            "Change of the mean completion time with isolation, by flow size ({} servers)",
             evidence.servers(experiment)
         );
         let comparisons = against_without(evidence, experiment, EARLY);
@@ -61,10 +62,10 @@ fn times(evidence: &Evidence, experiment: &'static str) -> floodway_report::stud
     });
     rows(
         &format!("{experiment}-times"),
-        "How long do flows take, by size?",
+        "Mean completion time by flow size",
         Axis::log("mean completion time, logarithmic", "ns"),
         Mark::Point,
-        "Flows that had not finished count with the time that they had taken.",
+        "Flows that had not finished count with the time that they had taken until the end of the run.",
         groups.collect(),
     )
 }
@@ -72,7 +73,7 @@ fn times(evidence: &Evidence, experiment: &'static str) -> floodway_report::stud
 /// Claims A7, D3.
 pub fn three_queues(evidence: &Evidence) -> Section {
     let (main, two) = ("three-queues", "two-queues");
-    let question = "What is left to gain where mice have a queue of their own?";
+    let question = "Completion times with a third queue for mice";
     let mut section = evidence.section("three-queues", question, &["A7", "D3"], &[main, two]);
     if !evidence.has(case(main, CI)) {
         return section;
@@ -81,22 +82,24 @@ pub fn three_queues(evidence: &Evidence) -> Section {
         moves(&evidence.fct_change(case(experiment, WITHOUT), case(experiment, CI), group))
     };
     section.answer = format!(
-        "The mean completion time of mice {}, where with two queues it {}; that of all flows {}.",
+        "With isolation and three queues, the mean completion time of mice {}, and that of all flows {}. \
+         With isolation and two queues, that of mice {}.",
         change(main, MICE),
-        change(two, MICE),
-        change(main, ALL)
+        change(main, ALL),
+        change(two, MICE)
     );
     section.text = vec![
-        "Flows below 100 KB have a queue with strict priority, without isolation and with it; the \
-         two other queues are those of the two-queue model. The decks say that mice are \
-         prioritized and not how; here the sender knows the size of a flow and marks its packets."
+        "Flows below 100 KB have a queue with strict priority, both without isolation and with it. The \
+         two other queues are those of the two-queue model. The decks say that mice are prioritized, but \
+         not how. Here the sender knows the size of a flow and assigns its packets to the queue."
             .to_owned(),
     ];
     let of = |label, series, experiment| {
         Comparison::new(label, series, case(experiment, WITHOUT), case(experiment, CI))
     };
     let comparisons = [of("two queues", 2, two), of("three queues", 3, main)];
-    let caption = "How does ci change the mean completion time with two and with three queues?";
+    let caption =
+        "Change of the mean completion time with isolation, with two and with three queues";
     section.exhibits.push(evidence.changes("three-queues", caption, "", &comparisons));
     let mut rows = Vec::new();
     for (model, experiment) in [("two queues", two), ("three queues", main)] {
@@ -117,15 +120,15 @@ pub fn three_queues(evidence: &Evidence) -> Section {
 /// Claim A10.
 pub fn conformity(evidence: &Evidence) -> Section {
     let (pfc, lossy) = (largest(evidence, "two-queues"), largest(evidence, "lossy"));
-    let question = "How much of the mechanism does it take?";
+    let question = "Degrees of conformity: local isolation, and messages upstream";
     let mut section =
         evidence.section("conformity", question, &["A10a", "A10b", "A10c"], &[pfc, lossy]);
     let change = |experiment, from, to, group| {
         evidence.fct_change(case(experiment, from), case(experiment, to), group)
     };
     section.answer = format!(
-        "With PFC and isolation at each switch by itself the mean completion time of all flows {}; \
-         with messages to the switch upstream it then {}, and that of mice {}.",
+        "With PFC and local isolation, the mean completion time of all flows {}. With messages to the \
+         switch upstream, compared with local isolation, it {}, and that of mice {}.",
         moves(&change(pfc, WITHOUT, LOCAL, ALL)),
         moves(&change(pfc, LOCAL, CI, ALL)),
         moves(&change(pfc, LOCAL, CI, MICE)),
@@ -143,7 +146,7 @@ pub fn conformity(evidence: &Evidence) -> Section {
     }
     section.exhibits.push(rows(
         "conformity",
-        "How does the mean completion time change from without-ci, by degree of conformity?",
+        "Change of the mean completion time from without-ci, by degree of conformity",
         Axis::linear("change; left of 0 is sooner", "%"),
         Mark::Point,
         "",

@@ -15,7 +15,7 @@ use crate::flows::FlowGroup;
 pub fn transports(evidence: &Evidence) -> Section {
     let run: Vec<_> = MIXES.iter().filter(|of| evidence.has(case(of.0, CI))).collect();
     let names: Vec<&'static str> = run.iter().map(|of| of.0).collect();
-    let question = "Does isolation help TCP and UDP?";
+    let question = "TCP and UDP flows";
     let mut section = evidence.section("tcp-udp", question, &["N1a", "N1b", "N1c", "N1d"], &names);
     if run.is_empty() {
         return section;
@@ -23,22 +23,23 @@ pub fn transports(evidence: &Evidence) -> Section {
     let change = |name, group| evidence.fct_change(case(name, WITHOUT), case(name, CI), group);
     let sentence = |(name, label, _): &&(&'static str, &str, _)| {
         let [mice, all] = [MICE, ALL].map(|group| moves(&change(name, group)));
-        format!("of mice {mice}, of all TCP flows {all} ({label})")
+        format!("that of mice {mice} and that of all TCP flows {all} ({label})")
     };
     section.answer = format!(
-        "The mean completion time with ci: {}.",
+        "With isolation, the mean completion time changes as follows: {}.",
         run.iter().map(sentence).collect::<Vec<_>>().join("; ")
     );
     section.text = vec![
-        "The flows of the data-mining distribution are TCP connections. What congests does not \
-         respond: 20 UDP flows of 10 Gb/s go to one host, twice what its link carries. One UDP \
-         flow of 1 Gb/s from every host to another, drawn at random, is what does not cause congestion. Cubic has \
-         no ECN, and queues drop when they are full; DCTCP has a step at 100 KB in all queues, with \
-         isolation and without, so that isolation changes queues and marks nothing."
+        "The flows of the data-mining distribution are TCP connections. The congestion is caused by \
+         traffic that does not respond to it: 20 UDP flows of 10 Gb/s go to one host, twice what its \
+         link carries. Every host also sends one UDP flow of 1 Gb/s to another host drawn at random; \
+         these flows do not cause congestion. Cubic has no ECN, and queues drop when they are full. \
+         DCTCP has a step at 100 KB in all queues, with isolation and without it, so isolation changes \
+         queues and marks nothing."
             .to_owned(),
-        "With RoCEv2 and ECN isolation marks what it finds, and much of what flows gain is that \
-         (first section). Here the cause of congestion hears no mark, so that this is the second \
-         queue by itself."
+        "With RoCEv2 and ECN, isolation marks the packets of the flows that it isolates, and these marks \
+         are much of the gain (see the first section). Here the flows that cause congestion ignore \
+         marks, so the change is the effect of the second queue alone."
             .to_owned(),
     ];
     let of = |(label, group): (&str, FlowGroup)| {
@@ -50,7 +51,7 @@ pub fn transports(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(rows(
         "tcp-udp",
-        "How does the mean completion time of TCP flows change with isolation?",
+        "Change of the mean completion time of TCP flows with isolation",
         Axis::linear("change of the mean completion time; left of 0 is sooner", "%"),
         Mark::Point,
         "",
@@ -62,8 +63,9 @@ pub fn transports(evidence: &Evidence) -> Section {
     section.exhibits.push(table_of_cases(
         "tcp-udp",
         "TCP and UDP with isolation and without",
-        "Per run. Datagrams are of the flows of 1 Gb/s; drops are of whole runs and mostly of UDP that \
-         congests. Flows that had not finished count with the time that they had taken.",
+        "Means per run. Datagrams are those of the flows of 1 Gb/s. Drops are those of whole runs and mostly \
+         of the UDP flows that cause congestion. Flows that had not finished count with the time that they \
+         had taken until the end of the run.",
         &cases.collect::<Vec<_>>(),
         &[
             ("mice", &evidence.fct_cell(MICE)),
@@ -72,7 +74,7 @@ pub fn transports(evidence: &Evidence) -> Section {
             ("datagrams arrived", &evidence.cell(arrived)),
             ("dropped", &evidence.cell(lost)),
             ("all drops", &evidence.cell(Facts::all_drops)),
-            ("sent again", &evidence.cell(|facts| facts.number("retransmitted_packets"))),
+            ("retransmitted", &evidence.cell(|facts| facts.number("retransmitted_packets"))),
             ("pause frames", &evidence.cell(pauses)),
             ("isolations", &evidence.cell(|facts| facts.number("isolations"))),
             ("unfinished", &|case| evidence.unfinished_cell(case)),
@@ -87,7 +89,7 @@ pub fn buffers(evidence: &Evidence) -> Section {
     let run: Vec<&Network> = NETWORKS.iter().filter(has).collect();
     let experiments = run.iter().flat_map(|of| of.queues.iter().map(|size| queues(*size, of.name)));
     let names: Vec<&'static str> = experiments.collect();
-    let question = "Can isolation do with smaller buffers?";
+    let question = "Isolation with smaller buffers";
     let mut section = evidence.section("buffers", question, &["N2a", "N2b", "N2c", "N2d"], &names);
     if run.is_empty() {
         return section;
@@ -98,23 +100,24 @@ pub fn buffers(evidence: &Evidence) -> Section {
     };
     let sentence = |of: &&Network| {
         let [mice, all] = [MICE, ALL].map(|group| moves(&quarter(of, group)));
-        format!("of mice {mice}, of all flows {all} ({})", of.label)
+        format!("that of mice {mice} and that of all flows {all} ({})", of.label)
     };
     section.answer = format!(
-        "With ci and queues of {QUARTER} KB the mean completion time, against queues of {} KB without: {}.",
+        "With isolation and queues of {QUARTER} KB, compared with queues of {} KB without isolation, the \
+         mean completion time changes as follows: {}.",
         QUEUES[0],
         run.iter().map(sentence).collect::<Vec<_>>().join("; ")
     );
     section.text = vec![
-        "Queues shrink from the decks' 1 MB, and every threshold with them, so that XOFF is always three \
-         quarters of a queue and isolation begins at a hundredth. In the smallest queues what is above \
-         XOFF is too little for all neighbours at once, and frames may be lost in spite of PFC; drops \
-         are counted. A claim is about a quarter of the buffer with isolation beside the whole buffer \
-         without it, in networks of several sizes."
+        "Queues are smaller than the decks' 1 MB, and every threshold in proportion: XOFF is always at \
+         three quarters of a queue, and isolation begins at a hundredth. In the smallest queues, the \
+         headroom above XOFF is too small if all neighbors send at once, so frames may be lost in spite \
+         of PFC; drops are counted. The claims compare a quarter of the buffer with isolation to the whole \
+         buffer without it, in networks of several sizes."
             .to_owned(),
-        "Isolation marks every packet of a flow that a switch has found, ECN at most one in a hundred, \
-         and marks alone empty queues. With \"ECN as a step\" everything above three tenths of a queue \
-         is marked without isolation too, so that what is left is the second queue."
+        "Isolation marks every packet of an isolated flow, ECN at most one in a hundred, and marks alone \
+         shorten queues. With \"ECN as a step\", everything above three tenths of a queue is marked \
+         without isolation too, so what remains is the effect of the second queue."
             .to_owned(),
     ];
     let by_size = |of: &Network, series, variant: &'static str, group| {
@@ -136,7 +139,7 @@ pub fn buffers(evidence: &Evidence) -> Section {
     let groups = [("mice", MICE), (">10 MB", ELEPHANTS), ("all flows", ALL)];
     section.exhibits.push(Exhibit::Lines {
         name: "buffers".to_owned(),
-        caption: "How does the mean completion time change as buffers shrink?".to_owned(),
+        caption: "Mean completion time by the size of a queue".to_owned(),
         legend: vec![(0, WITHOUT.to_owned()), (2, CI.to_owned())],
         charts: shown.flat_map(|of| groups.map(|group| chart(of, group))).collect(),
         columns: 3,
@@ -154,8 +157,8 @@ pub fn buffers(evidence: &Evidence) -> Section {
     section.exhibits.push(table_of_cases(
         "buffers",
         "Completion times, pauses and losses by the size of a queue",
-        "Means over replications. The loss rate is of the measurement, drops are of whole runs. Flows that \
-         had not finished count with the time that they had taken.",
+        "Means over replications. The loss rate is that of the measurement; drops are those of whole runs. \
+         Flows that had not finished count with the time that they had taken until the end of the run.",
         &cases.collect::<Vec<_>>(),
         &[
             ("mice", &evidence.fct_cell(MICE)),

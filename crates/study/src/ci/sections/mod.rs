@@ -1,4 +1,4 @@
-//! The sections of the report: each experiment a question, its charts, an answer in one sentence.
+//! The sections of the report: each has a heading, an answer in one sentence, charts and tables.
 
 mod ablation;
 mod flows;
@@ -13,7 +13,7 @@ mod variations;
 use floodway_report::study::Section;
 
 use crate::evidence::{Evidence, Facts};
-use crate::exhibit::{Comparison, moves, value};
+use crate::exhibit::{Comparison, moves, number, value};
 use crate::flows::FlowGroup;
 
 use super::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case, largest};
@@ -54,8 +54,8 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
     };
     let sentence = |experiment| {
         format!(
-            "the mean completion time of mice {}, of elephants {}, of all flows {}; the number of \
-             pause frames {}",
+            "isolation changes flows as follows: the mean completion time of mice {}, that of elephants \
+             {}, and that of all flows {}. The number of pause frames {}",
             change(experiment, MICE),
             change(experiment, ELEPHANTS),
             change(experiment, ALL),
@@ -63,7 +63,7 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
         )
     };
     let mut answer = vec![format!(
-        "With ECN as the decks word it (at most 1 % of packets marked) and {} servers, {}.",
+        "With ECN taken literally from the decks (at most 1 % of packets are marked) and {} servers, {}.",
         evidence.servers(main),
         sentence(main)
     )];
@@ -73,9 +73,9 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
             value(&evidence.number(case(experiment, WITHOUT), "", frames))
         };
         answer.push(format!(
-            "With ECN that marks every packet above its high threshold, as RED and DCQCN have it, \
-             and {} servers, {}. ECN alone then leaves {} pause frames a run, and {} in the other \
-             reading.",
+            "With ECN as a step (every packet above the high threshold is marked, as in RED and DCQCN) \
+             and {} servers, {}. Without isolation, there are {} pause frames per run with ECN as a step \
+             and {} with ECN of at most 1 %.",
             evidence.servers("ecn-step"),
             sentence("ecn-step"),
             frames("ecn-step"),
@@ -87,15 +87,37 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
         let (from, to) = (case(lossy, WITHOUT), case(lossy, CI));
         let change = |number: fn(&Facts) -> f64| moves(&evidence.change(from, to, number));
         answer.push(format!(
-            "Without PFC the loss rate {}, and the number of flows that lose a packet {}.",
+            "Without PFC and with ECN of at most 1 %, isolation changes losses as follows: the loss rate \
+             {}, and the number of flows that lose a packet {}.{}",
             change(Facts::loss_rate),
-            change(super::claims::lossy_flows)
+            change(super::claims::lossy_flows),
+            loss_rates(evidence)
         ));
     }
     answer
 }
 
-/// Both variants with isolation against the one without, of an experiment.
+/// The loss rates with both kinds of ECN, in sentences that begin with a space; empty if only one was
+/// run. A change alone hides that ECN as a step leaves little to lose.
+fn loss_rates(evidence: &Evidence) -> String {
+    let rate = |experiment, variant| {
+        number(&evidence.share(case(experiment, variant), "% of packets", Facts::loss_rate))
+    };
+    let kinds = [(largest(evidence, "lossy"), "of at most 1 %"), ("lossy-ecn-step", "as a step")];
+    if !kinds.iter().all(|(experiment, _)| evidence.has(case(experiment, CI))) {
+        return String::new();
+    }
+    let sentence = |(experiment, ecn): (&'static str, &str)| {
+        format!(
+            " With ECN {ecn}, {} are lost without isolation and {} with it.",
+            rate(experiment, WITHOUT),
+            rate(experiment, CI)
+        )
+    };
+    kinds.map(sentence).concat()
+}
+
+/// Both variants with isolation, each compared with the one without, of an experiment.
 fn against_without(
     evidence: &Evidence,
     experiment: &'static str,

@@ -10,20 +10,20 @@ use crate::exhibit::{Entry, moves, number, rows, table};
 /// Claims A2, A8.
 pub fn pauses(evidence: &Evidence) -> Section {
     let main = largest(evidence, "two-queues");
-    let question = "Does isolation keep pauses away?";
+    let question = "Pauses";
     let mut section = evidence.section("pauses", question, &["A2", "A8a", "A8b"], &[main]);
     let change = |variant, name: &'static str| {
         let number = move |facts: &Facts| facts.number(name);
         evidence.change(case(main, WITHOUT), case(main, variant), number)
     };
     section.answer = format!(
-        "The number of pause frames {}, and the time that ports may not send {}.",
+        "With isolation, the number of pause frames {}, and the time that ports may not send {}.",
         moves(&change(CI, "pause_frames")),
         moves(&change(CI, "paused_ns"))
     );
     section.text = vec![
-        "Counted from the warm-up to the end of arrivals, because runs without isolation take \
-         longer to finish. Frames that prolong a pause count as frames. The time is summed over \
+        "Pauses are counted from the warm-up to the end of arrivals, because runs without isolation take \
+         longer to finish. Frames that prolong a pause are counted as well. The time is summed over \
          ports and classes."
             .to_owned(),
     ];
@@ -36,7 +36,7 @@ pub fn pauses(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(rows(
         "pauses",
-        "How do pauses change from without-ci?",
+        "Change of pauses from without-ci",
         Axis::linear("change", "%"),
         Mark::Point,
         "",
@@ -68,7 +68,7 @@ pub fn pauses(evidence: &Evidence) -> Section {
                 alike, and the names do not apply.";
     section.exhibits.push(table(
         "pauses-by-class",
-        "Who pauses whom, per run",
+        "Pauses by class and tier, per run",
         note,
         &[
             "",

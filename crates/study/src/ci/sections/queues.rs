@@ -15,14 +15,15 @@ const THRESHOLDS: &[(f64, &str)] = &[(300e3, "high"), (750e3, "XOFF")];
 /// Claims D9 to D11.
 pub fn depths(evidence: &Evidence) -> Section {
     let main = largest(evidence, "two-queues");
-    let question = "How deep are the queues?";
+    let question = "Queue depths";
     let mut section =
         evidence.section("queue-depth", question, &["D9a", "D9b", "D9c", "D10", "D11"], &[main]);
     let (without, with) = (case(main, WITHOUT), case(main, CI));
     let mean = |facts: &Facts| facts.mean_depth(MONITORED);
     let most = evidence.most(with, "KB", |facts| facts.largest(MONITORED) / 1e3);
     section.answer = format!(
-        "The mean depth of the non-congested queue {}, and no such queue was ever deeper than {}.",
+        "With isolation, the mean depth of the non-congested queue {}, and no such queue was ever deeper \
+         than {}.",
         moves(&evidence.change(without, with, mean)),
         value(&most)
     );
@@ -42,15 +43,15 @@ pub fn depths(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(Exhibit::Lines {
         name: "queue-depth".to_owned(),
-        caption: "How often is a queue deeper than so many bytes?".to_owned(),
+        caption: "Queue depth distribution: share of samples above a depth".to_owned(),
         legend: variants.iter().map(|(series, name)| (*series, (*name).to_owned())).collect(),
         charts: [("queue 0 (non-congested)", MONITORED), ("queue 1 (congested)", CONGESTING)]
             .map(chart)
             .to_vec(),
         columns: 2,
         note:
-            "All samples of all queues and replications. Without isolation both queues are alike \
-               and hold whatever the hash puts there."
+            "All samples of all queues and replications. Without isolation, both queues are alike: the hash \
+             assigns flows to them."
                 .to_owned(),
     });
     let mut rows = Vec::new();
@@ -72,8 +73,7 @@ pub fn depths(evidence: &Evidence) -> Section {
     section.exhibits.push(table(
         "queue-depth-numbers",
         "Depths, over all queues of the fabric",
-        "Means and counts are means over replications; the largest depth is that of the whole of all \
-         runs.",
+        "Means and counts are means over replications. The largest depth is that of all runs.",
         &["", "mean depth", "largest depth", "queues > 10 KB on average", "> 300 KB on average"],
         rows,
     ));

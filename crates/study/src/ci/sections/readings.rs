@@ -1,4 +1,4 @@
-//! What the readings of the decks decide, and which of them comes nearest to its numbers.
+//! The effects of the choices that the decks leave open, and the reading nearest to their numbers.
 
 use floodway_report::chart::{Axis, Mark};
 use floodway_report::study::{Exhibit, Section};
@@ -7,13 +7,13 @@ use crate::ci::claims::pauses;
 use crate::ci::readings::{CLOSEST, FACTORS, READINGS, fct, pauses as pause_frames};
 use crate::ci::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case};
 use crate::evidence::Evidence;
-use crate::exhibit::{Entry, number, rows, short, table};
+use crate::exhibit::{self, Entry, number, rows, short, table};
 use crate::measure::{Logs, Measured, percent_of_logs};
 use crate::readings::Reading;
 use crate::readings::closest::Tried;
 use crate::readings::effects::main_effect;
 
-/// A number of which the readings tell something: its name, the variant it is of, and its logarithms.
+/// A number that is compared over the readings: its name, the variant it is of, and its logarithms.
 type Number = (&'static str, &'static str, fn(&Evidence, &'static str) -> Logs);
 
 const NUMBERS: &[Number] = &[
@@ -26,7 +26,7 @@ const NUMBERS: &[Number] = &[
 
 /// The readings and their factors.
 pub fn readings(evidence: &Evidence) -> Section {
-    let question = "Which open choices of the decks decide the result?";
+    let question = "Effects of the choices that the decks leave open";
     let judged = READINGS.judged(evidence);
     let names: Vec<&'static str> =
         judged.readings.iter().flat_map(|of| of.stands_for.iter().map(|pair| pair.1)).collect();
@@ -46,27 +46,41 @@ pub fn readings(evidence: &Evidence) -> Section {
     };
     let words = NUMBERS.iter().map(|number| {
         let (falls, rises) = gains(number);
-        format!("{} fall clearly in {falls} and rise in {rises}", number.0)
+        let what = match number.0 {
+            "pause frames" => "the number of pause frames".to_owned(),
+            "all flows, local" => {
+                "the mean completion time of all flows with local isolation".to_owned()
+            }
+            "mice" => "the mean completion time of mice".to_owned(),
+            group => {
+                format!("that of {}{group}", if group.starts_with('>') { "flows " } else { "" })
+            }
+        };
+        format!("{what} clearly falls in {falls} and clearly rises in {rises}")
     });
-    section.answer =
-        format!("Of {} readings: {}.", views.len(), words.collect::<Vec<_>>().join("; "));
+    section.answer = format!(
+        "With isolation, over {} readings: {}.",
+        views.len(),
+        words.collect::<Vec<_>>().join("; ")
+    );
     section.text = vec![
         format!(
-            "The decks leave {} things open that may decide what they find. Each has two or four \
-             choices, every one with somebody who makes it. All combinations would be {} networks; \
-             the {} here are a fractional factorial design, of resolution IV in its columns (Box and \
-             Hunter 1961). Every choice is in as many readings as its alternatives. Among choices with \
-             one alternative no effect is mixed up with that of another or of two others together. \
-             ECN and marks of isolated packets are not separated: each kind of ECN is run with two of \
-             the four kinds of marking.",
+            "The decks leave {} things open that may affect their results. Each of these factors has two or \
+             four choices, and each choice has a source or is marked as assumed. All combinations would \
+             be {} networks. The {} readings here are a fractional factorial design, of resolution IV in \
+             its columns (Box and Hunter 1961): the choices of a factor occur equally often. Among \
+             factors with two choices, the effect of one contains neither that of another nor an \
+             interaction of two others. ECN and marks of isolated packets are confounded: each kind of \
+             ECN is run with two of the four kinds of marking.",
             FACTORS.len(),
             FACTORS.iter().map(|factor| factor.choices.len() as u64).product::<u64>(),
             views.len(),
         ),
-        "The main effect of a choice is by how much the ratio of completion times, with isolation to \
-         without, is larger in the readings with that choice than in all others. Above 0 the choice \
-         costs isolation its gain. Intervals of 95 % are over \
-         replications, each with its own traffic in all readings."
+        "The ratio of completion times with isolation to without shows the gain of isolation. The main \
+         effect of a choice is the change of this ratio from the readings with other choices of the \
+         factor to those with this choice, averaged over the other factors. Above 0, the choice reduces \
+         the gain of isolation. The 95 % intervals are over replications, each of which has the same \
+         traffic in all readings."
             .to_owned(),
     ];
     let logs: Vec<Vec<Logs>> = NUMBERS
@@ -79,7 +93,7 @@ pub fn readings(evidence: &Evidence) -> Section {
     section
 }
 
-/// The effect of a choice beside the first one of its factor.
+/// The effect of a choice compared with the first one of its factor.
 fn effect(readings: &[Reading], logs: &[Logs], factor: usize, choice: usize) -> Measured {
     let (some, their): (Vec<Reading>, Vec<Logs>) = readings
         .iter()
@@ -107,8 +121,11 @@ fn chart(readings: &[Reading], logs: &[Vec<Logs>]) -> Exhibit {
     });
     rows(
         "effects",
-        "What does each choice do to the gain of isolation?",
-        Axis::linear("main effect on the ratio of completion times; right of 0 costs gain", "%"),
+        "Effect of each choice on the gain of isolation",
+        Axis::linear(
+            "main effect on the ratio of completion times; right of 0 the gain is smaller",
+            "%",
+        ),
         Mark::Point,
         "",
         groups.collect(),
@@ -120,20 +137,21 @@ fn effects(readings: &[Reading], logs: &[Vec<Logs>]) -> Exhibit {
         let of = logs.iter().map(|logs| short(&effect(readings, logs, factor, choice)));
         let first = FACTORS[factor].choices[0].name;
         let source = FACTORS[factor].choices[choice].source;
-        let mut row = vec![format!("{label}, and not {first}")];
+        let mut row = vec![format!("{label} (instead of {first})")];
         row.extend(of);
         row.push(source.to_owned());
         row
     };
     let mut head = vec!["choice"];
     head.extend(NUMBERS.iter().map(|number| number.0));
-    head.push("who chooses so");
-    let note = "Percent, with 95 % intervals. Of pause frames, half a frame more in both.";
-    let caption = "Main effects of the choices on what isolation changes";
+    head.push("source of the choice");
+    let note = "In percent, with 95 % intervals; larger effects as factors. For pause frames, half a frame is added to \
+                both counts, as some are zero.";
+    let caption = "Main effects of the choices on the ratios with isolation to without";
     table("main-effects", caption, note, &head, choices().map(row).collect())
 }
 
-/// What a reading does otherwise than the main one.
+/// How a reading differs from the main one.
 fn in_words(reading: &Reading) -> String {
     let words = FACTORS.iter().zip(&reading.choices).filter(|(_, choice)| **choice > 0);
     let words = words.map(|(of, choice)| format!("{}: {}", of.name, of.choices[*choice].name));
@@ -152,31 +170,32 @@ fn numbers(evidence: &Evidence, tried: &Tried) -> Vec<Measured> {
     of.collect()
 }
 
-/// The readings that come nearest to the deck.
+/// The readings nearest to the deck.
 pub fn closest(evidence: &Evidence) -> Section {
     const SHOWN: usize = 12;
-    let question = "Which reading comes nearest to all numbers of the deck at once?";
+    let question = "Reading nearest to all numbers of the deck at once";
     let tried = CLOSEST.tried(evidence);
     let shown = &tried[..tried.len().min(SHOWN)];
     let names: Vec<&'static str> = shown.iter().map(|of| of.reading.stands_for[0].1).collect();
     let mut section = evidence.section("closest", question, &["A1", "A2"], &names);
     let [best, ..] = shown else { return section };
     let told = CLOSEST.numbers.iter().zip(numbers(evidence, best)).map(|(number, measured)| {
-        format!("{} {} % where the deck has {} %", number.name, short(&measured), number.claimed)
+        format!("{} {} (deck: {} %)", number.name, exhibit::number(&measured), number.claimed)
     });
     section.answer = format!(
-        "Of {} readings, with messages and without, the nearest is {} with {}: {}.",
+        "Of {} readings, each with messages and without, the nearest is `{}` in this reading: {}. Changes \
+         there: {}.",
         tried.len() / CLOSEST.variants.len(),
         best.variant,
         in_words(&best.reading),
         told.collect::<Vec<_>>().join(", ")
     );
     section.text = vec![
-        "A lead to what the deck may have done, and no reproduction: whoever searches among many \
-         readings finds one that is near by chance. The distance is the root of the mean square, over \
-         the four numbers, of the logarithm of the measured ratio over the deck's; 0.1 is about 10 % \
-         off in each. `floodway study ci --closest` goes on from the nearest reading, one choice at a \
-         time, until no single choice brings it nearer."
+        "This is a hint at what the deck may have done, not a reproduction: a search among many readings \
+         finds a near one by chance. The distance is the root mean square, over the four numbers, of the \
+         logarithm of the measured ratio over the deck's ratio. A distance of 0.1 means that each number \
+         is off by about 10 %. `floodway study ci --closest` continues from the nearest reading and \
+         changes one choice at a time, until no single change comes nearer."
             .to_owned(),
     ];
     let row = |of: &Tried| {
@@ -185,15 +204,15 @@ pub fn closest(evidence: &Evidence) -> Section {
         row.extend(numbers(evidence, of).iter().map(short));
         row
     };
-    let mut head = vec!["reading: what is not as in the main one", "variant", "distance"];
+    let mut head = vec!["reading: differences from the main one", "variant", "distance"];
     head.extend(CLOSEST.numbers.iter().map(|number| number.name));
-    let note = "Changes in percent, with 95 % intervals. The deck: -63, -23, -38, -84.";
-    let caption = "The nearest readings";
+    let note = "Changes in percent, with 95 % intervals; larger ones as factors. The deck: -63, -23, -38, -84.";
+    let caption = "Nearest readings";
     section.exhibits.push(table("closest", caption, note, &head, shown.iter().map(row).collect()));
     section
 }
 
-/// Every reading with what it comes to.
+/// Every reading with its results.
 fn list(readings: &[Reading], views: &[Evidence]) -> Exhibit {
     let row = |(reading, view): (&Reading, &Evidence)| {
         let (from, to) = (case("two-queues", WITHOUT), case("two-queues", CI));
@@ -210,7 +229,7 @@ fn list(readings: &[Reading], views: &[Evidence]) -> Exhibit {
         ]
     };
     let head = [
-        "reading: what is not as in the main one",
+        "reading: differences from the main one",
         "mice",
         ">10 MB",
         "all",
@@ -220,6 +239,7 @@ fn list(readings: &[Reading], views: &[Evidence]) -> Exhibit {
         "with",
     ];
     let rows = readings.iter().zip(views).map(row).collect();
-    let note = "Changes from without-ci to ci, in percent with 95 % intervals.";
+    let note =
+        "Changes from without-ci to ci, in percent with 95 % intervals; larger ones as factors.";
     table("all-readings", "All readings", note, &head, rows)
 }

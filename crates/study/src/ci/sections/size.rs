@@ -16,7 +16,7 @@ pub fn scaling(evidence: &Evidence) -> Section {
     let sizes: Vec<(&'static str, f64)> =
         run.map(|(name, _)| (*name, evidence.servers(name) as f64)).collect();
     let names: Vec<&'static str> = sizes.iter().map(|(name, _)| *name).collect();
-    let question = "Does the gain hold when the fabric grows?";
+    let question = "Gain by the size of the fabric";
     let mut section = evidence.section("scaling", question, &["A9"], &names);
     let (Some(first), Some(last)) = (sizes.first(), sizes.last()) else { return section };
     if sizes.len() < 2 {
@@ -24,16 +24,17 @@ pub fn scaling(evidence: &Evidence) -> Section {
     }
     let change = |name, group| evidence.fct_change(case(name, WITHOUT), case(name, CI), group);
     section.answer = format!(
-        "With {} servers the mean completion time of all flows {} with ci; with {} it {}.",
-        first.1,
+        "With isolation, the mean completion time of all flows {} with {} servers and {} with {}.",
         moves(&change(first.0, ALL)),
-        last.1,
-        moves(&change(last.0, ALL))
+        first.1,
+        moves(&change(last.0, ALL)),
+        last.1
     );
     section.text = vec![
-        "Clusters and incasts grow with the fabric, except that the smallest one has one incast \
-         where its share would be less than half of one: it is the most congested. The deck's curves are lost; we take its \
-         sentence to mean that flows suffer less from size with isolation than without."
+        "The numbers of clusters and incasts grow with the fabric, except that the smallest one has one \
+         incast although its share would be less than half of one. It is therefore the most congested. \
+         The deck's curves are lost. Its sentence is taken to mean that flows suffer less from size with \
+         isolation than without it."
             .to_owned(),
     ];
     let by_size = |series, variant: &'static str, group| {
@@ -52,13 +53,13 @@ pub fn scaling(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(Exhibit::Lines {
         name: "scaling".to_owned(),
-        caption: "How does the mean completion time grow with the fabric?".to_owned(),
+        caption: "Mean completion time by the size of the fabric".to_owned(),
         legend: vec![(0, WITHOUT.to_owned()), (2, CI.to_owned())],
         charts: [("mice", MICE), (">10 MB", ELEPHANTS), ("all flows", ALL)].map(chart).to_vec(),
         columns: 3,
         note:
             "Means with 95 % intervals; one that reaches zero is not drawn. Flows that had not finished \
-               count with the time that they had taken."
+               count with the time that they had taken until the end of the run."
                 .to_owned(),
     });
     let row = |(name, servers): &(&'static str, f64)| {
@@ -75,7 +76,7 @@ pub fn scaling(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(table(
         "scaling",
-        "What ci changes, by the size of the fabric",
+        "Changes with isolation, by the size of the fabric",
         "",
         &["", "mice", ">10 MB", "all flows", "pause frames", "unfinished without-ci"],
         sizes.iter().map(row).collect(),

@@ -9,7 +9,7 @@ use crate::exhibit::{Comparison, Entry, moves, number, rows, table, value};
 
 /// Claims D4 to D6, D13.
 pub fn memory(evidence: &Evidence) -> Section {
-    let question = "How much do memory and thresholds matter?";
+    let question = "Effects of queue size and thresholds";
     let experiments = ["two-queues", "memory-size", "memory-xoff", "memory-high"];
     let mut section = evidence.section(
         "memory",
@@ -24,15 +24,15 @@ pub fn memory(evidence: &Evidence) -> Section {
         evidence.fct_change(case("two-queues", CI), case(experiment, CI), group)
     };
     section.answer = format!(
-        "With ci, the mean completion time of all flows {} with XOFF at 1500 KB, and {} with the \
-         high threshold at 600 KB.",
+        "With isolation, the mean completion time of all flows {} if XOFF is raised to 1500 KB, and {} if \
+         the high threshold is raised to 600 KB.",
         moves(&change("memory-xoff", ALL)),
         moves(&change("memory-high", ALL))
     );
     section.text = vec![
-        "Each of the three is compared with the two-queue experiment on the same traffic: queues of \
-         2 MB with the same thresholds, XOFF at 1500 KB (in queues of 2 MB), and the high threshold \
-         of isolation at 600 KB."
+        "Three changes are each compared with the two-queue experiment on the same traffic: queues of \
+         2 MB with the same thresholds, XOFF at 1500 KB (in queues of 2 MB), and the high threshold of \
+         isolation at 600 KB."
             .to_owned(),
     ];
     let of = |label, series, experiment, variant| {
@@ -43,7 +43,7 @@ pub fn memory(evidence: &Evidence) -> Section {
         of("XOFF 1500 KB, ci", 2, "memory-xoff", CI),
         of("high 600 KB, ci", 3, "memory-high", CI),
     ];
-    let caption = "How does the mean completion time change with the thresholds?";
+    let caption = "Change of the mean completion time with higher thresholds";
     section.exhibits.push(evidence.changes("memory", caption, "", &comparisons));
     let row = |(label, experiment, variant): (&str, &'static str, &'static str)| {
         let (from, to) = (case("two-queues", variant), case(experiment, variant));
@@ -69,7 +69,7 @@ pub fn memory(evidence: &Evidence) -> Section {
     ];
     section.exhibits.push(table(
         "memory",
-        "What changes with memory and thresholds",
+        "Changes with queue size and thresholds",
         "",
         &["", "mice", ">10 MB", "all flows", "pause frames", "CNPs"],
         cases.into_iter().map(row).collect(),
@@ -79,7 +79,7 @@ pub fn memory(evidence: &Evidence) -> Section {
 
 /// Claims D7, D8.
 pub fn latency(evidence: &Evidence) -> Section {
-    let question = "What does a static switch latency of 400 ns cost?";
+    let question = "Cost of a static switch latency of 400 ns";
     let experiments = ["two-queues", "latency"];
     let mut section = evidence.section("latency", question, &["D7", "D8"], &experiments);
     if !evidence.has(case("latency", CI)) {
@@ -90,14 +90,15 @@ pub fn latency(evidence: &Evidence) -> Section {
     };
     let median = evidence.fct_median_difference(case("two-queues", CI), case("latency", CI), MICE);
     section.answer = format!(
-        "With ci the same mouse takes {} longer in the median, and the mean completion time of \
+        "With isolation, the same mouse takes {} longer in the median, and the mean completion time of \
          elephants {}.",
         value(&median),
         moves(&mean(CI, ELEPHANTS))
     );
     section.text = vec![
-        "A path through the fabric crosses three switches, so a packet alone is 1.2 µs later. What \
-         is more comes from congestion: with a longer way back, marks and pauses come later."
+        "A path through the fabric crosses three switches, so in an idle network a packet arrives 1.2 µs \
+         later. Anything beyond that comes from congestion: as the round trip is longer, marks and pauses \
+         arrive later."
             .to_owned(),
     ];
     let groups = GROUPS.iter().map(|group| {
@@ -106,7 +107,7 @@ pub fn latency(evidence: &Evidence) -> Section {
     });
     section.exhibits.push(rows(
         "latency",
-        "By how much does the mean completion time grow with 400 ns per switch?",
+        "Increase of the mean completion time with 400 ns per switch",
         Axis::linear("difference of means; right of 0 is later", "µs"),
         Mark::Point,
         "",

@@ -37,7 +37,7 @@ pub const ALONE_FLOWS: &[Row] = &[
     Row {
         id: "C2",
         part: "DCTCP, p95",
-        metric: "95th percentile of the same",
+        metric: "95th percentile of the queue at dequeue, one DCTCP flow with a step at 5 packets",
         claimed: "narrow: nearly all below 9 packets (a figure)",
         source: SLIDES,
         rule: Rule::AtMost(12.0),

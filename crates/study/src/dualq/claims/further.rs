@@ -40,7 +40,8 @@ pub const LINKS: &[Row] = &[
     Row {
         id: "P1a",
         part: "not coupled",
-        metric: "the same under PIE, which knows one probability, geometric mean",
+        metric: "rate of a Cubic flow over that of a DCTCP flow under PIE, which has one probability, geometric mean over \
+                 the same links",
         claimed: "about 1:10",
         source: PI2_PAPER,
         rule: Rule::Within(0.03, 0.33),
@@ -50,7 +51,7 @@ pub const LINKS: &[Row] = &[
     Row {
         id: "P1b",
         part: "",
-        metric: "by which factor the ratio under PI2 is off on the link on which it is farthest from 1",
+        metric: "factor by which the ratio under PI2 differs from 1 on the link on which it is farthest from it",
         claimed: "about 1 on all (a figure with a logarithmic axis)",
         source: PI2_PAPER,
         rule: NOT_FARTHER,
@@ -60,7 +61,7 @@ pub const LINKS: &[Row] = &[
     Row {
         id: "P2",
         part: "PI2",
-        metric: "median time that packets wait under PI2, 40 Mb/s and 10 ms",
+        metric: "median queuing delay under PI2, 40 Mb/s and 10 ms",
         claimed: "the target of 20 ms",
         source: PI2_PAPER,
         rule: Rule::Between(15.0, 25.0),
@@ -70,7 +71,7 @@ pub const LINKS: &[Row] = &[
     Row {
         id: "P2",
         part: "DualPI2",
-        metric: "median time that Cubic's packets wait under DualPI2, the same link",
+        metric: "median queuing delay of Cubic under DualPI2, the same link",
         claimed: "the target of 15 ms",
         source: RFC,
         rule: Rule::Between(11.0, 19.0),
@@ -88,7 +89,7 @@ pub const DYNAMIC: &[Row] = &[
     Row {
         id: "P3",
         part: "DualPI2, median",
-        metric: "median time that DCTCP's packets wait while short flows come and go, DualPI2",
+        metric: "median queuing delay of DCTCP while short flows come and go, DualPI2",
         claimed: "median queuing delay of 100 to 300 us",
         source: L4S_PAPER,
         rule: Rule::Between(0.0, 0.3),
@@ -98,7 +99,7 @@ pub const DYNAMIC: &[Row] = &[
     Row {
         id: "P3",
         part: "DualPI2, p99",
-        metric: "the same, 99th percentile",
+        metric: "99th percentile of the queuing delay of DCTCP while short flows come and go, DualPI2",
         claimed: "99th percentile below 2 ms",
         source: L4S_PAPER,
         rule: Rule::AtMost(2.0),
@@ -108,7 +109,7 @@ pub const DYNAMIC: &[Row] = &[
     Row {
         id: "P3",
         part: "DualQ, median",
-        metric: "median time that DCTCP's packets wait while short flows come and go, DualQ",
+        metric: "median queuing delay of DCTCP while short flows come and go, DualQ",
         claimed: "median queuing delay of 100 to 300 us",
         source: L4S_PAPER,
         rule: Rule::Between(0.0, 0.3),
@@ -118,7 +119,7 @@ pub const DYNAMIC: &[Row] = &[
     Row {
         id: "P3",
         part: "DualQ, p99",
-        metric: "the same, 99th percentile",
+        metric: "99th percentile of the queuing delay of DCTCP while short flows come and go, DualQ",
         claimed: "99th percentile below 2 ms",
         source: L4S_PAPER,
         rule: Rule::AtMost(2.0),
@@ -142,7 +143,7 @@ pub const DYNAMIC: &[Row] = &[
     Row {
         id: "P3",
         part: "utilisation",
-        metric: "payload that arrived, of what the link can carry, DualPI2",
+        metric: "payload that arrived, as a share of what the link can carry, DualPI2",
         claimed: "near-full utilisation",
         source: L4S_PAPER,
         rule: Rule::Between(95.0, 100.0),
@@ -152,8 +153,8 @@ pub const DYNAMIC: &[Row] = &[
     Row {
         id: "P4",
         part: "DualPI2",
-        metric: "99th percentile of the wait in the low latency queue of DualPI2 with unresponsive \
-                 traffic of 20 to 150 % of the link, where it is longest",
+        metric: "99th percentile of the delay in the low latency queue of DualPI2 with unresponsive \
+                 traffic of 20 to 150 % of the link, the longest of all rates",
         claimed: "delay stays bounded: drop on overload",
         source: "RFC 9332, section 4.2",
         rule: Rule::AtMost(50.0),
@@ -163,7 +164,8 @@ pub const DYNAMIC: &[Row] = &[
     Row {
         id: "P4",
         part: "DualPI2, classic",
-        metric: "the same in the classic queue",
+        metric: "99th percentile of the delay in the classic queue of DualPI2 with unresponsive traffic of 20 to 150 % \
+                 of the link, the longest of all rates",
         claimed: "delay stays bounded: drop on overload",
         source: "RFC 9332, section 4.2",
         rule: Rule::AtMost(50.0),
@@ -173,7 +175,7 @@ pub const DYNAMIC: &[Row] = &[
     Row {
         id: "P5",
         part: "DCTCP, DualQ against RED",
-        metric: "99th percentile of the age of frames at arrival, an adaptive application over DCTCP",
+        metric: "99th percentile of the age of frames at arrival, over DCTCP in the DualQ vs. DCTCP under RED",
         claimed: "low latency and high throughput for adaptive interactive applications",
         source: DECK,
         rule: Rule::Less(25.0),
@@ -183,7 +185,7 @@ pub const DYNAMIC: &[Row] = &[
     Row {
         id: "P5",
         part: "DCTCP, DualPI2 against RED",
-        metric: "the same",
+        metric: "99th percentile of the age of frames at arrival, over DCTCP under DualPI2 vs. DCTCP under RED",
         claimed: "low latency and high throughput for adaptive interactive applications",
         source: DECK,
         rule: Rule::Less(25.0),
@@ -193,7 +195,8 @@ pub const DYNAMIC: &[Row] = &[
     Row {
         id: "P5",
         part: "DCTCP in DualQ against Cubic in drop-tail",
-        metric: "the same, over DCTCP in the DualQ against over Cubic in a drop-tail queue of 250 ms",
+        metric: "99th percentile of the age of frames at arrival, over DCTCP in the DualQ vs. Cubic in a drop-tail queue \
+                 of 250 ms",
         claimed: "large queues for high throughput: bad for interactive applications",
         source: DECK,
         rule: Rule::Less(25.0),
@@ -203,7 +206,7 @@ pub const DYNAMIC: &[Row] = &[
     Row {
         id: "P5",
         part: "Prague in DualPI2 against Cubic in PIE",
-        metric: "the same, over Prague in DualPI2 against over Cubic in PIE",
+        metric: "99th percentile of the age of frames at arrival, over Prague under DualPI2 vs. Cubic under PIE",
         claimed: "low latency and high throughput for adaptive interactive applications",
         source: DECK,
         rule: Rule::Less(25.0),
@@ -226,7 +229,7 @@ pub const DYNAMIC: &[Row] = &[
     Row {
         id: "P6",
         part: "all mixes",
-        metric: "the same over all 100 mixes",
+        metric: "rate of a Cubic flow over that of a DCTCP flow under DualPI2, geometric mean over all 100 mixes",
         claimed: "roughly equal flow rates",
         source: "RFC 9332, section 1",
         rule: EQUAL,

@@ -59,7 +59,8 @@ pub const RED_CLAIMS: &[Row] = &[
     Row {
         id: "C3",
         part: "5+5",
-        metric: "the same, five of each",
+        metric: "rate of a Cubic flow over that of a DCTCP flow, five of each under RED, the most of \
+                 any run",
         claimed: STARVES,
         source: RED_SLIDES,
         rule: Rule::AtMost(0.25),
@@ -69,7 +70,8 @@ pub const RED_CLAIMS: &[Row] = &[
     Row {
         id: "C3",
         part: "10+10",
-        metric: "the same, ten of each",
+        metric: "rate of a Cubic flow over that of a DCTCP flow, ten of each under RED, the most of \
+                 any run",
         claimed: STARVES,
         source: RED_SLIDES,
         rule: Rule::AtMost(0.25),
@@ -79,7 +81,8 @@ pub const RED_CLAIMS: &[Row] = &[
     Row {
         id: "C3",
         part: "1+10",
-        metric: "the same, one Cubic and ten DCTCP flows",
+        metric: "rate of a Cubic flow over that of a DCTCP flow, one Cubic and ten DCTCP flows under RED, the most of \
+                 any run",
         claimed: STARVES,
         source: RED_SLIDES,
         rule: Rule::AtMost(0.25),
@@ -89,7 +92,8 @@ pub const RED_CLAIMS: &[Row] = &[
     Row {
         id: "C3",
         part: "10+1",
-        metric: "the same, ten Cubic flows and one DCTCP flow",
+        metric: "rate of a Cubic flow over that of a DCTCP flow, ten Cubic flows and one DCTCP flow under RED, the most of \
+                 any run",
         claimed: STARVES,
         source: RED_SLIDES,
         rule: Rule::AtMost(0.25),
@@ -99,7 +103,8 @@ pub const RED_CLAIMS: &[Row] = &[
     Row {
         id: "C3",
         part: "loss",
-        metric: "share of Cubic's packets that are dropped under RED, with one DCTCP flow against alone",
+        metric: "share of Cubic's packets that are dropped under RED, with one DCTCP flow beside the Cubic flow vs. \
+                 Cubic alone",
         claimed: "HIGH drop",
         source: "slide 12",
         rule: Rule::More(50.0),
@@ -112,8 +117,7 @@ pub const RED_CLAIMS: &[Row] = &[
     Row {
         id: "C3",
         part: "queue, 1+1",
-        metric: "mean time that packets wait under RED, with one DCTCP flow beside Cubic against \
-                 without",
+        metric: "mean queuing delay under RED, with one DCTCP flow beside the Cubic flow vs. Cubic alone",
         claimed: "continuous FULL queues",
         source: "slide 12",
         rule: Rule::More(10.0),
@@ -154,7 +158,8 @@ pub const COUPLED_CLAIMS: &[Row] = &[
     Row {
         id: "C5a",
         part: "six mixes, the farthest",
-        metric: "by which factor it is off in the mix of the six in which it is farthest from 1",
+        metric: "factor by which the ratio in the coupled queue differs from 1 in the mix of the six in which it is \
+                 farthest from it",
         claimed: "works: DCTCP behaves exactly as Reno",
         source: COUPLED_SLIDES,
         rule: NOT_FARTHER,
@@ -164,7 +169,7 @@ pub const COUPLED_CLAIMS: &[Row] = &[
     Row {
         id: "C5a",
         part: "all mixes",
-        metric: "the ratio, geometric mean over all 100 mixes",
+        metric: "rate of a Cubic flow over that of a DCTCP flow in the coupled queue, geometric mean over all 100 mixes",
         claimed: "works: DCTCP behaves exactly as Reno",
         source: COUPLED_SLIDES,
         rule: EQUAL,
@@ -174,7 +179,7 @@ pub const COUPLED_CLAIMS: &[Row] = &[
     Row {
         id: "C5a",
         part: "all mixes, the farthest",
-        metric: "by which factor it is off in the mix in which it is farthest from 1",
+        metric: "factor by which the ratio in the coupled queue differs from 1 in the mix in which it is farthest from it",
         claimed: "works: DCTCP behaves exactly as Reno",
         source: COUPLED_SLIDES,
         rule: NOT_FARTHER,
@@ -185,8 +190,7 @@ pub const COUPLED_CLAIMS: &[Row] = &[
     Row {
         id: "C5b",
         part: "delay, 1+1",
-        metric: "median time that DCTCP's packets wait in the coupled queue, one of each, in round \
-                 trips of 8 ms",
+        metric: "median queuing delay of DCTCP in the coupled queue in round trips of 8 ms, one of each",
         claimed: "\"too\" exactly: no latency gain",
         source: COUPLED_SLIDES,
         rule: Rule::Between(1.0, 10.0),
@@ -196,7 +200,7 @@ pub const COUPLED_CLAIMS: &[Row] = &[
     Row {
         id: "C5b",
         part: "delay, 10+10",
-        metric: "the same, ten of each",
+        metric: "median queuing delay of DCTCP in the coupled queue in round trips of 8 ms, ten of each",
         claimed: "\"too\" exactly: no latency gain",
         source: COUPLED_SLIDES,
         rule: Rule::Between(1.0, 10.0),
@@ -212,7 +216,7 @@ pub const DUAL_CLAIMS: &[Row] = &[
     Row {
         id: "C6",
         part: "classic queue, 1+1",
-        metric: "median time that Cubic's packets wait in the DualQ, one of each",
+        metric: "median queuing delay of Cubic in the DualQ, one of each",
         claimed: "8 ms/(8 + 32) ms: a classic queue of 32 ms, within a factor of 2",
         source: DUAL_SLIDES,
         rule: Rule::Between(16.0, 64.0),
@@ -222,7 +226,7 @@ pub const DUAL_CLAIMS: &[Row] = &[
     Row {
         id: "C6",
         part: "classic queue, 5+5",
-        metric: "the same, five of each",
+        metric: "median queuing delay of Cubic in the DualQ, five of each",
         claimed: "8 ms/(8 + 32) ms: a classic queue of 32 ms, within a factor of 2",
         source: DUAL_SLIDES,
         rule: Rule::Between(16.0, 64.0),
@@ -232,7 +236,7 @@ pub const DUAL_CLAIMS: &[Row] = &[
     Row {
         id: "C6",
         part: "low latency, median",
-        metric: "median time that DCTCP's packets wait in the DualQ, five of each",
+        metric: "median queuing delay of DCTCP in the DualQ, five of each",
         claimed: "ZERO queue latency: less than the 0.3 ms of one packet",
         source: DUAL_SLIDES,
         rule: Rule::AtMost(0.3),
@@ -243,7 +247,7 @@ pub const DUAL_CLAIMS: &[Row] = &[
     Row {
         id: "C6",
         part: "low latency, p99",
-        metric: "the same, 99th percentile",
+        metric: "99th percentile of the queuing delay of DCTCP in the DualQ, five of each",
         claimed: "ZERO queue latency: here, less than 1 ms",
         source: DUAL_SLIDES,
         rule: Rule::AtMost(1.0),
@@ -253,7 +257,7 @@ pub const DUAL_CLAIMS: &[Row] = &[
     Row {
         id: "C6",
         part: "against one queue",
-        metric: "mean time that DCTCP's packets wait, five of each, DualQ over coupled queue",
+        metric: "mean queuing delay of DCTCP in the DualQ over that in the coupled queue, five of each",
         claimed: "ZERO queue latency, instead of no latency gain",
         source: DUAL_SLIDES,
         rule: Rule::AtMost(0.05),
@@ -275,7 +279,7 @@ pub const ALL_MIXES: &[Row] = &[
     Row {
         id: "C7a",
         part: "above the chart",
-        metric: "seconds in which a flow has more than twice its share, five of each in the DualQ",
+        metric: "share of seconds in which a flow has more than twice its share of the link, five of each in the DualQ",
         claimed: AXIS,
         source: GRID_SLIDES,
         rule: Rule::NotAbove(1.0),
@@ -285,8 +289,7 @@ pub const ALL_MIXES: &[Row] = &[
     Row {
         id: "C7a",
         part: "more than its share, six mixes",
-        metric: "mean rate of a flow over its share of the payload, of the kind and the mix of the six \
-                 in which it is largest",
+        metric: "mean rate of a flow over its fair share, the largest of both kinds and of six mixes in the DualQ",
         claimed: AXIS,
         source: GRID_SLIDES,
         rule: Rule::AtMost(2.0),
@@ -296,7 +299,7 @@ pub const ALL_MIXES: &[Row] = &[
     Row {
         id: "C7a",
         part: "more than its share, all mixes",
-        metric: "the same, over all 100 mixes",
+        metric: "mean rate of a flow over its fair share, the largest of both kinds and of all 100 mixes in the DualQ",
         claimed: AXIS,
         source: GRID_SLIDES,
         rule: Rule::AtMost(2.0),
@@ -309,17 +312,17 @@ pub const ALL_MIXES: &[Row] = &[
     Row {
         id: "C7a",
         part: "within a factor of 2",
-        metric: "mixes in which the ratio of the rates in the DualQ is between 0.5 and 2",
+        metric: "share of mixes in which the ratio of the rates in the DualQ is between 0.5 and 2",
         claimed: "nothing in numbers (a figure)",
         source: GRID_SLIDES,
         rule: Rule::Described,
-        expected: "about 98: not in 1+1, nor in 10+10 and its neighbours",
+        expected: "about 98: not in 1+1, nor in 10+10 and its neighbors",
         measure: |e| within(e, all(e, DUALQ), 2.0),
     },
     Row {
         id: "C7a",
         part: "within a factor of 1.25",
-        metric: "the same between 0.8 and 1.25",
+        metric: "share of mixes in which the ratio of the rates in the DualQ is between 0.8 and 1.25",
         claimed: "nothing in numbers (a figure)",
         source: GRID_SLIDES,
         rule: Rule::Described,
@@ -329,7 +332,7 @@ pub const ALL_MIXES: &[Row] = &[
     Row {
         id: "C7b",
         part: "low latency queue",
-        metric: "mean time that DCTCP's packets wait in the DualQ, in the mix in which it is longest",
+        metric: "mean queuing delay of DCTCP in the DualQ, in the mix in which it is longest",
         claimed: "the queue of DCTCP is about zero in all mixes (a figure)",
         source: GRID_SLIDES,
         rule: Rule::AtMost(1.0),
@@ -342,7 +345,7 @@ pub const ALL_MIXES: &[Row] = &[
     Row {
         id: "C7b",
         part: "classic queue",
-        metric: "median time that Cubic's packets wait in the DualQ, in the mix in which it is longest",
+        metric: "median queuing delay of Cubic in the DualQ, in the mix in which it is longest",
         claimed: "an axis to 300 packets, 90 ms for the classic queue alone",
         source: GRID_SLIDES,
         rule: Rule::AtMost(90.0),
@@ -385,7 +388,7 @@ pub const RATIOS: &[Row] = &[
     Row {
         id: "C8a",
         part: "all mixes",
-        metric: "the same over all 100 mixes",
+        metric: "rate of a Cubic flow over that of a DCTCP flow under RED, geometric mean over all 100 mixes",
         claimed: "far below 1 on an axis from 0.01 to 10 (a figure)",
         source: RATIO_SLIDE,
         rule: Rule::NotAbove(0.25),
@@ -395,7 +398,7 @@ pub const RATIOS: &[Row] = &[
     Row {
         id: "C8b",
         part: "six mixes",
-        metric: "the ratio in the DualQ, geometric mean over six mixes",
+        metric: "rate of a Cubic flow over that of a DCTCP flow in the DualQ, geometric mean over six mixes",
         claimed: "about 1 (a figure)",
         source: RATIO_SLIDE,
         rule: EQUAL,
@@ -407,7 +410,7 @@ pub const RATIOS: &[Row] = &[
     Row {
         id: "C8b",
         part: "all mixes",
-        metric: "the same over all 100 mixes",
+        metric: "rate of a Cubic flow over that of a DCTCP flow in the DualQ, geometric mean over all 100 mixes",
         claimed: "about 1 (a figure)",
         source: RATIO_SLIDE,
         rule: EQUAL,
@@ -417,7 +420,7 @@ pub const RATIOS: &[Row] = &[
     Row {
         id: "C8c",
         part: "1+1",
-        metric: "the ratio in the DualQ, one of each",
+        metric: "rate of a Cubic flow over that of a DCTCP flow in the DualQ, one of each",
         claimed: IN_EACH,
         source: EACH_SLIDES,
         rule: EQUAL,
@@ -428,7 +431,7 @@ pub const RATIOS: &[Row] = &[
     Row {
         id: "C8c",
         part: "10+10",
-        metric: "the same, ten of each",
+        metric: "rate of a Cubic flow over that of a DCTCP flow in the DualQ, ten of each",
         claimed: IN_EACH,
         source: EACH_SLIDES,
         rule: EQUAL,
@@ -439,7 +442,7 @@ pub const RATIOS: &[Row] = &[
     Row {
         id: "C8c",
         part: "1+10",
-        metric: "the same, one Cubic and ten DCTCP flows",
+        metric: "rate of a Cubic flow over that of a DCTCP flow in the DualQ, one Cubic and ten DCTCP flows",
         claimed: IN_EACH,
         source: EACH_SLIDES,
         rule: EQUAL,
@@ -449,7 +452,7 @@ pub const RATIOS: &[Row] = &[
     Row {
         id: "C8c",
         part: "10+1",
-        metric: "the same, ten Cubic flows and one DCTCP flow",
+        metric: "rate of a Cubic flow over that of a DCTCP flow in the DualQ, ten Cubic flows and one DCTCP flow",
         claimed: IN_EACH,
         source: EACH_SLIDES,
         rule: EQUAL,
@@ -459,7 +462,7 @@ pub const RATIOS: &[Row] = &[
     Row {
         id: "C8c",
         part: "all mixes, the farthest",
-        metric: "by which factor the ratio is off in the mix in which it is farthest from 1",
+        metric: "factor by which the ratio in the DualQ differs from 1 in the mix in which it is farthest from it",
         claimed: IN_EACH,
         source: EACH_SLIDES,
         rule: NOT_FARTHER,

@@ -15,8 +15,8 @@ pub mod mixes;
 
 use crate::claim::Claim;
 
-/// The claims that are not checks, in the words of the deck; in brackets what is told of the papers and
-/// of RFC 9332 in our words.
+/// The claims that are not checks, in the words of the deck; in brackets, in our words, those of the
+/// papers and of RFC 9332.
 pub const CLAIMS: &[Claim] = &[
     Claim::new(
         "C2",

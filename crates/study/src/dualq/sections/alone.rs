@@ -22,7 +22,7 @@ const AXIS: f64 = 100.0;
 
 /// Claims C1 and C2.
 pub fn alone(evidence: &Evidence) -> Section {
-    let question = "How long is the queue of one flow alone?";
+    let question = "Queue of a single flow";
     let mut section = evidence.section("alone", question, &["C1", "C2"], &[IDLE, ALONE]);
     let of = |variant| case(ALONE, variant);
     if !evidence.has(of("reno")) {
@@ -31,18 +31,18 @@ pub fn alone(evidence: &Evidence) -> Section {
     let half = |variant| number(&length(evidence, of(variant), Queue::Any, 0.5));
     let wide = |variant| number(&spread(evidence, of(variant), Queue::Any));
     section.answer = format!(
-        "Half of Reno's packets leave a queue of at most {}, and nine of ten queues are within {} of \
-         each other; DCTCP's median is {}, within {}.",
+        "With Reno, the median queue at dequeue is {}, and 90 % of the queues lie within a range of {}. \
+         With DCTCP, the median is {}, and the range is {}.",
         half("reno"),
         wide("reno"),
         half("dctcp"),
         wide("dctcp"),
     );
     section.text = vec![
-        "One flow over 40 Mb/s and 8 ms, which hold 27 packets of 1500 bytes. Reno and Cubic meet RED \
-         with the deck's parameters, which smooths the queue and acts above 80 packets; DCTCP meets a \
-         mark on every packet that joins a queue of 5. The deck's figures were measured on a DSL \
-         testbed with Linux 3.18; its axes go to 100 packets and to 42 %."
+        "One flow over 40 Mb/s and 8 ms, a bandwidth-delay product of 27 packets of 1500 bytes. Reno and \
+         Cubic have RED with the deck's parameters, which smooths the queue and acts above 80 packets. \
+         DCTCP has a step: every packet that joins a queue of 5 packets is marked. The deck's figures were \
+         measured on a DSL testbed with Linux 3.18. Their axes end at 100 packets and at 42 %."
             .to_owned(),
     ];
     let line = |(variant, label, series): &(&'static str, &str, usize)| {
@@ -61,11 +61,11 @@ pub fn alone(evidence: &Evidence) -> Section {
         FLOWS.iter().map(|(_, label, series)| (*series, (*label).to_owned())).collect();
     section.exhibits.push(Exhibit::Lines {
         name: "alone-queue".to_owned(),
-        caption: "How long is the queue when a packet leaves it? (slides 8 to 10)".to_owned(),
+        caption: "Distribution of the queue at dequeue (slides 8 to 10)".to_owned(),
         legend,
         charts: vec![sizes],
         columns: 1,
-        note: "Packets in the queue at each departure, the one that leaves included; all \
+        note: "Packets in the queue at each departure, including the one that leaves; all \
                replications."
             .to_owned(),
     });
@@ -84,7 +84,7 @@ pub fn alone(evidence: &Evidence) -> Section {
         "alone-numbers",
         "Queue and rate",
         "Means over replications. Payload takes 38.1 of the 40 Mb/s.",
-        &["", "queue: p5", "p50", "p95", "mean wait", "rate"],
+        &["", "queue: p5", "p50", "p95", "mean queuing delay", "rate"],
         FLOWS.iter().map(row).collect(),
     ));
     section

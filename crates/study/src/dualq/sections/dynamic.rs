@@ -1,4 +1,4 @@
-//! Load that changes, load that does not respond, and the application that all of it is for.
+//! Load that changes, unresponsive load, and interactive applications.
 
 use floodway_report::chart::{Axis, Line, Lines, Mark};
 use floodway_report::study::{Exhibit, Section};
@@ -16,7 +16,7 @@ use crate::flows::Quantile;
 use crate::histogram::Histogram;
 use crate::measure::Measured;
 
-/// The share of packets that wait longer than so long.
+/// The share of packets with a longer queuing delay.
 fn tail(series: usize, label: &str, counts: &Counts) -> Line {
     let grid = (0..=80).map(|step| libm::pow(10.0, 4.0 + f64::from(step) / 16.0));
     let points = grid.map(|ns| (ns, counts.above(ns as u64)));
@@ -33,7 +33,7 @@ const LOADED: [(&str, &str); 3] = [(RED, "RED"), (DUALQ, "DualQ"), (DUALPI2, "Du
 
 /// Claim P3.
 pub fn load(evidence: &Evidence) -> Section {
-    let question = "How long do packets wait when short flows come and go?";
+    let question = "Queuing delay while short flows come and go";
     let mut section = evidence.section("load", question, &["P3"], &[LOAD]);
     let of = |variant| case(LOAD, variant);
     if !evidence.has(of(DUALPI2)) {
@@ -41,8 +41,8 @@ pub fn load(evidence: &Evidence) -> Section {
     }
     let wait = |variant, queue, p| number(&delay(evidence, of(variant), queue, p));
     section.answer = format!(
-        "DCTCP's packets wait {} in the median and {} in the 99th percentile under DualPI2, and {} and \
-         {} in the DualQ; under RED {} and {}.",
+        "The queuing delay of DCTCP is {} in the median and {} in the 99th percentile under DualPI2, {} and \
+         {} in the DualQ, and {} and {} under RED.",
         wait(DUALPI2, Queue::Scalable, 0.5),
         wait(DUALPI2, Queue::Scalable, 0.99),
         wait(DUALQ, Queue::Scalable, 0.5),
@@ -51,9 +51,9 @@ pub fn load(evidence: &Evidence) -> Section {
         wait(RED, Queue::Scalable, 0.99),
     );
     section.text = vec![
-        "A long flow of Cubic and one of DCTCP, and short flows of each with the sizes of web search \
-         that come at random and take a fifth of the link each. Short flows begin with ten packets at \
-         once, which the low latency queue has to take."
+        "One long flow each of Cubic and of DCTCP, and short flows of each with the sizes of web search. \
+         The short flows start at random, and those of each kind take a fifth of the link. They begin with \
+         ten packets at once, which the low latency queue has to absorb."
             .to_owned(),
     ];
     let line = |variant, queue, look, label: &str| {
@@ -68,12 +68,12 @@ pub fn load(evidence: &Evidence) -> Section {
     ];
     section.exhibits.push(Exhibit::Lines {
         name: "load-waits".to_owned(),
-        caption: "How long do packets wait?".to_owned(),
+        caption: "Queuing delay distribution".to_owned(),
         legend: lines.iter().map(|line| (line.series, line.tooltip.clone())).collect(),
         charts: vec![Lines {
-            title: "Share of packets that wait longer than so long".to_owned(),
+            title: "Share of packets with a longer queuing delay".to_owned(),
             x: Axis::log("time in the queue, logarithmic", "ns").within(1e4, 2e8),
-            y: Axis::log("share of packets that wait longer", "share").within(1e-4, 1.0),
+            y: Axis::log("share of packets with a longer delay", "share").within(1e-4, 1.0),
             lines,
             marks: vec![(2e6, "2 ms".to_owned())],
             height: 300.0,
@@ -98,9 +98,9 @@ pub fn load(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(table(
         "load-numbers",
-        "Waiting times, short flows, long flows",
-        "Medians, but for the one column. Short flows are those below 100 KB, and their times those of \
-         completion. Drops are those of DCTCP, over all replications.",
+        "Queuing delay, short flows and long flows",
+        "Medians, except in the column p99. Short flows are those below 100 KB; their times are completion \
+         times. Drops are those of DCTCP, over all replications.",
         &[
             "",
             "Cubic waits",
@@ -123,7 +123,7 @@ const OVERLOADED: [(&str, &str, usize); 3] =
 
 /// Claim P4.
 pub fn overload(evidence: &Evidence) -> Section {
-    let question = "What does traffic do that does not respond?";
+    let question = "Overload by unresponsive traffic";
     let all = || FIELDS.into_iter().flat_map(|field| OVERLOADS.map(|of| (field, of)));
     let names: Vec<&'static str> = all().map(|(field, of)| at(field, of)).collect();
     let mut section = evidence.section("overload", question, &["P4"], &names);
@@ -136,19 +136,19 @@ pub fn overload(evidence: &Evidence) -> Section {
         number(&delay(evidence, case(at(field, most), variant), queue, 0.99))
     };
     section.answer = format!(
-        "At {most} % of the link in packets that pretend to respond, the low latency queue's 99th \
-         percentile is {} in the DualQ and {} under DualPI2; in packets that do not, the classic \
-         queue's is {} and {}.",
+        "With unresponsive datagrams of {most} % of the link that are marked as ECN-capable, the 99th \
+         percentile of the delay in the low latency queue is {} in the DualQ and {} under DualPI2. With \
+         datagrams that are not ECN-capable, that of the classic queue is {} and {}.",
         wait(DUALQ, "ect1", Queue::Scalable),
         wait(DUALPI2, "ect1", Queue::Scalable),
         wait(DUALQ, "not_ect", Queue::Classic),
         wait(DUALPI2, "not_ect", Queue::Classic),
     );
     section.text = vec![
-        "One Cubic and one DCTCP flow, and datagrams at a constant rate that pay no heed to marks. \
-         Those that are ECN-capable go to the low latency queue, the others to the classic one. The \
-         deck's DualQ marks but never drops there and serves that queue first; DualPI2 drops from both \
-         queues when marks cannot say more. The memory is 250 ms of the link for each queue."
+        "One Cubic and one DCTCP flow, and datagrams at a constant rate whose sender ignores marks. \
+         Datagrams that are ECN-capable go to the low latency queue, the others to the classic one. The \
+         deck's DualQ serves the low latency queue first, and marks but never drops there. DualPI2 drops \
+         from both queues once all packets are marked. The memory is 250 ms of the link for each queue."
             .to_owned(),
     ];
     let curve = |field: &'static str, variant: &'static str, look, of: &dyn Fn(_) -> Measured| {
@@ -165,7 +165,7 @@ pub fn overload(evidence: &Evidence) -> Section {
         }
     };
     let chart = |field: &'static str, heading: &str, y: Axis, of: &dyn Fn(_) -> Measured| Lines {
-        title: format!("{heading} over the rate of what does not respond"),
+        title: format!("{heading} by the rate of unresponsive datagrams"),
         heading: heading.to_owned(),
         x: Axis::linear("rate of datagrams, % of the link", "x").within(0.0, 150.0),
         y,
@@ -177,7 +177,7 @@ pub fn overload(evidence: &Evidence) -> Section {
     };
     let legend: Vec<(usize, String)> =
         OVERLOADED.iter().map(|(_, label, look)| (*look, (*label).to_owned())).collect();
-    let wait_axis = || Axis::log("99th percentile of the wait", "ns").within(1e5, 4e8);
+    let wait_axis = || Axis::log("99th percentile of the delay", "ns").within(1e5, 4e8);
     let rate_axis = || Axis::linear("rate of payload", "Mb/s").within(0.0, 40.0);
     for (field, what, capable) in
         [("ect1", "capable", "ECN-capable"), ("not_ect", "incapable", "not ECN-capable")]
@@ -186,11 +186,11 @@ pub fn overload(evidence: &Evidence) -> Section {
         let rates = |workload| move |of| rate(evidence, of, workload);
         section.exhibits.push(Exhibit::Lines {
             name: format!("overload-{what}"),
-            caption: format!("What do datagrams do that are {capable}?"),
+            caption: format!("Delays and rates with datagrams that are {capable}"),
             legend: legend.clone(),
             charts: vec![
-                chart(field, "Wait, classic queue", wait_axis(), &waits(Queue::Classic)),
-                chart(field, "Wait, low latency queue", wait_axis(), &waits(Queue::Scalable)),
+                chart(field, "Delay, classic queue", wait_axis(), &waits(Queue::Classic)),
+                chart(field, "Delay, low latency queue", wait_axis(), &waits(Queue::Scalable)),
                 chart(field, "Rate of Cubic", rate_axis(), &rates(CLASSIC)),
                 chart(field, "Rate of DCTCP", rate_axis(), &rates(SCALABLE)),
                 chart(field, "Rate of the datagrams", rate_axis(), &rates(THIRD)),
@@ -214,7 +214,7 @@ const MANAGED: [(&str, &str, usize); 6] = [
 
 /// Claim P5.
 pub fn interactive(evidence: &Evidence) -> Section {
-    let question = "How old are the frames of an interactive application?";
+    let question = "Age of the frames of an interactive application";
     let mut section = evidence.section("interactive", question, &["P5"], &INTERACTIVE.map(over));
     if section.links.is_empty() {
         return section;
@@ -231,10 +231,10 @@ pub fn interactive(evidence: &Evidence) -> Section {
         age("dctcp", RED, 0.99),
     );
     section.text = vec![
-        "The application makes a frame every 20 ms, as large as 0.8 of window over round trip allows, \
-         from 0.5 to 10 Mb/s, and leaves one out while an earlier one waits to be sent; beside it \
-         are a Cubic and a DCTCP download. The age of a frame is the time from its making to the \
-         arrival of its last byte; 4 ms of it is the way itself."
+        "The application makes a frame every 20 ms at 0.8 of its window over the round trip, within 0.5 \
+         to 10 Mb/s. It skips a frame while an earlier one waits to be sent. A Cubic and a DCTCP download \
+         run beside it. The age of a frame is the time from when it is made to the arrival of its last \
+         byte; 4 ms of it are the delay of the path."
             .to_owned(),
     ];
     let group = |congestion: &'static str| {
@@ -247,7 +247,7 @@ pub fn interactive(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(rows(
         "frame-p99",
-        "Within which time do 99 of 100 frames arrive?",
+        "99th percentile of the age of frames at arrival",
         Axis::log("99th percentile of the age of frames at arrival, logarithmic", "ns"),
         Mark::Point,
         "",
@@ -273,7 +273,7 @@ pub fn interactive(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(Exhibit::Lines {
         name: "frames".to_owned(),
-        caption: "How old are frames when they arrive?".to_owned(),
+        caption: "Distribution of the age of frames at arrival".to_owned(),
         legend: MANAGED.iter().map(|(_, label, look)| (*look, (*label).to_owned())).collect(),
         charts: INTERACTIVE.map(chart).to_vec(),
         columns: 3,
@@ -298,8 +298,8 @@ pub fn interactive(evidence: &Evidence) -> Section {
     section.exhibits.push(table(
         "frame-numbers",
         "Frames, and the downloads beside them",
-        "Means over replications. \"Made\" are the frames that were, of those that were due; the rate is \
-         theirs.",
+        "Means over replications. \"Made\" is the share of due frames that were made; \"rate\" is the rate of \
+         these frames.",
         &[
             "",
             "age: p50",

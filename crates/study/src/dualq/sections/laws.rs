@@ -95,7 +95,7 @@ fn constant(evidence: &Evidence, theory: &Theory) -> Measured {
 
 /// Claim C4.
 pub fn laws(evidence: &Evidence) -> Section {
-    let question = "How fast is one flow at a given probability?";
+    let question = "Rate of a single flow by the probability of a loss or a mark";
     let mut names: Vec<&'static str> = Vec::new();
     for of in LAWS {
         names.extend(of.points().map(|(rtt_ms, p)| law(of.variant, rtt_ms, p)));
@@ -109,35 +109,37 @@ pub fn laws(evidence: &Evidence) -> Section {
     let even = at_even_distances(evidence);
     let constants = |evidence: &Evidence| {
         format!(
-            "Reno has {}/(RTT √p), Cubic with beta 0.8 {}/(RTT^¼ p^¾) and DCTCP {}/(RTT p)",
+            "the rate of Reno is {}/(RTT √p), that of Cubic with beta 0.8 is {}/(RTT^¼ p^¾), and that of DCTCP \
+             is {}/(RTT p)",
             times(&factor(evidence, "reno", -0.5, 0.0)),
             times(&factor(evidence, "cubic-deck", -0.75, 0.75)),
             times(&factor(evidence, "dctcp", -1.0, 0.0)),
         )
     };
     section.answer = format!(
-        "With losses and marks at random {}; at even distances {}. Reno and DCTCP have the same window \
-         if Reno's probability is the square of DCTCP's over {} at random, over {} at even distances.",
+        "With losses and marks at random, {}. With losses and marks at even distances, {}. Reno and DCTCP \
+         have the same window if Reno's probability is (p/k)² where that of DCTCP is p, with k = {} at \
+         random and k = {} at even distances.",
         constants(evidence),
         constants(&even),
         times(&coupling(evidence)),
         times(&coupling(&even)),
     );
     section.text = vec![
-        "One flow on a link that is never full. At random every packet is dropped, or marked if it is \
-         ECN-capable, with the same probability, whatever happened to others; at even distances one \
-         packet in n is, with n the nearest whole number to 1/p. Every packet is acknowledged. The \
-         window is what arrives in a round trip. The constants of the deck were computed for even \
-         distances. The deck does not say which it means, so that claim C4 is judged with both. Cubic has its own law only where it grows faster than Reno: here \
-         with a round trip of 100 ms and without the part that makes it as fast as Reno. Over the \
-         access link of 8 ms it is Reno in effect, as the deck says."
+        "One flow on a link that is never full. At random means that every packet is dropped, or marked if \
+         it is ECN-capable, independently with the same probability. At even distances means one packet \
+         in n, where n is the nearest whole number to 1/p. Every packet is acknowledged. The window is the \
+         data that arrives in a round trip. The constants of the deck were computed for even distances, \
+         but the deck does not say which it means, so claim C4 is judged with both. Cubic has its own law \
+         only where it grows faster than Reno: here with a round trip of 100 ms and without its \
+         Reno-friendly region. Over the access link of 8 ms it behaves like Reno, as the deck says."
             .to_owned(),
-        "Prague grows as slowly as if its round trip were 25 ms, so that it has the same rate at all \
-         shorter ones. With marks at even distances it has two of them in 25 ms, as DCTCP has; with \
-         marks at random theory says 2.73, because only the first of a round trip counts."
+        "Prague grows as slowly as if its round trip were 25 ms, so it has the same rate with all shorter \
+         round trips. With marks at even distances it gets two marks in 25 ms, as DCTCP does in a round \
+         trip. With marks at random, theory gives 2.73, because only the first mark of a round trip counts."
             .to_owned(),
-        "At even distances nothing is random and one run is all there is, so that its numbers have no \
-         interval. Windows are whole numbers, and may rest anywhere near the flat fixed point of Cubic."
+        "At even distances nothing is random and all runs are the same, so these numbers have no interval. \
+         Windows are whole numbers, and may settle anywhere near the flat fixed point of Cubic."
             .to_owned(),
     ];
     let line = |evidence: &Evidence, theory: &Theory| Line {
@@ -174,7 +176,7 @@ pub fn laws(evidence: &Evidence) -> Section {
     });
     section.exhibits.push(Exhibit::Lines {
         name: "windows".to_owned(),
-        caption: "How large is the window? (slides 16 and 17)".to_owned(),
+        caption: "Window by the probability of a loss or a mark (slides 16 and 17)".to_owned(),
         legend: legend.collect(),
         charts: vec![chart(evidence, "signals at random"), chart(&even, "at even distances")],
         columns: 2,
@@ -228,7 +230,7 @@ fn rate_based(evidence: &Evidence) -> Option<Exhibit> {
     };
     evidence.has(case(losses(LOSSES[0]), "bbr")).then(|| Exhibit::Lines {
         name: "losses".to_owned(),
-        caption: "What do losses do to congestion controls that do not count them?".to_owned(),
+        caption: "Rate by the probability of a loss, for congestion controls that do not respond to single losses".to_owned(),
         legend: looks.iter().map(|(_, label, look)| (*look, (*label).to_owned())).collect(),
         charts: vec![Lines {
             title: "Rate over the probability of a loss".to_owned(),

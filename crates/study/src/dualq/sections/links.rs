@@ -17,7 +17,7 @@ const VARIANTS: [(&str, &str); 4] =
 
 /// Claims P1 and P2.
 pub fn links(evidence: &Evidence) -> Section {
-    let question = "Does coupling hold over other links?";
+    let question = "Coupling over other links";
     let all: Vec<(u32, u32)> =
         RATES.into_iter().flat_map(|rate| ROUND_TRIPS.map(|rtt| (rate, rtt))).collect();
     let names: Vec<&'static str> = all.iter().map(|(rate, rtt)| link(*rate, *rtt)).collect();
@@ -31,10 +31,10 @@ pub fn links(evidence: &Evidence) -> Section {
     let mean = |variant| times(&overall(evidence, run(variant)));
     let wait = |variant| number(&delay(evidence, case(link(40, 10), variant), Queue::Classic, 0.5));
     section.answer = format!(
-        "Over links of 4 to 200 Mb/s and 5 to 100 ms a Cubic flow has {} times the rate of a DCTCP \
-         flow under PIE, {} times under PI2, off by a factor of {} on the worst link, {} times in the \
-         deck's DualQ and {} times under DualPI2. At 40 Mb/s and 10 ms classic packets wait {} in the \
-         median under PI2 and {} under DualPI2.",
+        "On average over links of 4 to 200 Mb/s and 5 to 100 ms, a Cubic flow has {} times the rate of a \
+         DCTCP flow under PIE, {} times under PI2 (which is off by a factor of {} on the worst link), {} \
+         times in the deck's DualQ and {} times under DualPI2. At 40 Mb/s and 10 ms, the median queuing \
+         delay of classic packets is {} under PI2 and {} under DualPI2.",
         mean(PIE),
         mean(PI2),
         times(&worst(evidence, run(PI2))),
@@ -45,8 +45,9 @@ pub fn links(evidence: &Evidence) -> Section {
     );
     section.text = vec![
         "One Cubic and one DCTCP flow, as in figures 15 and 16 of the paper on PI2. PIE drops and marks \
-         with one probability; PI2 keeps one queue and couples by the square with k = 2; the others \
-         have two queues. The deck's DualQ was made for one link, and its k of 8 for its round trip."
+         with the same probability. PI2 has one queue and couples by the square with k = 2. The others \
+         have two queues. The deck's DualQ was made for one link, and its k of 8 for the round trip of \
+         that link."
             .to_owned(),
     ];
     let ran: Vec<(u32, u32)> = all
@@ -81,10 +82,10 @@ pub fn links(evidence: &Evidence) -> Section {
         section.exhibits.push(heat_map(
             (
                 &format!("links-delay-{variant}"),
-                &format!("How long do classic packets wait, median in ms: {label}"),
+                &format!("Median queuing delay of classic packets in ms: {label}"),
                 "",
             ),
-            (Axis::linear("median wait", "ns").within(0.0, 4e7), Colours::Sequential, 1e6),
+            (Axis::linear("median queuing delay", "ns").within(0.0, 4e7), Colours::Sequential, 1e6),
             headings(),
             measure,
         ));

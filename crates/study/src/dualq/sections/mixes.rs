@@ -79,7 +79,7 @@ fn throughputs(evidence: &Evidence, variant: &'static str, slide: &str) -> Exhib
     grid(
         (
             &format!("throughput-{variant}"),
-            &format!("What rate does every flow have? ({slide})"),
+            &format!("Rate of every flow over time ({slide})"),
             "First replication, payload in fifty windows.",
         ),
         (
@@ -93,8 +93,8 @@ fn throughputs(evidence: &Evidence, variant: &'static str, slide: &str) -> Exhib
     )
 }
 
-/// In what queues are measured at dequeue: in packets, as on slides 14 and 27, or in time, which is
-/// another thing where two queues share a link.
+/// The unit in which queues are measured at dequeue: packets, as on slides 14 and 27, or time, which is
+/// not proportional to packets if two queues share a link.
 struct Measure {
     kind: Kind,
     name: &'static str,
@@ -110,7 +110,7 @@ struct Measure {
 const PACKETS: Measure = Measure {
     kind: Kind::Packets,
     name: "queue",
-    question: "How long are the queues when packets leave them?",
+    question: "Distribution of the queues at dequeue",
     axis: "queue of up to 450 KB, 90 ms of the link",
     unit: "packets",
     up_to: AXIS,
@@ -122,7 +122,7 @@ const PACKETS: Measure = Measure {
 const TIME: Measure = Measure {
     kind: Kind::Sojourn,
     name: "wait",
-    question: "How long have packets waited when they leave?",
+    question: "Distribution of the queuing delay at dequeue",
     axis: "time in the queue",
     unit: "ns",
     up_to: 90e6,
@@ -178,8 +178,8 @@ fn queues(evidence: &Evidence, variant: &'static str, measure: &Measure, slide: 
     let bin = measure.bin;
     let note = match dual {
         true => format!(
-            "At each departure, in bins of {bin}. The vertical axis is that of the classic queue; what \
-             goes out of it above is the low latency queue."
+            "At each departure, in bins of {bin}. The vertical axis fits the classic queue; curves that leave \
+             it at the top are those of the low latency queue."
         ),
         false => format!("At each departure, in bins of {bin}; vertical axes differ."),
     };
@@ -223,18 +223,18 @@ fn numbers(evidence: &Evidence, variant: &'static str) -> Exhibit {
         }
         row
     };
-    let mut head = vec!["", "Cubic", "DCTCP", "ratio", "Cubic told", "DCTCP told"];
+    let mut head = vec!["", "Cubic", "DCTCP", "ratio", "Cubic signaled", "DCTCP signaled"];
     head.extend(match is_dual(variant) {
-        true => ["Cubic waits", "DCTCP waits", "p99"].as_slice(),
-        false => &["all wait", "p99"],
+        true => ["Cubic delay", "DCTCP delay", "p99"].as_slice(),
+        false => &["delay", "p99"],
     });
     let run = MIXES.iter().filter(|of| evidence.has(mix(**of, variant)));
     table(
         &format!("mixes-{variant}"),
-        "Rates, marks and waiting times",
-        "m+n are m Cubic and n DCTCP flows. Rates are means over the flows of a kind, of payload; \
-         \"told\" is the share of packets that were marked or dropped; waiting times are medians and \
-         99th percentiles. Means over replications, geometric ones of the ratio.",
+        "Rates, marks and queuing delays",
+        "m+n is a mix of m Cubic and n DCTCP flows. Rates are those of payload, means over the flows of a \
+         kind. \"Signaled\" is the share of packets that were marked or dropped. Delays are medians and \
+         99th percentiles of the queuing delay. Means over replications; geometric means of the ratio.",
         &head,
         run.map(row).collect(),
     )
@@ -266,13 +266,13 @@ fn section_of(
 
 /// Claim C3.
 pub fn red(evidence: &Evidence) -> Section {
-    let about = ("red", "What does RED do with Cubic and DCTCP?", &["C3"] as &[_]);
+    let about = ("red", "Cubic and DCTCP under RED", &["C3"] as &[_]);
     let mut section = section_of(evidence, RED, about, ["slide 13", "slide 14"]);
     let ratio = |of| times(&ratio(evidence, mix(of, RED)));
     let wait = |of| number(&mean_delay(evidence, mix(of, RED), Queue::Any));
     section.answer = format!(
-        "Under RED a Cubic flow has {} times the rate of a DCTCP flow if there is one of each, and {} \
-         times with ten of each; packets wait {} and {} on average, and {} where Cubic is alone.",
+        "Under RED, a Cubic flow has {} times the rate of a DCTCP flow if there is one of each, and {} times \
+         with ten of each. The mean queuing delay is {} and {}; it is {} if a Cubic flow is alone.",
         ratio((1, 1)),
         ratio((10, 10)),
         wait((1, 1)),
@@ -280,10 +280,11 @@ pub fn red(evidence: &Evidence) -> Section {
         wait((1, 0)),
     );
     section.text = vec![
-        "RED tells all with the same probability, Cubic by drops and DCTCP by marks. A mark costs DCTCP \
-         the part of its window that the share of marked packets says, a drop costs Cubic three tenths \
-         of its window; so DCTCP pushes the average queue to where a probability that hardly slows it \
-         stops Cubic. Above the largest average of 360 KB (240 packets) all is marked or dropped."
+        "RED signals congestion with the same probability to all flows: by drops to Cubic and by marks to \
+         DCTCP. DCTCP reduces its window in proportion to the share of marked packets, and Cubic by three \
+         tenths for every drop. DCTCP therefore raises the average queue until the probability, which \
+         hardly slows DCTCP, nearly stops Cubic. Above an average queue of 360 KB (240 packets), all \
+         packets are marked or dropped."
             .to_owned(),
     ];
     section
@@ -291,21 +292,21 @@ pub fn red(evidence: &Evidence) -> Section {
 
 /// Claim C5.
 pub fn coupled(evidence: &Evidence) -> Section {
-    let about = ("coupled", "What does a square do, in one queue?", &["C5a", "C5b"] as &[_]);
+    let about = ("coupled", "Coupled probabilities in one queue", &["C5a", "C5b"] as &[_]);
     let mut section = section_of(evidence, COUPLED, about, ["as slide 13", "as slide 14"]);
     let wait = |of| number(&delay(evidence, mix(of, COUPLED), Queue::Scalable, 0.5));
     section.answer = format!(
-        "With p for DCTCP and (p/1.63)² for Cubic a Cubic flow has {} times the rate of a DCTCP flow \
-         over all mixes, and is off by a factor of {} in the worst; DCTCP's packets wait as long as \
-         all others, {} with one flow of each and {} with ten.",
+        "With p for DCTCP and (p/1.63)² for Cubic, a Cubic flow has {} times the rate of a DCTCP flow over \
+         all mixes; in the worst mix the ratio differs from 1 by a factor of {}. DCTCP has the queuing \
+         delay of all packets: {} with one flow of each and {} with ten.",
         times(&overall(evidence, all(evidence, COUPLED))),
         times(&worst(evidence, all(evidence, COUPLED))),
         wait((1, 1)),
         wait((10, 10)),
     );
     section.text = vec![
-        "One queue, in which the probability rises from an empty queue on and is not smoothed. The deck \
-         gives no slope; here DCTCP would be marked with certainty at 330 ms."
+        "There is one queue. The probability rises from an empty queue on and is not smoothed. The deck gives \
+         no slope; here every packet of DCTCP would be marked at 330 ms."
             .to_owned(),
     ];
     section
@@ -313,13 +314,13 @@ pub fn coupled(evidence: &Evidence) -> Section {
 
 /// Claims C6 and C7.
 pub fn dual(evidence: &Evidence) -> Section {
-    let about = ("dualq", "What do two queues do?", &["C6", "C7a", "C7b"] as &[_]);
+    let about = ("dualq", "Two coupled queues: the DualQ", &["C6", "C7a", "C7b"] as &[_]);
     let mut section = section_of(evidence, DUALQ, about, ["slide 26", "slide 27"]);
     let wait = |of, queue, p| number(&delay(evidence, mix(of, DUALQ), queue, p));
     section.answer = format!(
-        "In the DualQ with s_r 3 a Cubic flow has {} times the rate of a DCTCP flow over all mixes, and is off by \
-         a factor of {} in the worst; with five of each DCTCP's packets wait {} in the median and {} \
-         in the 99th percentile, Cubic's {} in the median.",
+        "In the DualQ with s_r 3, a Cubic flow has {} times the rate of a DCTCP flow over all mixes; in the \
+         worst mix the ratio differs from 1 by a factor of {}. With five flows of each, the queuing delay \
+         of DCTCP is {} in the median and {} in the 99th percentile, and that of Cubic {} in the median.",
         times(&overall(evidence, all(evidence, DUALQ))),
         times(&worst(evidence, all(evidence, DUALQ))),
         wait((5, 5), Queue::Scalable, 0.5),
@@ -327,12 +328,12 @@ pub fn dual(evidence: &Evidence) -> Section {
         wait((5, 5), Queue::Classic, 0.5),
     );
     section.text = vec![
-        "DCTCP goes first, so that only Cubic waits; DCTCP is marked by how long Cubic waits, with a \
-         probability whose square over 64 is Cubic's. k is 8 because Cubic has a round trip of 40 ms if \
-         it waits 32 ms, and DCTCP of 8 ms: where Cubic waits less it has more than its share, and \
-         where it waits longer less. That decides the ratio along the grid, together with the least \
-         window of two packets: ten DCTCP flows with two packets in 8 ms have 30 Mb/s, whatever \
-         the marks say."
+        "DCTCP is served first, so only Cubic waits. The delay of Cubic sets the probability with which \
+         DCTCP is marked; its square over 64 is the probability for Cubic. k is 8 because the round trip \
+         of Cubic is 40 ms with a queuing delay of 32 ms, and that of DCTCP is 8 ms. If the delay of Cubic \
+         is shorter, Cubic has more than its share; if it is longer, less. This determines the ratio along \
+         the grid, together with the smallest window of two packets: ten DCTCP flows with two packets in \
+         8 ms have 30 Mb/s, no matter how many packets are marked."
             .to_owned(),
     ];
     for (name, queue, what) in
@@ -351,10 +352,14 @@ pub fn dual(evidence: &Evidence) -> Section {
             section.exhibits.push(heat_map(
                 (
                     &format!("dualq-p99-{name}"),
-                    &format!("How long do {what} packets wait, 99th percentile in ms?"),
+                    &format!("99th percentile of {what} queuing delay in ms"),
                     "",
                 ),
-                (Axis::linear("99th percentile of the wait", "ns"), Colours::Sequential, 1e6),
+                (
+                    Axis::linear("99th percentile of the queuing delay", "ns"),
+                    Colours::Sequential,
+                    1e6,
+                ),
                 headings(&counts),
                 measure,
             ));
@@ -365,13 +370,13 @@ pub fn dual(evidence: &Evidence) -> Section {
 
 /// Claim P6.
 pub fn dualpi2(evidence: &Evidence) -> Section {
-    let about = ("dualpi2", "What has become of the DualQ?", &["P6"] as &[_]);
+    let about = ("dualpi2", "DualPI2, the successor of the DualQ", &["P6"] as &[_]);
     let mut section = section_of(evidence, DUALPI2, about, ["as slide 26", "as slide 27"]);
     let wait = |queue, p| number(&delay(evidence, mix((5, 5), DUALPI2), queue, p));
     section.answer = format!(
-        "Under DualPI2 a Cubic flow has {} times the rate of a DCTCP flow over all mixes, and is off \
-         by a factor of {} in the worst; with five of each Cubic's packets wait {} in the median and \
-         DCTCP's {}, {} in the 99th percentile.",
+        "Under DualPI2, a Cubic flow has {} times the rate of a DCTCP flow over all mixes; in the worst mix \
+         the ratio differs from 1 by a factor of {}. With five flows of each, the queuing delay of Cubic \
+         is {} in the median, and that of DCTCP {} in the median and {} in the 99th percentile.",
         times(&overall(evidence, all(evidence, DUALPI2))),
         times(&worst(evidence, all(evidence, DUALPI2))),
         wait(Queue::Classic, 0.5),
@@ -379,11 +384,11 @@ pub fn dualpi2(evidence: &Evidence) -> Section {
         wait(Queue::Scalable, 0.99),
     );
     section.text = vec![
-        "RFC 9332 with the defaults of Linux: a controller holds the classic queue at 15 ms, low latency \
-         packets are marked with twice the square root of the probability of classic ones and above a \
-         step of 1 ms, and one of ten bytes is classic whatever waits in the low latency queue. k = 2 \
-         makes windows equal, not rates: whoever waits has less. DCTCP stands for Prague here, as in \
-         the deck."
+        "RFC 9332 with the defaults of Linux. A controller holds the classic queue at 15 ms. Low latency \
+         packets are marked with twice the square root of the probability for classic ones, and always \
+         above a step of 1 ms. One of ten bytes is classic even if the low latency queue is not empty. \
+         k = 2 makes windows equal, not rates: a flow that waits has a lower rate. DCTCP takes the place \
+         of Prague here, as in the deck."
             .to_owned(),
     ];
     section

@@ -1,4 +1,4 @@
-//! The sections of the report: each experiment a question, its charts, an answer in one sentence.
+//! The sections of the report: each has a heading, an answer in one sentence, charts and tables.
 
 mod alone;
 mod dynamic;
@@ -63,18 +63,18 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
     let wait = |variant, queue, of: Mix| number(&delay(evidence, mix(of, variant), queue, 0.5));
     vec![
         format!(
-            "Over all mixes of Cubic and DCTCP flows on a link of 40 Mb/s, a Cubic flow has {} times \
-             the rate of a DCTCP flow under RED, {} times in one coupled queue, {} times in the DualQ \
-             of the deck, with the slope s_r 3 that it does not give, and {} times under DualPI2.",
+            "Over all mixes of Cubic and DCTCP flows on a link of 40 Mb/s, a Cubic flow has {} times the \
+             rate of a DCTCP flow under RED, {} times in one coupled queue, {} times in the DualQ of the \
+             deck (with the slope s_r 3; the deck gives none), and {} times under DualPI2.",
             ratio(RED),
             ratio(COUPLED),
             ratio(DUALQ),
             ratio(DUALPI2),
         ),
         format!(
-            "With five flows of each kind half of DCTCP's packets wait at least {} under RED, {} in \
-             the coupled queue, {} in the DualQ and {} under DualPI2; those of Cubic wait {} in the \
-             DualQ and {} under DualPI2.",
+            "With five flows of each kind, the median queuing delay of DCTCP is {} under RED, {} in the \
+             coupled queue, {} in the DualQ and {} under DualPI2. That of Cubic is {} in the DualQ and {} \
+             under DualPI2.",
             wait(RED, Queue::Scalable, (5, 5)),
             wait(COUPLED, Queue::Scalable, (5, 5)),
             wait(DUALQ, Queue::Scalable, (5, 5)),

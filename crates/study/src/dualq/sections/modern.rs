@@ -1,4 +1,4 @@
-//! Which congestion controls get along with Cubic.
+//! Fairness of congestion controls beside Cubic.
 
 use floodway_report::chart::{Axis, Colours};
 use floodway_report::study::Section;
@@ -17,15 +17,16 @@ const VARIANTS: [(&str, &str); 4] =
 
 /// One Cubic flow beside one of another kind.
 pub fn modern(evidence: &Evidence) -> Section {
-    let question = "Who gets along with Cubic?";
+    let question = "Fairness of congestion controls beside Cubic";
     let mut section = evidence.section("beside-cubic", question, &[], &MODERN.map(beside));
     if section.links.is_empty() {
         return section;
     }
     let of = |congestion, variant| times(&ratio(evidence, case(beside(congestion), variant)));
     section.answer = format!(
-        "In a drop-tail queue of 50 ms a Cubic flow has {} times the rate of a BBR flow and {} times \
-         that of a BBR v3 flow; under DualPI2 {} and {} times, and {} times that of Prague.",
+        "In a drop-tail queue of 50 ms, a Cubic flow has {} times the rate of a BBR flow and {} times that \
+         of a BBR v3 flow. Under DualPI2 it has {} times the rate of BBR, {} times that of BBR v3 and {} \
+         times that of Prague.",
         of("bbr", "drop-tail"),
         of("bbr3", "drop-tail"),
         of("bbr", DUALPI2),
@@ -33,13 +34,13 @@ pub fn modern(evidence: &Evidence) -> Section {
         of("prague", DUALPI2),
     );
     section.text = vec![
-        "The access link with one Cubic flow and one other. Where the ratio is far from 1 the two do \
-         not get along: below 1 Cubic starves, above 1 the other. BBR and Reno are not ECN-capable, and \
-         wait with Cubic under DualPI2; DCTCP and Prague are."
+        "The access link carries one Cubic flow and one other. If the ratio of their rates is far below 1, \
+         Cubic starves; if it is far above 1, the other one does. BBR and Reno are not ECN-capable and \
+         share the classic queue with Cubic under DualPI2. DCTCP and Prague are ECN-capable."
             .to_owned(),
     ];
     section.exhibits.push(heat_map(
-        ("beside-ratio", "What is the ratio of the rates, Cubic to the other?", ""),
+        ("beside-ratio", "Ratio of the rates, Cubic to the other", ""),
         (Axis::log("Cubic over the other", "x").within(0.04, 25.0), Colours::Diverging(1.0), 1.0),
         sides(("beside Cubic:", MODERN.map(called)), ("", VARIANTS.map(|of| of.1))),
         |row, column| ratio(evidence, case(beside(MODERN[column]), VARIANTS[row].0)),
@@ -59,9 +60,9 @@ pub fn modern(evidence: &Evidence) -> Section {
     }
     section.exhibits.push(table(
         "beside-numbers",
-        "Rates and waiting times",
-        "Means over replications. With one queue both wait the same.",
-        &["", "Cubic", "the other", "classic wait, mean", "low latency wait, mean"],
+        "Rates and queuing delays",
+        "Means over replications. With one queue, both have the same delay.",
+        &["", "Cubic", "the other", "classic delay, mean", "low latency delay, mean"],
         rows,
     ));
     section

@@ -1,4 +1,4 @@
-//! What the deck leaves open, and what its choices do.
+//! What the deck leaves open, and the effect of each choice.
 
 use floodway_report::chart::{Axis, Colours};
 use floodway_report::study::{Exhibit, Section};
@@ -38,7 +38,7 @@ const CLAIMS: [&str; 7] = ["C5a", "C7a", "C7b", "C8a", "C8b", "C8c", "P6"];
 
 /// Every other choice.
 pub fn options(evidence: &Evidence) -> Section {
-    let question = "Which open choices decide the result?";
+    let question = "Effects of the choices that the sources leave open";
     let names = OPTIONS.iter().flat_map(|of| all_mixes().map(|mix| option(of.name, mix)));
     let names: Vec<&'static str> = names.collect();
     let mut section = evidence.section("options", question, &CLAIMS, &names);
@@ -56,21 +56,20 @@ pub fn options(evidence: &Evidence) -> Section {
     let most = means().max_by(|a, b| a.0.total_cmp(&b.0));
     let main = times(&overall(evidence, SHARED.map(|of| mix(of, DUALQ))));
     section.answer = format!(
-        "Over six mixes the ratio in the deck's DualQ is {main} as it was run, and between {} and {} with \
-         one other choice.",
+        "Over six mixes, the ratio of the rates in the deck's DualQ is {main} in the main reading. With one \
+         other choice, it is between {} and {}.",
         least.map_or_else(|| "-".to_owned(), |of| of.1),
         most.map_or_else(|| "-".to_owned(), |of| of.1),
     );
     section.text = vec![
-        "Each row is another choice, in six mixes of Cubic and DCTCP flows. What the sources leave open \
-         makes a reading, in which the claims about the changed queue management are judged again; what \
-         they rule out was run for comparison only."
+        "Each row makes one other choice, in six mixes of Cubic and DCTCP flows. A choice that the sources \
+         leave open is a reading, in which the claims about this queue management are judged again. A \
+         choice that they rule out was run for comparison only."
             .to_owned(),
-        "Other points stay open. The deck's figures are pictures, of which we have the axes and no \
-         numbers, so that shapes and limits are compared. Its flows ran over a DSL line between \
-         hosts with Linux 3.18, whose Cubic and DCTCP differ from those of today in details; its \
-         distributions over one second are of moments that nobody can name; and how the 8 ms are \
-         shared out between the two ways is assumed."
+        "Other points remain open. The deck's figures are pictures with axes but without numbers, so shapes \
+         and limits are compared. Its flows ran over a DSL line between hosts with Linux 3.18, whose Cubic \
+         and DCTCP differ in details from those of today. Its distributions over one second were taken at \
+         unknown times. The division of the 8 ms between the two directions is assumed."
             .to_owned(),
     ];
     let row = |(variant, label, name): (&'static str, &str, Option<&'static str>)| {
@@ -91,12 +90,13 @@ pub fn options(evidence: &Evidence) -> Section {
     let mixes = SHARED.map(|(cubic, dctcp)| format!("{cubic}+{dctcp}"));
     let mut head = vec![""];
     head.extend(mixes.iter().map(String::as_str));
-    head.extend(["mean", "farthest", "Cubic waits: p50", "DCTCP waits: p50", "p99"]);
+    head.extend(["mean", "farthest", "Cubic delay: p50", "DCTCP delay: p50", "p99"]);
     section.exhibits.push(table(
         "options-numbers",
-        "Ratio of the rates by mix, and waiting times",
-        "Rate of Cubic over that of DCTCP (m+n are m Cubic and n DCTCP flows), geometric means; \
-         \"farthest\" is the factor in the mix farthest from 1. Waiting times are of 5+5.",
+        "Ratio of the rates by mix, and queuing delays",
+        "Rate of Cubic over that of DCTCP (m+n is a mix of m Cubic and n DCTCP flows), geometric means. \
+         \"Farthest\" is the factor by which the ratio differs from 1 in the mix in which it is farthest from \
+         it. Delays are queuing delays of 5+5.",
         &head,
         readings().into_iter().map(row).collect(),
     ));
@@ -107,8 +107,8 @@ pub fn options(evidence: &Evidence) -> Section {
     section.exhibits.push(table(
         "options-origins",
         "Readings of the sources, and other choices",
-        "A reading is a choice that the sources leave open; beside it stands who chooses so. Beside \
-         others stands what rules them out.",
+        "A reading is a choice that the sources leave open; the source shown is one that makes this choice. \
+         For other choices, it is the one that rules them out.",
         &["", "a reading", "source"],
         OPTIONS.iter().map(origin).collect(),
     ));

@@ -15,7 +15,7 @@ use crate::measure::Measured;
 
 /// Claim C8.
 pub fn ratio(evidence: &Evidence) -> Section {
-    let question = "How do the rates of Cubic and DCTCP compare?";
+    let question = "Ratio of the rates of Cubic and DCTCP";
     let claims = ["C8a", "C8b", "C8c"];
     let mut section = evidence.section("ratio", question, &claims, &experiments(evidence, RED));
     if section.links.is_empty() {
@@ -23,17 +23,17 @@ pub fn ratio(evidence: &Evidence) -> Section {
     }
     let of = |variant| times(&overall(evidence, all(evidence, variant)));
     section.answer = format!(
-        "Over all mixes the geometric mean of the ratio is {} under RED and {} in the DualQ with s_r 3, \
-         where it is within a factor of 2 of equal in {} and within 1.25 in {}.",
+        "Over all mixes, the geometric mean of the ratio is {} under RED and {} in the DualQ with s_r 3. In \
+         the DualQ, it is within a factor of 2 of 1 in {} and within a factor of 1.25 in {}.",
         of(RED),
         of(DUALQ),
         number(&within(evidence, all(evidence, DUALQ), 2.0)),
         number(&within(evidence, all(evidence, DUALQ), 1.25)),
     );
     section.text = vec![
-        "The rate of a Cubic flow over that of a DCTCP flow, each the mean over the flows of its kind; \
-         the deck's axis goes from 0.01 to 10. Rates count as equal if the whole interval of a ratio \
-         lies from 0.8 to 1.25."
+        "The ratio is the rate of a Cubic flow over that of a DCTCP flow, each the mean over the flows of \
+         its kind. The deck's axis goes from 0.01 to 10. Rates count as equal if the whole interval of a \
+         ratio lies between 0.8 and 1.25."
             .to_owned(),
     ];
     let points = |variant| {
@@ -48,7 +48,7 @@ pub fn ratio(evidence: &Evidence) -> Section {
     lines.push(power_law(5, "equal rates", 1.0, 0.0, (0.1, 10.0)));
     section.exhibits.push(Exhibit::Lines {
         name: "ratio-by-mix".to_owned(),
-        caption: "What is the ratio of the rates, Cubic to DCTCP? (slide 28)".to_owned(),
+        caption: "Ratio of the rates, Cubic to DCTCP, by mix (slide 28)".to_owned(),
         legend: AQMS.iter().map(|(_, label, look)| (*look, (*label).to_owned())).collect(),
         charts: vec![Lines {
             title: "Ratio of the rates over the ratio of the numbers of flows".to_owned(),

@@ -52,7 +52,7 @@ fn equal(measured: &Measured) -> &'static str {
 
 /// At which slope rates are equal: claims C8b and C8c.
 pub fn slopes(evidence: &Evidence) -> Section {
-    let question = "At which slope are rates equal?";
+    let question = "Ratio of the rates by the slope of the DualQ";
     let shapes = || SLOPES.into_iter().map(|of| of.1).chain(SHAPES);
     let names = shapes().flat_map(|of| SHARED.map(|mix| at(of, mix).experiment));
     let names: Vec<&'static str> = names.collect();
@@ -69,31 +69,31 @@ pub fn slopes(evidence: &Evidence) -> Section {
         judged.all(|of| of == Comparison::Reproduced)
     };
     let each = match SLOPES.iter().any(in_each) {
-        true => "With one of them they are equal in each of the mixes.",
-        false => "With none of them they are equal in each of the mixes.",
+        true => "With one of these slopes, they are equal in each of the mixes.",
+        false => "With none of these slopes are they equal in each of the mixes.",
     };
     section.answer = format!(
-        "Over six mixes a Cubic flow has {} times the rate of a DCTCP flow with s_r 3, {} with s_r 2 and \
-         {} with s_r 1. {each}",
+        "On average over six mixes, the rate of a Cubic flow over that of a DCTCP flow is {} with s_r 3, {} \
+         with s_r 2 and {} with s_r 1, where \"equal\" says whether the rates count as equal. {each}",
         of(0),
         of(1),
         of(2),
     );
     section.text = vec![
-        "The deck has a slope for Reno and one for DCTCP, in bits, and no numbers: a classic packet is \
+        "The deck has a slope for Reno and one for DCTCP, in bits, but gives no numbers. A classic packet is \
          dropped with certainty when it has waited 2^(32 - s_r) ns, and DCTCP's slope is three bits \
-         steeper. By the laws of slides 16 and 17 and with k = 8 the ratio is 1.22 × 8/2 times 8 ms \
-         over 8 ms and Cubic's wait: rates are equal if Cubic waits 31 ms. How long it waits depends on \
-         the slope and on the number of flows: a steeper slope (a larger s_r) makes it wait less. So each \
-         mix has a slope of its own at which rates are equal, and whoever claims equal rates should say \
-         at which slope. The main reading takes s_r 3, which comes nearest to the full scale of 0.5 s of \
-         the draft that followed."
+         steeper. By the laws of slides 16 and 17 and with k = 8, the ratio of the rates is 1.22 × 8/2 × \
+         8 ms/(8 ms + queuing delay of Cubic): rates are equal if that delay is 31 ms. The delay depends on \
+         the slope and on the number of flows; a steeper slope (a larger s_r) makes it shorter. Each mix \
+         therefore has its own slope at which rates are equal, and a claim of equal rates should be quoted \
+         with the slope. The main reading takes s_r 3, which is nearest to the full scale of 0.5 s of the \
+         draft that followed."
             .to_owned(),
-        "Equal means that the whole interval of the mean ratio lies from 0.8 to 1.25. Shapes: the deck \
-         drops with the square of the waiting time, Curvy RED does so with a smoothed waiting time, and \
-         DualPI2 has a controller that keeps the classic queue at 15 ms, with a step or a ramp for \
-         packets of the low latency queue. Curvy RED in RFC 9332 has k = 2; the deck has 8, with which \
-         it was run too."
+        "Rates count as equal if the whole interval of the mean ratio lies between 0.8 and 1.25. The shapes: \
+         the deck drops with the square of the queuing delay, Curvy RED with the square of a smoothed \
+         queuing delay, and DualPI2 has a controller that keeps the classic queue at 15 ms, with a step or \
+         a ramp for packets of the low latency queue. Curvy RED in RFC 9332 has k = 2; it was also run with \
+         k = 8, as in the deck."
             .to_owned(),
     ];
     let line = |look: usize, label: &str, number: &dyn Fn(Shape) -> Measured| Line {
@@ -116,8 +116,8 @@ pub fn slopes(evidence: &Evidence) -> Section {
         caption: "Ratio of the rates, Cubic to DCTCP, by the slope of the DualQ".to_owned(),
         legend,
         charts: vec![Lines {
-            title: "Ratio of the rates over the waiting time at which drop is certain".to_owned(),
-            x: Axis::log("waiting time of certain drop in seconds, logarithmic", "")
+            title: "Ratio of the rates by the queuing delay of certain drop".to_owned(),
+            x: Axis::log("queuing delay of certain drop in seconds, logarithmic", "")
                 .within(0.5, 2.3)
                 .labelled([0.54, 1.07, 2.15]),
             y: Axis::log("rate of Cubic over rate of DCTCP, logarithmic", "x")
@@ -149,11 +149,12 @@ pub fn slopes(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(table(
         "slopes-numbers",
-        "Ratio of the rates and waiting times, by slope and shape",
-        "Rate of Cubic over that of DCTCP (m+n are m Cubic and n DCTCP flows), geometric means over \
-         replications. The mean over six mixes is of 1+1, 2+2, 5+5, 10+10, 1+10 and 10+1; that over all \
-         100 where they were run. \"Farthest\" is the factor in the mix of the six farthest from 1. \
-         Waiting times are medians in 1+1 and 5+5, and the 99th percentile in 5+5.",
+        "Ratio of the rates and queuing delays, by slope and shape",
+        "Rate of Cubic over that of DCTCP (m+n is a mix of m Cubic and n DCTCP flows), geometric means over \
+         replications. The six mixes are 1+1, 2+2, 5+5, 10+10, 1+10 and 10+1. The mean of all is that over \
+         all 100 mixes, if they were run. \"Farthest\" is the factor by which the ratio differs from 1 in \
+         the mix of the six in which it is farthest from it. Delays are medians in 1+1 and 5+5, and the \
+         99th percentile in 5+5.",
         &[
             "",
             "1+1",
@@ -163,9 +164,9 @@ pub fn slopes(evidence: &Evidence) -> Section {
             "equal",
             "mean of all",
             "farthest",
-            "Cubic waits, 1+1",
-            "Cubic waits, 5+5",
-            "DCTCP waits, 5+5",
+            "Cubic delay, 1+1",
+            "Cubic delay, 5+5",
+            "DCTCP delay, 5+5",
             "p99",
         ],
         shapes().map(row).collect(),

@@ -17,14 +17,14 @@ const ROUND_TRIPS: &str = "conclusion, future work: higher RTT";
 const TRANSPORTS: &str = "high level concept";
 const LOWER: &str = "lower than with PFC (not shown)";
 
-/// The mean completion time of a group against PFC.
+/// The mean completion time of a group compared with PFC.
 fn fct(group: FlowGroup) -> impl Fn(&Evidence, &'static str, &'static str) -> Measured {
     move |evidence, experiment, variant| {
         evidence.fct_change(case(experiment, PFC), case(experiment, variant), group)
     }
 }
 
-/// The mean bytes in a switch against PFC.
+/// The mean number of bytes in a switch compared with PFC.
 fn occupancy(evidence: &Evidence, experiment: &'static str, variant: &'static str) -> Measured {
     let bytes = |facts: &Facts| facts.number("switch_mean_occupancy_bytes");
     evidence.change(case(experiment, PFC), case(experiment, variant), bytes)
@@ -42,7 +42,7 @@ fn gain_by_size(evidence: &Evidence, largest: &'static str, variant: &'static st
     unpaired_contrast(&logs(largest), &logs(SIZES[0].0))
 }
 
-rows_alike! { SHORT_AT_SCALE, "N1a": "mean completion time of background messages < 10 KB against pfc",
+rows_alike! { SHORT_AT_SCALE, "N1a": "mean completion time of background messages < 10 KB, with SFC vs. PFC",
     claimed LOWER, in SCALE, Rule::Less(10.0), fct(SHORT);
     "1,024 hosts, proxy": "scale-1024" PROXY,
         "about -70 %: as with 320 hosts, less because PFC has had 1.2 ms to spread and not 5";
@@ -50,15 +50,15 @@ rows_alike! { SHORT_AT_SCALE, "N1a": "mean completion time of background message
 }
 
 rows_alike! { MEDIUM_AT_SCALE, "N1b":
-    "mean completion time of background messages of 10 KB to 1 MB against pfc",
+    "mean completion time of background messages of 10 KB to 1 MB, with SFC vs. PFC",
     claimed LOWER, in SCALE, Rule::Less(10.0), fct(MEDIUM);
     "1,024 hosts, proxy": "scale-1024" PROXY,
         "about -20 %: every host is in as many incasts as with 320 hosts, so NICs are paused as long";
     "1,024 hosts, native": "scale-1024" NATIVE, "about -85 %";
 }
 
-rows_alike! { GAIN_AT_SCALE, "N1c": "mean completion time of background messages < 10 KB with Source \
-    Flow Control over that with PFC: this ratio with 1,024 hosts against that with 128",
+rows_alike! { GAIN_AT_SCALE, "N1c": "ratio of the mean completion times of background messages < 10 KB \
+    with SFC to PFC, with 1,024 hosts vs. 128",
     claimed "the gain holds in larger networks (not shown)", in SCALE, Rule::NotAbove(50.0), gain_by_size;
     "proxy": "scale-1024" PROXY,
         "about 0: load, incasts and switches are the same for each host; PFC's pauses cross the cores \
@@ -66,7 +66,7 @@ rows_alike! { GAIN_AT_SCALE, "N1c": "mean completion time of background messages
     "native": "scale-1024" NATIVE, "about 0, likewise";
 }
 
-rows_alike! { SHORT_BY_RTT, "N2a": "mean completion time of background messages < 10 KB against pfc",
+rows_alike! { SHORT_BY_RTT, "N2a": "mean completion time of background messages < 10 KB, with SFC vs. PFC",
     claimed LOWER, in ROUND_TRIPS, Rule::Less(10.0), fct(SHORT);
     "10 µs, proxy": "rtt-10" PROXY, "about -75 %: PFC stops all that goes to the receiver's building";
     "10 µs, native": "rtt-10" NATIVE, "about -85 %";
@@ -83,7 +83,8 @@ rows_alike! { SHORT_BY_RTT, "N2a": "mean completion time of background messages 
     "109 µs, thresholds by RTT, native": "rtt-109-all" NATIVE, "about -50 %";
 }
 
-rows_alike! { OCCUPANCY_BY_RTT, "N2b": "mean bytes in a switch, over time and switches, against pfc",
+rows_alike! { OCCUPANCY_BY_RTT, "N2b": "mean number of bytes in a switch over time and switches, with SFC vs. \
+    PFC",
     claimed LOWER, in ROUND_TRIPS, Rule::Less(10.0), occupancy;
     "10 µs, proxy": "rtt-10" PROXY, "about -90 %";
     "10 µs, native": "rtt-10" NATIVE, "about -80 %";
@@ -108,7 +109,7 @@ const FARTHEST: &str = "some: the whole messages, 31.8 MB less what leaves, are 
     reaction, 8.05 MB that a port may have; at most 21,900 packets at first, fewer likewise";
 const FIXED: &str = "none: windows let 3.2 MB be in flight, of 8.05 MB that a port may have";
 
-rows_alike! { DROPS_BY_RTT, "N2c": "packets that switches drop in a run, the most of any run",
+rows_alike! { DROPS_BY_RTT, "N2c": "packets that switches drop, the most of any run",
     claimed "none", in "conclusion", Rule::AtMost(0.0), dropped;
     "10 µs, proxy": "rtt-10" PROXY, NEAR;
     "10 µs, native": "rtt-10" NATIVE, NEAR;
@@ -131,7 +132,7 @@ rows_alike! { DROPS_BY_RTT, "N2c": "packets that switches drop in a run, the mos
 const AS_PFC: &str = "about 0: the link of the receiver is busy all the time with either";
 const AGAIN: &str = "longer by 10 % and more: what was dropped is asked for once in 500 µs";
 
-rows_alike! { INCAST_BY_RTT, "N2d": "mean completion time of the incast's messages against pfc",
+rows_alike! { INCAST_BY_RTT, "N2d": "mean completion time of the incast's messages, with SFC vs. PFC",
     claimed "not longer", in ROUND_TRIPS, Rule::NotAbove(5.0), fct(INCAST);
     "10 µs, proxy": "rtt-10" PROXY, AS_PFC;
     "10 µs, native": "rtt-10" NATIVE, AS_PFC;
@@ -146,7 +147,7 @@ rows_alike! { INCAST_BY_RTT, "N2d": "mean completion time of the incast's messag
 const QUIET: &str = "no clear change: DCTCP keeps queues near 50 KB, and the first windows of 120 \
     connections, 1.7 MB, are below XOFF at each of five ingress ports";
 
-rows_alike! { OVER_TCP, "N3a": "mean completion time of TCP messages < 10 KB against pfc",
+rows_alike! { OVER_TCP, "N3a": "mean completion time of TCP messages < 10 KB, with SFC vs. PFC",
     claimed LOWER, in TRANSPORTS, Rule::Less(10.0), fct(SHORT);
     "DCTCP, incasts over RoCEv2, proxy": "dctcp-rocev2" PROXY, "about -70 %";
     "DCTCP, incasts over RoCEv2, native": "dctcp-rocev2" NATIVE,
@@ -162,7 +163,7 @@ rows_alike! { OVER_TCP, "N3a": "mean completion time of TCP messages < 10 KB aga
     "Cubic, incasts too, native": "cubic" NATIVE, "about -80 %";
 }
 
-rows_alike! { INCASTS_OVER_TCP, "N3b": "mean completion time of incast messages against pfc",
+rows_alike! { INCASTS_OVER_TCP, "N3b": "mean completion time of incast messages, with SFC vs. PFC",
     claimed "not longer", in TRANSPORTS, Rule::NotAbove(5.0), fct(INCAST);
     "DCTCP, incasts over RoCEv2, proxy": "dctcp-rocev2" PROXY, "open: about as with RoCEv2 alone (E4)";
     "DCTCP, incasts over RoCEv2, native": "dctcp-rocev2" NATIVE, "about -30 %, as with RoCEv2 alone";
@@ -198,7 +199,7 @@ fn fewer_datagrams(e: &Evidence, experiment: &'static str, variant: &'static str
     e.change(case(experiment, variant), case(experiment, PFC), arrived)
 }
 
-rows_alike! { OVER_UDP, "N3c": "datagrams of UDP that arrive, pfc against Source Flow Control",
+rows_alike! { OVER_UDP, "N3c": "number of UDP datagrams that arrive, with PFC vs. SFC",
     claimed "works with UDP", in TRANSPORTS, Rule::NotAbove(5.0), fewer_datagrams;
     "beside DCTCP and RoCEv2, proxy": "dctcp-rocev2" PROXY,
         "about -10 %: either stops NICs as a whole, the proxy no longer than PFC";
@@ -208,8 +209,8 @@ rows_alike! { OVER_UDP, "N3c": "datagrams of UDP that arrive, pfc against Source
     "beside Cubic and RoCEv2, native": "cubic-rocev2" NATIVE, "likewise";
 }
 
-rows_alike! { UDP_OVERLOAD, "N3d": "datagrams that are dropped of 16 UDP flows whose rates sum up to 160 \
-    % of their receiver's link, the most of any run",
+rows_alike! { UDP_OVERLOAD, "N3d": "share of the datagrams of 16 UDP flows that are dropped if they offer 160 % of \
+    their receiver's link, the most of any run",
     claimed "works with UDP", in TRANSPORTS, Rule::AtMost(0.1), lost_datagrams;
     "proxy": "udp-overload" PROXY,
         "none: it is stopped from 100 KB on, and 16 MB have room for a round trip of 160 Gb/s, 240 KB. \

@@ -18,7 +18,7 @@ const LINK: f64 = 100.0;
 
 /// Claim E6.
 pub fn fairness(evidence: &Evidence) -> Section {
-    let question = "Is the link shared as fairly as with PFC?";
+    let question = "Fairness of the shares of a link";
     let mut section = evidence.section("fairness", question, &["E6"], &[INTRA, INTER]);
     if !evidence.has(case(INTRA, PFC)) {
         return section;
@@ -32,9 +32,9 @@ pub fn fairness(evidence: &Evidence) -> Section {
         number(&evidence.number(case(INTRA, variant), "", |facts| facts.number(counter)))
     };
     section.answer = format!(
-        "Jain's index is {} with PFC, {} with the proxy and {} with NICs that obey among senders at \
-         the same switch, and {}, {} and {} if two of them are far away. At the same switch PFC sends \
-         {} pause frames a run, and Source Flow Control {} and {} messages.",
+        "With all senders at one switch, Jain's index is {} with PFC, {} with sfc-proxy and {} with \
+         sfc-native. With two of them at another switch, it is {}, {} and {}. With all at one switch, PFC \
+         sends {} pause frames per run, sfc-proxy {} messages and sfc-native {}.",
         in_words(INTRA, PFC),
         in_words(INTRA, PROXY),
         in_words(INTRA, NATIVE),
@@ -46,9 +46,10 @@ pub fn fairness(evidence: &Evidence) -> Section {
         count(NATIVE, "sfc_messages"),
     );
     section.text = vec![
-        "Four flows to one host start 5 ms apart and stop 5 ms apart in the same order. Their shares \
-         are what arrives of each in a window of 1 ms; the index is 1 if all that are there have the \
-         same and 1/n if one of n has everything, averaged over the windows with at least two flows."
+        "Four flows to one host start 5 ms apart and stop 5 ms apart in the same order. The share of a \
+         flow is the data that arrives of it in a window of 1 ms. The index is 1 if all active flows have \
+         the same share, and 1/n if one of n flows has everything. It is averaged over the windows with \
+         at least two flows."
             .to_owned(),
     ];
     let group = |(label, experiment): (&str, &'static str)| {
@@ -60,7 +61,7 @@ pub fn fairness(evidence: &Evidence) -> Section {
     let places = [("intra-switch", INTRA), ("inter-switch", INTER)];
     section.exhibits.push(rows(
         "jain",
-        "How fair are the shares, by Jain's index?",
+        "Jain's fairness index",
         Axis::linear("Jain's index; 1 is fair", "").within(0.0, 1.0),
         Mark::Point,
         "",
@@ -80,9 +81,9 @@ pub fn fairness(evidence: &Evidence) -> Section {
     }
     section.exhibits.push(table(
         "fairness-counts",
-        "Who holds the senders back?",
-        "Per run. Where flow control hardly ever acts, DCQCN is compared with itself, and a claim that \
-         flow control does no harm is a weak one.",
+        "Notifications, pauses and messages that slow down the senders",
+        "Means per run. Where flow control hardly ever acts, DCQCN is compared with itself. A claim that \
+         flow control does no harm is weak there.",
         &["", "CNPs", "PFC frames that stop", "SFC messages", "packets dropped"],
         rows,
     ));
@@ -99,12 +100,12 @@ pub fn fairness(evidence: &Evidence) -> Section {
     if !charts.is_empty() {
         section.exhibits.push(Exhibit::Lines {
             name: "shares".to_owned(),
-            caption: "What does each flow have of the link, over time?".to_owned(),
+            caption: "Share of the link of each flow over time".to_owned(),
             legend: (0..4).map(|flow| (flow, format!("flow {flow}"))).collect(),
             charts,
             columns: 3,
-            note: "First replication; payload in windows of 200 µs over the rate of the link, of which \
-                   headers, preamble and gap take 7 %."
+            note: "First replication; payload in windows of 200 µs, as a share of the rate of the link. \
+                   Headers, preamble and gap take 7 % of it."
                 .to_owned(),
         });
     }

@@ -11,7 +11,7 @@ use crate::sfc::{
     BACKGROUND, IDLE, INCAST, LONG, MAIN, MEDIUM, NATIVE, PFC, PROXY, SHORT, SMALL, case, main,
 };
 
-/// Both modes against PFC.
+/// Both modes compared with PFC.
 fn against_pfc(evidence: &Evidence, experiment: &'static str) -> Vec<Comparison> {
     let of = |variant, series| {
         Comparison::new(variant, series, case(experiment, PFC), case(experiment, variant))
@@ -41,14 +41,15 @@ fn tails(
         legend: cases.iter().map(|(name, series, _)| (*series, (*name).to_owned())).collect(),
         charts: groups.iter().map(chart).collect(),
         columns,
-        note: "All flows of all replications. p99 lies where a line crosses 1 %.".to_owned(),
+        note: "All flows of all replications. A line crosses 1 % at its 99th percentile."
+            .to_owned(),
     }
 }
 
 /// Claim E3.
 pub fn background(evidence: &Evidence) -> Section {
     let main = main(evidence);
-    let question = "Do background messages arrive sooner?";
+    let question = "Completion times of background messages";
     let mut section = evidence.section(
         "background",
         question,
@@ -56,8 +57,9 @@ pub fn background(evidence: &Evidence) -> Section {
         &[SMALL, main],
     );
     section.answer = format!(
-        "With NICs that obey, the mean completion time of messages below 10 KB {}, of 10 KB to 1 MB \
-         {}, of longer ones {}; with the proxy it {}, {} and {}.",
+        "Compared with PFC, the mean completion time of messages below 10 KB {} with sfc-native, that of \
+         10 KB to 1 MB {}, and that of longer ones {}. With sfc-proxy, they change as follows: below \
+         10 KB it {}; from 10 KB to 1 MB it {}; above it {}.",
         moves(&change(evidence, NATIVE, SHORT)),
         moves(&change(evidence, NATIVE, MEDIUM)),
         moves(&change(evidence, NATIVE, LONG)),
@@ -68,19 +70,17 @@ pub fn background(evidence: &Evidence) -> Section {
     section.text = vec![
         VARIANTS.to_owned(),
         format!(
-            "{} hosts send each other Google RPCs at half of the capacity of their links, and again \
-             and again 120 of them send 256 KB each to one. Of messages > 1 MB there are too few in \
-             a run to judge their 99th percentile.",
+            "{} hosts send each other Google RPCs at half of the capacity of their links. In addition, \
+             120 of them at a time repeatedly send 256 KB each to one host. A run has too few messages \
+             > 1 MB to judge their 99th percentile.",
             evidence.servers(main)
         ),
     ];
     let left =
         evidence.unfinished_in_words(&MAIN.iter().map(|(v, _)| case(main, v)).collect::<Vec<_>>());
     section.text.extend((!left.is_empty()).then_some(left));
-    let caption = format!(
-        "How does the mean completion time change from PFC? {} hosts",
-        evidence.servers(main)
-    );
+    let caption =
+        format!("Change of the mean completion time from PFC ({} hosts)", evidence.servers(main));
     let comparisons = against_pfc(evidence, main);
     section.exhibits.push(evidence.changes("background", &caption, "", &comparisons));
     if main != SMALL && evidence.has(case(SMALL, PFC)) {
@@ -88,10 +88,10 @@ pub fn background(evidence: &Evidence) -> Section {
         let comparisons = against_pfc(evidence, SMALL);
         section.exhibits.push(evidence.changes("background-small", &caption, "", &comparisons));
     }
-    let caption = "How long do background messages take?";
+    let caption = "Distribution of the completion times of background messages";
     section.exhibits.push(tails(evidence, "background-tails", caption, BACKGROUND, 3));
     for (name, group) in [("short", SHORT), ("medium", MEDIUM), ("long", LONG)] {
-        let caption = format!("How long do messages take? {}", group.label);
+        let caption = format!("Completion times: {}", group.label);
         let name = format!("background-{name}");
         section.exhibits.push(evidence.quantiles(
             &name,
@@ -107,30 +107,31 @@ pub fn background(evidence: &Evidence) -> Section {
 /// Claim E4.
 pub fn incasts(evidence: &Evidence) -> Section {
     let main = main(evidence);
-    let question = "Do incasts pay for it?";
+    let question = "Completion times of incasts";
     let mut section = evidence.section("incasts", question, &["E4"], &[main]);
     section.answer = format!(
-        "The mean completion time of incast messages {} with NICs that obey, and {} with the proxy.",
+        "Compared with PFC, the mean completion time of incast messages {} with sfc-native and {} with \
+         sfc-proxy.",
         moves(&change(evidence, NATIVE, INCAST)),
         moves(&change(evidence, PROXY, INCAST)),
     );
     section.text = vec![
-        "With headers, preambles and gaps, 120 messages of 256 KB need a link of 100 Gb/s for 2.65 ms, \
-         and the receiver gets other traffic too: the last message of an incast cannot arrive sooner, \
-         whatever the flow control. If all share the link evenly, the mean is nearly as long."
+        "With headers, preambles and gaps, 120 messages of 256 KB take 2.65 ms on a link of 100 Gb/s, and \
+         the receiver gets other traffic too. The last message of an incast cannot arrive sooner with any \
+         flow control. If all messages share the link evenly, their mean is nearly as long."
             .to_owned(),
     ];
-    let caption = "How long do incast messages take?";
+    let caption = "Completion times of incast messages";
     let all = cases(evidence, MAIN);
     section.exhibits.push(evidence.quantiles("incast-times", caption, "", INCAST, &all));
-    let caption = "How often does an incast message take longer?";
+    let caption = "Distribution of the completion times of incast messages";
     section.exhibits.push(tails(evidence, "incast-tails", caption, &[INCAST], 2));
     section
 }
 
 /// Claim E1.
 pub fn set_up(evidence: &Evidence) -> Section {
-    let question = "How long does the idle network take?";
+    let question = "Round trip of the idle network";
     let mut section = evidence.section("idle", question, &["E1", "E8"], &[IDLE]);
     let of = case(IDLE, "base");
     if !evidence.has(of) {
@@ -140,14 +141,14 @@ pub fn set_up(evidence: &Evidence) -> Section {
     let trip = one.value.zip(all.value).map_or(f64::NAN, |(one, all)| (all - one) / 100.0 / 1e3);
     section.answer = format!("A round trip takes {trip:.3} µs.");
     section.text = vec![
-        "The deck has links of 0.5 µs and a round trip of 12 µs. Twelve links are 6 µs, and the \
-         frames take 286.08 ns; what is left is taken to be the latency of ten switches, 571.392 ns \
-         each. A message of one packet takes one way; 101 packets of which one at a time is in flight \
-         take a hundred round trips more."
+        "The deck has links of 0.5 µs and a round trip of 12 µs. Twelve links take 6 µs, and the frames \
+         286.08 ns. The rest is assumed to be the latency of ten switches, 571.392 ns each. A message of \
+         one packet takes one one-way trip. A message of 101 packets, of which one at a time is in \
+         flight, takes a hundred round trips more."
             .to_owned(),
-        "The deck's authors saw comparable results with ns-3 (E8). Neither those nor the ones of \
-         Fabsim-X are published as numbers, so there is nothing to compare with; what is the same in \
-         any simulator, the idle network, is here."
+        "The deck's authors saw comparable results with ns-3 (E8). Neither these nor the results of \
+         Fabsim-X are published as numbers, so there is nothing to compare with. The idle network, \
+         shown here, is the same in any simulator."
             .to_owned(),
     ];
     section.exhibits.push(table(

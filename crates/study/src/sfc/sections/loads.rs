@@ -1,4 +1,4 @@
-//! At which loads the compared flow controls settle.
+//! The loads at which each flow control reaches a steady state.
 
 use floodway_report::study::Section;
 
@@ -45,15 +45,15 @@ pub fn answer(evidence: &Evidence) -> Option<String> {
     (of > 0).then(|| {
         if growing.iter().all(Vec::is_empty) {
             return format!(
-                "At none of {of} loads do short messages take clearly longer the longer the load goes on."
+                "At none of {of} loads do short messages clearly take longer in longer runs."
             );
         }
         let at = |loads: &[String]| if loads.is_empty() { "none".into() } else { loads.join(", ") };
         let [pfc, native, proxy] = growing.each_ref().map(|loads| at(loads));
         format!(
-            "At some of {of} loads (background and incasts, of the capacity) short messages take clearly \
-             longer the longer the load goes on, so that no size of a gain there is that of a steady \
-             state: with PFC at {pfc}; with NICs that obey at {native}; with the proxy at {proxy}."
+            "At some of {of} loads (background + incasts, of the capacity), short messages clearly take \
+             longer in longer runs: with PFC at {pfc}, with sfc-native at {native}, with sfc-proxy at \
+             {proxy}. A gain at these loads is not that of a steady state."
         )
     })
 }
@@ -61,17 +61,17 @@ pub fn answer(evidence: &Evidence) -> Option<String> {
 /// The section.
 pub fn loads(evidence: &Evidence) -> Section {
     let names: Vec<&'static str> = LOADS.iter().flat_map(|load| [load.short, load.long]).collect();
-    let question = "At which loads does each flow control settle?";
+    let question = "Loads at which each flow control reaches a steady state";
     let mut section = evidence.section("loads", question, &["E3a", "E4"], &names);
     let Some(answer) = answer(evidence) else { return section };
     section.answer = answer;
     section.text = vec![
-        "Runs with 128 hosts and three replications, measured from 2.5 ms to 4 ms, and again to 8 ms. \
-         \"Carried\" is the payload that arrived in the first of these, of what the load offers on \
-         average; sizes are heavy-tailed, so it varies by some percent around 100 also where nothing is \
-         left behind. \"Growth\" is the change of the mean completion time of background messages below 10 KB \
-         from the shorter to the longer measurement, in percent with its 95 % interval. Where it is \
-         clearly above zero, completion times depend on how long the load lasts."
+        "Runs have 128 hosts and three replications, and are measured from 2.5 ms to 4 ms and from 2.5 ms \
+         to 8 ms. \"Carried\" is the payload that arrived in the shorter measurement, as a share of the \
+         load offered on average. Sizes are heavy-tailed, so it varies by some percent around 100 even if \
+         nothing is left behind. \"Growth\" is the change of the mean completion time of background \
+         messages below 10 KB from the shorter to the longer measurement, in percent with its 95 % \
+         interval. Where it is clearly above zero, completion times depend on the length of the run."
             .to_owned(),
     ];
     let row = |load: &Load| {
@@ -84,7 +84,7 @@ pub fn loads(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(table(
         "loads",
-        "What is carried, and what grows with time",
+        "Carried load, and growth of completion times with the length of the run",
         "",
         &[
             "background + incasts",

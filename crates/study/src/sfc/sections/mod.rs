@@ -1,4 +1,4 @@
-//! The sections of the report: each experiment a question, its charts, an answer in one sentence.
+//! The sections of the report: each has a heading, an answer in one sentence, charts and tables.
 
 mod fairness;
 mod flows;
@@ -39,7 +39,7 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
     .collect()
 }
 
-/// The mean completion time of a group, of a variant against PFC, in the main experiment.
+/// The mean completion time of a group with a variant compared with PFC, in the main experiment.
 fn change(evidence: &Evidence, variant: &'static str, group: FlowGroup) -> Measured {
     let experiment = main(evidence);
     evidence.fct_change(case(experiment, PFC), case(experiment, variant), group)
@@ -56,11 +56,11 @@ fn cases(
 }
 
 /// What the variants are, for readers who have not seen the scenario.
-const VARIANTS: &str = "What is compared: pfc is priority-based flow control, which stops whole ports hop by hop; the \
-    baseline. With sfc-native a switch with a deep queue tells the sender, whose NIC holds back what goes \
-    to that destination. With sfc-proxy the sender's edge switch turns the same message into a PFC frame, \
-    which stops all data of that sender. lossy has no flow control, and bfc is backpressure by \
-    flow, hop by hop. All have the same DCQCN, window and ECN.";
+const VARIANTS: &str = "The variants: `pfc`, the baseline, is priority-based flow control, which stops whole ports hop by \
+    hop. With `sfc-native`, a switch with a deep queue notifies the sender, whose NIC holds back the data to \
+    that destination. With `sfc-proxy`, the sender's edge switch converts the same message into a PFC frame, \
+    which stops all data of that sender. `lossy` has no flow control, and `bfc` is backpressure per flow, \
+    hop by hop. All have the same DCQCN, window and ECN.";
 
 /// What the study answers.
 pub fn answer(evidence: &Evidence) -> Vec<String> {
@@ -72,9 +72,9 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
     };
     let sentence = |variant, how: &str| {
         format!(
-            "With Source Flow Control {how} and {} hosts, the mean completion time of background \
-             messages below 10 KB {}, of those of 10 KB to 1 MB {}, of longer ones {}, and of incasts \
-             {}, against PFC; the mean number of bytes in a switch {}.",
+            "With Source Flow Control {how} and {} hosts, compared with PFC, the mean completion time of \
+             background messages below 10 KB {}, that of 10 KB to 1 MB {}, that of longer ones {}, and \
+             that of incast messages {}. The mean number of bytes in a switch {}.",
             evidence.servers(main),
             moves_of(variant, SHORT),
             moves_of(variant, MEDIUM),
@@ -85,15 +85,15 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
     };
     let dropped = |variant| number(&evidence.number(case(main, variant), "", Facts::all_drops));
     let mut answer = vec![
-        sentence(NATIVE, "that NICs obey by destination"),
+        sentence(NATIVE, "in NICs (sfc-native)"),
         format!(
-            "The price: switches drop {} packets a run with NICs that obey and {} with the proxy, and \
-             {} with PFC.",
+            "Switches drop {} packets per run with sfc-native and {} with sfc-proxy, compared with {} with \
+             PFC.",
             dropped(NATIVE),
             dropped(PROXY),
             dropped(PFC),
         ),
-        sentence(PROXY, "through the proxy at the edge switch"),
+        sentence(PROXY, "by a proxy at the edge switch (sfc-proxy)"),
     ];
     answer.extend(loads::answer(evidence));
     if evidence.has(case(INTRA, PFC)) {
@@ -105,8 +105,9 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
             number(&evidence.number(case(INTRA, variant), "", |facts| facts.number(counter)))
         };
         answer.push(format!(
-            "Four senders share a link with a fairness index of {} with PFC, {} with the proxy and {} \
-             with NICs that obey; with two of them far away, {}, {} and {}. PFC sends {} pause frames in a run, Source Flow Control {} and {} messages.",
+            "Four senders at one switch share a link with a fairness index of {} with PFC, {} with sfc-proxy \
+             and {} with sfc-native. With two of them at another switch, it is {}, {} and {}. With all at \
+             one switch, PFC sends {} pause frames per run, sfc-proxy {} messages and sfc-native {}.",
             index(INTRA, PFC),
             index(INTRA, PROXY),
             index(INTRA, NATIVE),

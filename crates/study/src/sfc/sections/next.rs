@@ -27,7 +27,7 @@ fn change(evidence: &Evidence, name: &'static str, to: &'static str, of: FlowGro
     evidence.fct_change(case(name, PFC), case(name, to), of)
 }
 
-/// Both modes against PFC, by experiment, for groups of messages.
+/// Both modes compared with PFC, by experiment, for groups of messages.
 fn changes(
     evidence: &Evidence,
     (name, caption): (&str, &str),
@@ -67,12 +67,12 @@ fn kilobytes(evidence: &Evidence, case: Case, name: &'static str) -> String {
 pub fn scale(evidence: &Evidence) -> Section {
     let run =
         run(evidence, SIZES.iter().map(|(name, pods)| (*name, format!("{} hosts", 64 * pods))));
-    let question = "Does the gain hold with a thousand hosts?";
+    let question = "Gain by the size of the network, up to 1,024 hosts";
     let mut section = evidence.section("scale", question, &["N1a", "N1b", "N1c"], &names(&run));
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return section };
     section.answer = format!(
-        "With {} the mean completion time of messages below 10 KB {} with NICs that obey and {} with \
-         the proxy; with {} it {} and {}.",
+        "Compared with PFC and with {}, the mean completion time of messages below 10 KB {} with \
+         sfc-native and {} with sfc-proxy. With {}, it {} with sfc-native and {} with sfc-proxy.",
         first.1,
         moves(&change(evidence, first.0, NATIVE, SHORT)),
         moves(&change(evidence, first.0, PROXY, SHORT)),
@@ -81,14 +81,14 @@ pub fn scale(evidence: &Evidence) -> Section {
         moves(&change(evidence, last.0, PROXY, SHORT)),
     );
     section.text = vec![
-        "The deck names larger networks as future work. These have more pods of the same kind, and the \
-         same load for each host: as many incasts of 120:1 go on for each host as with 320. Runs are \
-         short, because a network of 1,024 hosts sends two million messages in a millisecond; PFC's \
-         pauses have less time to spread than in the main experiment, so that sizes compare with each \
-         other and not with that."
+        "The deck names larger networks as future work. These networks have more pods of the same kind \
+         and the same load for each host, including the number of incasts of 120:1. Runs are short, \
+         because a network of 1,024 hosts sends two million messages in a millisecond. PFC's pauses have \
+         less time to spread than in the main experiment, so the sizes can be compared with each other \
+         but not with the main experiment."
             .to_owned(),
     ];
-    let caption = "How does the mean completion time change from PFC, by the size of the network?";
+    let caption = "Change of the mean completion time from PFC, by the size of the network";
     let groups = [("<10 KB", SHORT), ("10 KB–1 MB", MEDIUM), ("incast", INCAST)];
     section.exhibits.push(changes(evidence, ("scale", caption), &run, &groups));
     section.exhibits.push(table_of_cases(
@@ -114,7 +114,7 @@ pub fn scale(evidence: &Evidence) -> Section {
 /// Claims N2.
 pub fn distance(evidence: &Evidence) -> Section {
     let run = run(evidence, DISTANCES.iter().map(|of| (of.name, of.label.to_owned())));
-    let question = "Are sources stopped in time when a round trip is long?";
+    let question = "Long round trips";
     let mut section =
         evidence.section("round-trips", question, &["N2a", "N2b", "N2c", "N2d"], &names(&run));
     if run.is_empty() {
@@ -132,35 +132,35 @@ pub fn distance(evidence: &Evidence) -> Section {
         .map(|(name, label)| format!("{} ({label})", moves(&change(evidence, name, NATIVE, SHORT))))
         .collect();
     section.answer = format!(
-        "The mean completion time of messages below 10 KB, with NICs that obey against PFC: {}. Nothing \
-         is dropped with NICs that obey at: {}.",
+        "With sfc-native, compared with PFC, the mean completion time of messages below 10 KB changes as \
+         follows: {}. With sfc-native, nothing is dropped in: {}.",
         from.join("; "),
         lossless(NATIVE)
     );
     section.text = vec![
-        "Two buildings of 64 hosts each send each other the background of the main experiment; sixteen \
-         hosts of one building send 2 MB each to one host of the other at the same time, 1.6 Tb/s for \
-         its link of 100 Gb/s. PFC has room at each port for all that is on a long link when it stops \
-         the other end: 5.1 MB for 10 km, where Source Flow Control shares 16 MB in each switch."
+        "The hosts of two buildings, 64 in each, send each other the background of the main experiment. \
+         Sixteen hosts of one building send 2 MB each to one host of the other at the same time: 1.6 Tb/s \
+         for its link of 100 Gb/s. PFC reserves room at each port for all data that is on a long link \
+         when it stops the other end: 5.1 MB for 10 km. Source Flow Control shares 16 MB in each switch."
             .to_owned(),
-        "By hand: the queue grows by 184 KB a microsecond until the first message has gone to the \
-         sources and what they sent before has arrived, which is one round trip: 1.7 MB with 10 µs, 5.2 \
-         MB with 29 µs, 19.9 MB with 109 µs, and all of the messages with 209 µs. Dynamic thresholds \
-         let one port have 8.05 MB. More is dropped, and no setting of Source Flow Control changes \
-         that: the trigger is passed after half a microsecond. What does is the window of the \
-         senders. The deck's 15 µs are 1.25 of its round trips; with the main rows it is 1.25 of the \
-         longer ones, so that a sender alone can fill its link, and with \"window 15 µs\" what it is in \
-         the deck. With \"thresholds by RTT\" trigger, target, suppression period and ECN threshold \
-         are the same parts of a round trip as in the deck."
+        "A calculation by hand: the queue grows by 184 KB per microsecond for one round trip, until the \
+         first message has reached the sources and the data sent before has arrived. This is 1.7 MB with \
+         10 µs, 5.2 MB with 29 µs, 19.9 MB with 109 µs, and all of the messages with 209 µs. Dynamic \
+         thresholds allow one port 8.05 MB. More is dropped, and no setting of Source Flow Control can \
+         prevent it, because the trigger is passed after half a microsecond. The window of the senders \
+         can. The deck's 15 µs are 1.25 of its round trips. The windows here are 1.25 of the longer round \
+         trips, so that one sender can fill its link; with \"window 15 µs\" they are as in the deck. With \
+         \"thresholds by RTT\", the trigger, the target, the suppression period and the ECN threshold are \
+         the same fractions of a round trip as in the deck."
             .to_owned(),
     ];
-    let caption = "How does the mean completion time change from PFC, by round trip?";
+    let caption = "Change of the mean completion time from PFC, by round trip";
     let groups = [("<10 KB", SHORT), ("10 KB–1 MB", MEDIUM), ("incast", INCAST)];
     section.exhibits.push(changes(evidence, ("round-trips", caption), &run, &groups));
     section.exhibits.push(table_of_cases(
         "round-trips",
-        "What waits, what is dropped, who is stopped",
-        "Means over replications. The most in a switch and drops are of whole runs.",
+        "Buffer occupancy, drops and stopped ports by round trip",
+        "Means over replications. The most in a switch and drops are those of whole runs.",
         &cases(evidence, &run),
         &[
             ("<10 KB", &evidence.fct_cell(SHORT)),
@@ -168,7 +168,7 @@ pub fn distance(evidence: &Evidence) -> Section {
             ("mean in a switch", &|of| kilobytes(evidence, of, "switch_mean_occupancy_bytes")),
             ("most", &|of| kilobytes(evidence, of, "switch_max_occupancy_bytes")),
             ("drops", &evidence.cell(Facts::all_drops)),
-            ("sent again", &evidence.cell(|facts| facts.number("retransmitted_packets"))),
+            ("retransmitted", &evidence.cell(|facts| facts.number("retransmitted_packets"))),
             ("ports stopped", &|of| number(&stopped(evidence, of, &[0, 1]))),
             ("NICs stopped", &|of| number(&nics_stopped(evidence, of))),
             ("SFC messages", &evidence.cell(|facts| facts.number("sfc_messages"))),
@@ -181,7 +181,7 @@ pub fn distance(evidence: &Evidence) -> Section {
 /// Claims N3.
 pub fn transports(evidence: &Evidence) -> Section {
     let run = run(evidence, MIXES.iter().map(|(name, label, _)| (*name, (*label).to_owned())));
-    let question = "Does it work with TCP and UDP?";
+    let question = "Source Flow Control with TCP and UDP";
     let mut section =
         evidence.section("transports", question, &["N3a", "N3b", "N3c", "N3d"], &names(&run));
     let mixes: Run = run.iter().filter(|(name, _)| *name != OVERLOAD).cloned().collect();
@@ -190,42 +190,42 @@ pub fn transports(evidence: &Evidence) -> Section {
     }
     let sentence = |(name, label): &(&'static str, String)| {
         let of = |variant| moves(&change(evidence, name, variant, SHORT));
-        format!("{} with NICs that obey and {} with the proxy ({label})", of(NATIVE), of(PROXY))
+        format!("{} with sfc-native and {} with sfc-proxy ({label})", of(NATIVE), of(PROXY))
     };
     let lost =
         |variant| number(&evidence.share(case(OVERLOAD, variant), "% of datagrams", lost_share));
     section.answer = format!(
-        "The mean completion time of TCP messages below 10 KB, against PFC: {}. Of UDP flows that are \
-         more than a link carries {} are dropped with NICs that obey, {} with the proxy and {} without \
-         flow control.",
+        "Compared with PFC, the mean completion time of TCP messages below 10 KB changes as follows: {}. \
+         Of UDP flows that offer more than a link carries, {} are dropped with sfc-native, {} with \
+         sfc-proxy and {} without flow control.",
         mixes.iter().map(sentence).collect::<Vec<_>>().join("; "),
         lost(NATIVE),
         lost(PROXY),
         lost("lossy"),
     );
     section.text = vec![
-        "A NIC that obeys holds back what goes to a destination, whatever its transport; the proxy's \
-         pause stops a class, and all are in the same. The background is TCP here (Google RPCs, a \
-         connection each, at 45 % of the capacity), incasts are RoCEv2 as in the main experiment or \
-         TCP too, and 64 UDP flows have a constant 10 Gb/s each. With DCTCP queues mark from 50 KB on; \
-         SYNs and acknowledgements of TCP are not ECN-capable and are dropped there, as RFC 3168 has it, \
-         with and without flow control. With Cubic nothing marks or drops but full memory, and RoCEv2 \
-         has its window alone."
+        "With sfc-native, a NIC holds back all data to a destination, of any transport. The pause of \
+         sfc-proxy stops a class, and all transports are in the same class. The background is TCP here \
+         (Google RPCs, one connection each, at 45 % of the capacity). Incasts are RoCEv2 as in the main \
+         experiment, or TCP as well, and 64 UDP flows have a constant 10 Gb/s each. With DCTCP, queues \
+         mark from 50 KB on. SYNs and acknowledgements of TCP are not ECN-capable and are dropped there, \
+         as RFC 3168 prescribes, with and without flow control. With Cubic, queues do not mark and drop \
+         only when the memory is full, and RoCEv2 is limited by its window alone."
             .to_owned(),
-        "UDP that is held back or paused is not sent later: a flow goes on at its rate, so that fewer \
-         datagrams arrive. In the last rows 16 UDP flows go to one host, 160 Gb/s for its link of 100 \
-         Gb/s. They answer to nothing, so that only flow control can keep them from being dropped."
+        "A UDP flow that is held back or paused does not catch up: it continues at its rate, so fewer \
+         datagrams arrive. In the overload, 16 UDP flows go to one host, 160 Gb/s for its link of 100 \
+         Gb/s. They do not respond to congestion, so only flow control can prevent drops."
             .to_owned(),
     ];
-    let caption = "How does the mean completion time change from PFC, by transport?";
+    let caption = "Change of the mean completion time from PFC, by transport";
     let groups = [("<10 KB", SHORT), ("10 KB–1 MB", MEDIUM), ("incast", INCAST)];
     section.exhibits.push(changes(evidence, ("transports", caption), &mixes, &groups));
     section.exhibits.push(table_of_cases(
         "transports",
         "TCP, RoCEv2 and UDP through the same queues",
-        "Means over replications. \"UDP arrived\" is the change from PFC, in percent; drops are of whole \
+        "Means over replications. \"UDP arrived\" is the change from PFC, in percent. Drops are those of whole \
          runs and of all transports, by full memory and by the threshold of ECN. Flows that had not \
-         finished count with the time that they had taken.",
+         finished count with the time that they had taken until the end of the run.",
         &cases(evidence, &run),
         &[
             ("TCP <10 KB", &evidence.fct_cell(SHORT)),
@@ -237,7 +237,7 @@ pub fn transports(evidence: &Evidence) -> Section {
             ),
             ("UDP dropped", &|of| number(&evidence.share(of, "% of datagrams", lost_share))),
             ("drops", &evidence.cell(Facts::all_drops)),
-            ("sent again", &evidence.cell(|facts| facts.number("retransmitted_packets"))),
+            ("retransmitted", &evidence.cell(|facts| facts.number("retransmitted_packets"))),
             ("pause frames", &evidence.cell(|facts| facts.number("pause_frames"))),
             ("SFC messages", &evidence.cell(|facts| facts.number("sfc_messages"))),
             ("unfinished", &|of| evidence.unfinished_cell(of)),

@@ -1,4 +1,4 @@
-//! What waits in switches, and who is stopped.
+//! Buffer occupancy, pauses and messages.
 
 use floodway_model::graph::NodeKind;
 use floodway_report::study::{Exhibit, Section};
@@ -16,25 +16,25 @@ const TIERS: [(&str, u64); 3] = [("edge", 0), ("aggregation", 1), ("core", 2)];
 /// Claim E5.
 pub fn queues(evidence: &Evidence) -> Section {
     let main = main(evidence);
-    let question = "How much waits in the network?";
+    let question = "Buffer occupancy";
     let mut section = evidence.section("queue-depth", question, &["E5"], &[main]);
     let held = |variant, name: &'static str| {
         let bytes = move |facts: &Facts| facts.number(name);
         moves(&evidence.change(case(main, PFC), case(main, variant), bytes))
     };
     section.answer = format!(
-        "The mean number of bytes in a switch {} with NICs that obey and {} with the proxy; the most \
-         that was ever in a switch {} and {}.",
+        "Compared with PFC, the mean number of bytes in a switch {} with sfc-native and {} with sfc-proxy. \
+         The largest number of bytes in a switch {} with sfc-native and {} with sfc-proxy.",
         held(NATIVE, "switch_mean_occupancy_bytes"),
         held(PROXY, "switch_mean_occupancy_bytes"),
         held(NATIVE, "switch_max_occupancy_bytes"),
         held(PROXY, "switch_max_occupancy_bytes"),
     );
     section.text = vec![
-        "Every 2 µs the data in each port and each switch is counted. PFC with static thresholds \
-         holds up to 650 KB for each ingress port before it stops a neighbour; Source Flow Control \
-         speaks up at 100 KB in an egress queue, and what its senders send until they hear it still \
-         comes."
+        "The data in each port and each switch is sampled every 2 µs. PFC with static thresholds holds up \
+         to 650 KB for each ingress port before it stops a neighbor. Source Flow Control sends messages \
+         from 100 KB in an egress queue on. Data that its senders send before a message reaches them \
+         still arrives."
             .to_owned(),
     ];
     let cases = cases(evidence, MAIN);
@@ -48,8 +48,8 @@ pub fn queues(evidence: &Evidence) -> Section {
         occupancy_chart(&heading, range, marks, cases.iter().map(line).collect())
     };
     for (scope, range, caption) in [
-        ("port", (1e3, 1.6e7), "How much waits at a port?"),
-        ("switch", (1e3, 1.7e7), "How much is in a switch?"),
+        ("port", (1e3, 1.6e7), "Distribution of the bytes at a port"),
+        ("switch", (1e3, 1.7e7), "Distribution of the bytes in a switch"),
     ] {
         section.exhibits.push(Exhibit::Lines {
             name: format!("occupancy-{scope}"),
@@ -77,8 +77,8 @@ pub fn queues(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(table(
         "occupancy-numbers",
-        "Bytes that wait, over all ports and switches",
-        "Means over replications. Percentiles are upper edges of bins that are 19 % wide.",
+        "Bytes in the buffers of all ports and switches",
+        "Means over replications. Percentiles are the upper edges of bins that are 19 % wide.",
         &["", "port: mean", "p99", "p99.9", "most", "switch: mean", "p99", "most"],
         super::cases(evidence, ALL_VARIANTS).iter().map(row).collect(),
     ));
@@ -111,20 +111,20 @@ pub(super) fn nics_stopped(evidence: &Evidence, case: Case) -> Measured {
     evidence.share(case, "% of time", |facts| share(facts, facts.known("hosts_paused_ns"), hosts))
 }
 
-/// Who is stopped, by what.
+/// Which ports and NICs are stopped, and by what.
 pub fn pauses(evidence: &Evidence) -> Section {
     let main = main(evidence);
-    let question = "Who is stopped, and what does it cost to say so?";
+    let question = "Pauses and messages";
     let mut section = evidence.section("pauses", question, &["S1", "E7"], &[main]);
     let number_of = |variant, name: &'static str| {
         number(&evidence.number(case(main, variant), "", move |facts| facts.number(name)))
     };
     let stopped = |variant| number(&stopped(evidence, case(main, variant), &[0, 1, 2]));
     section.answer = format!(
-        "PFC takes {} pause frames a run, and ports between switches are stopped for {}. Source Flow \
-         Control takes {} messages and {} pause frames with the proxy, and {} messages with NICs that \
-         obey; ports between switches are then stopped for {} and {}. NICs are stopped as a whole for \
-         {} with PFC, and for {} with the proxy.",
+        "PFC sends {} pause frames per run, and ports between switches are stopped for {}. Source Flow \
+         Control sends {} messages and {} pause frames with sfc-proxy, and {} messages with sfc-native. \
+         Ports between switches are stopped for {} with sfc-proxy and {} with sfc-native. NICs are \
+         stopped as a whole for {} with PFC and for {} with sfc-proxy.",
         number_of(PFC, "pause_frames"),
         stopped(PFC),
         number_of(PROXY, "sfc_messages"),
@@ -136,14 +136,14 @@ pub fn pauses(evidence: &Evidence) -> Section {
         number(&nics_stopped(evidence, case(main, PROXY))),
     );
     section.text = vec![
-        "Counted from the warm-up to the end of arrivals. A port counts as stopped while it may not \
-         send data, whether it has any or not; only ports that lead to another switch count. Reminders are pauses by which edge switches stop their \
-         hosts because of the destination cache; how long destinations are held is summed over hosts \
-         and destinations."
+        "All counts are from the warm-up to the end of arrivals. A port counts as stopped while it may \
+         not send data, whether it has any or not. Only ports that lead to another switch count. \
+         Reminders are pauses by which edge switches stop their hosts because of the destination cache. \
+         The time that destinations are held is summed over hosts and destinations."
             .to_owned(),
-        "All variants are offered the same messages. One that sends clearly fewer packets in the same \
-         time does not carry the load: messages pile up in its hosts as long as new ones come, and its \
-         completion times depend on how long that is."
+        "All variants are offered the same messages. A variant that sends clearly fewer packets in the \
+         same time does not carry the load: messages accumulate in its hosts as long as new ones arrive, \
+         and its completion times depend on the length of the run."
             .to_owned(),
     ];
     let cases = cases(evidence, ALL_VARIANTS);
@@ -167,7 +167,7 @@ pub fn pauses(evidence: &Evidence) -> Section {
         ("BFC collisions, thousands", "bfc_collisions", "", 1e3),
         ("CNPs, thousands", "cnps_sent", "", 1e3),
         ("data packets sent, thousands", "data_packets_sent", "", 1e3),
-        ("packets sent again", "retransmitted_packets", "", 1.0),
+        ("packets retransmitted", "retransmitted_packets", "", 1.0),
     ];
     for (label, name, unit, per) in COUNTERS {
         rows.push(line(label, &|case| {

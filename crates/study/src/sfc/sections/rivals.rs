@@ -12,31 +12,30 @@ use crate::sfc::{
     ALL_VARIANTS, BFC, GROUPS, INCAST, LOSSY, MEDIUM, NATIVE, PFC, PROXY, SHORT, case, main,
 };
 
-/// What else there is.
+/// Variants that are neither PFC nor Source Flow Control.
 pub fn rivals(evidence: &Evidence) -> Section {
     let main = main(evidence);
-    let question = "What do other ways come to?";
+    let question = "Other mechanisms: no flow control, and backpressure per flow";
     let mut names = vec![main];
     names.extend(OPEN_RIVALS.iter().map(|row| row.0));
     let mut section = evidence.section("rivals", question, &["E3a", "E3b", "E3c", "E4"], &names);
     let (left, incasts) = evidence.unfinished_of_group(case(main, LOSSY), INCAST);
     let [left, incasts] = [left, incasts].map(|flows| count(flows as f64));
     section.answer = format!(
-        "The mean completion time of background messages below 10 KB {} without flow control and {} \
-         with BFC, against PFC; without flow control {left} of {incasts} incast messages had not \
+        "Compared with PFC, the mean completion time of background messages below 10 KB {} without flow \
+         control and {} with BFC. Without flow control, {left} of {incasts} incast messages had not \
          finished when the runs ended.",
         moves(&change(evidence, LOSSY, SHORT)),
         moves(&change(evidence, BFC, SHORT)),
     );
     section.text = vec![
-        "Without flow control the same shared memory drops what it has no room for, and go-back-N \
-         sends it again; the end of a message that is lost waits for a timeout of 4 ms, \
-         and a receiver asks for the same packet once in 500 µs at most. BFC (NSDI \
-         2022) pauses single physical queues, hop by hop; here with 32 of them at each port, and with \
-         the same DCQCN, window and shared memory as all others. It is at a disadvantage: at this load \
-         some 40 incast messages wait at once for each uplink of an edge switch, more than there are \
-         queues, so that background messages must share queues with paused ones (collisions are counted \
-         in the section on pauses)."
+        "Without flow control, the same shared memory drops what does not fit, and go-back-N retransmits \
+         it. If the end of a message is lost, the sender waits for a timeout of 4 ms. A receiver requests \
+         the same packet at most once in 500 µs. BFC (NSDI 2022) pauses single physical queues, hop by \
+         hop. Here it has 32 of them at each port, and the same DCQCN, window and shared memory as all \
+         others. BFC is at a disadvantage: at this load, some 40 incast messages wait at once for each \
+         uplink of an edge switch. That is more than there are queues, so background messages share \
+         queues with paused ones (the section on pauses counts the collisions)."
             .to_owned(),
     ];
     let all = cases(evidence, ALL_VARIANTS);
@@ -45,7 +44,7 @@ pub fn rivals(evidence: &Evidence) -> Section {
     let of =
         |variant, series| Comparison::new(variant, series, case(main, PFC), case(main, variant));
     let comparisons = [of(PROXY, 1), of(NATIVE, 2), of(LOSSY, 3), of(BFC, 4)];
-    let caption = "How does the mean completion time change from PFC?";
+    let caption = "Change of the mean completion time from PFC";
     section.exhibits.push(evidence.changes("rivals", caption, "", &comparisons));
     let mut rows = Vec::new();
     for group in GROUPS {
@@ -65,7 +64,8 @@ pub fn rivals(evidence: &Evidence) -> Section {
     section.exhibits.push(table(
         "rivals-times",
         "Completion times",
-        "Means over replications. Flows that had not finished count with the time that they had taken.",
+        "Means over replications. Flows that had not finished count with the time that they had taken until the \
+         end of the run.",
         &["", "mean", "p50", "p99", "p99.9", "unfinished"],
         rows,
     ));
@@ -73,7 +73,7 @@ pub fn rivals(evidence: &Evidence) -> Section {
     section
 }
 
-/// What they need, if that was run.
+/// The same with more queues, more memory or another recovery, if that was run.
 fn needs(evidence: &Evidence) -> Option<Exhibit> {
     let base = case("open-base", PFC);
     let rows: Vec<Vec<String>> = OPEN_RIVALS
@@ -100,9 +100,9 @@ fn needs(evidence: &Evidence) -> Option<Exhibit> {
     (!rows.is_empty()).then(|| {
         table(
             "rivals-needs",
-            "What do they need?",
-            "128 hosts, short runs. A collision is a message that must share a physical queue; \"change\" \
-             is that of the mean from PFC, in percent; messages that are left had not finished.",
+            "BFC with more queues and memory, and other recovery of losses",
+            "128 hosts, short runs. A collision is a message that must share a physical queue. \"Change\" is \
+             that of the mean from PFC, in percent. \"Left\" counts messages that had not finished.",
             &["", "<10 KB", "change", "10 KB–1 MB", "incast", "collisions", "drops", "left"],
             rows,
         )

@@ -14,7 +14,7 @@ const MEMORY: &str = "slide 15";
 const IMPROVES: &str = "L2-CI with ECN improves TCP Performance";
 const REDUCES: &str = "L2-CI can significantly reduce packet drops & reduce buffer requirements";
 
-/// The change of a number to L2-CI.
+/// The change of a number with L2-CI.
 fn change(evidence: &Evidence, from: &'static str, number: fn(&Facts) -> f64) -> Measured {
     evidence.change(case(ENTRIES, from), case(ENTRIES, L2CI), number)
 }
@@ -24,7 +24,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
     Row {
         id: "B4",
         part: "throughput, no flow control",
-        metric: "change of the payload of completed entries, from no flow control to L2-CI",
+        metric: "payload of completed requests, with L2-CI vs. no flow control",
         claimed: IMPROVES,
         source: PERFORMANCE,
         rule: Rule::More(5.0),
@@ -34,7 +34,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
     Row {
         id: "B4",
         part: "throughput, 802.3x",
-        metric: "the same from 802.3x",
+        metric: "payload of completed requests, with L2-CI vs. 802.3x",
         claimed: IMPROVES,
         source: PERFORMANCE,
         rule: Rule::More(5.0),
@@ -44,7 +44,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
     Row {
         id: "B4",
         part: "throughput, RED",
-        metric: "the same from RED that drops",
+        metric: "payload of completed requests, with L2-CI vs. RED that drops",
         claimed: IMPROVES,
         source: PERFORMANCE,
         rule: Rule::More(5.0),
@@ -54,7 +54,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
     Row {
         id: "B4",
         part: "response time, no flow control",
-        metric: "change of the mean response time, from no flow control to L2-CI",
+        metric: "mean response time, with L2-CI vs. no flow control",
         claimed: IMPROVES,
         source: PERFORMANCE,
         rule: Rule::Less(5.0),
@@ -64,7 +64,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
     Row {
         id: "B4",
         part: "response time, 802.3x",
-        metric: "the same from 802.3x",
+        metric: "mean response time, with L2-CI vs. 802.3x",
         claimed: IMPROVES,
         source: PERFORMANCE,
         rule: Rule::Less(5.0),
@@ -74,7 +74,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
     Row {
         id: "B4",
         part: "response time, RED",
-        metric: "the same from RED that drops",
+        metric: "mean response time, with L2-CI vs. RED that drops",
         claimed: IMPROVES,
         source: PERFORMANCE,
         rule: Rule::Less(5.0),
@@ -84,7 +84,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
     Row {
         id: "B4",
         part: "blocking at client 1",
-        metric: "entries of client 1 at server 2, from L2-CI to 802.3x",
+        metric: "payload of completed requests of client 1 at server 2, with 802.3x vs. L2-CI",
         claimed: "HOL Blocking at Client1 for Client1-Server2 traffic",
         source: SIMPLE,
         rule: Rule::Less(5.0),
@@ -97,7 +97,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
     Row {
         id: "B5",
         part: "drops, no flow control",
-        metric: "packets lost with L2-CI, of those lost without flow control",
+        metric: "packets lost with L2-CI, as a share of those lost without flow control",
         claimed: REDUCES,
         source: MEMORY,
         rule: Rule::AtMost(10.0),
@@ -107,7 +107,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
     Row {
         id: "B5",
         part: "drops, RED",
-        metric: "the same of those lost with RED that drops",
+        metric: "packets lost with L2-CI, as a share of those lost with RED that drops",
         claimed: REDUCES,
         source: MEMORY,
         rule: Rule::AtMost(10.0),
@@ -127,7 +127,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
     Row {
         id: "B5",
         part: "memory, no flow control",
-        metric: "change of the mean memory in use, from no flow control to L2-CI",
+        metric: "mean memory in use, with L2-CI vs. no flow control",
         claimed: REDUCES,
         source: MEMORY,
         rule: Rule::Less(5.0),
@@ -137,7 +137,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
     Row {
         id: "B5",
         part: "memory, 802.3x",
-        metric: "the same from 802.3x",
+        metric: "mean memory in use, with L2-CI vs. 802.3x",
         claimed: REDUCES,
         source: MEMORY,
         rule: Rule::Less(5.0),

@@ -11,17 +11,17 @@ use crate::claim::Claim;
 pub const CLAIMS: &[Claim] = &[
     Claim::new(
         "B2a",
-        "Directional Mechanisms reduce HOL Blocking at Tx Ports [throughput and latency against 802.3x \
-         that counts what waits for an output]",
+        "Directional Mechanisms reduce HOL Blocking at Tx Ports [throughput and latency compared with \
+         802.3x measured at output ports]",
     ),
     Claim::new(
         "B2b",
-        "Directional Mechanisms reduce HOL Blocking at Tx Ports [against 802.3x that counts what came \
-         in]",
+        "Directional Mechanisms reduce HOL Blocking at Tx Ports [compared with 802.3x measured at \
+         input ports]",
     ),
     Claim::new(
         "B2c",
-        "Directional Mechanisms reduce HOL Blocking at Tx Ports [against no flow control]",
+        "Directional Mechanisms reduce HOL Blocking at Tx Ports [compared with no flow control]",
     ),
     Claim::new(
         "B2d",
@@ -30,13 +30,13 @@ pub const CLAIMS: &[Claim] = &[
     Claim::new("B2e", "802.3x = 0, DRC_RED_ECN = 0 [drops, of the backplane too]"),
     Claim::new(
         "B3a",
-        "Directional Mechanisms also show benefit in Multi-stage Topologies [against 802.3x that counts \
-         what waits for an output]",
+        "Directional Mechanisms also show benefit in Multi-stage Topologies [compared with 802.3x \
+         measured at output ports]",
     ),
     Claim::new(
         "B3b",
-        "Directional Mechanisms also show benefit in Multi-stage Topologies [against 802.3x that counts \
-         what came in]",
+        "Directional Mechanisms also show benefit in Multi-stage Topologies [compared with 802.3x \
+         measured at input ports]",
     ),
     Claim::new(
         "B3d",
@@ -54,6 +54,7 @@ pub const CLAIMS: &[Claim] = &[
         "B8a",
         "Drops: NoFC_RED = 2373, 802.3x = 0, NoFC_RED_ECN = 105, DRC_RED_ECN = 0 [32 KB per port]",
     ),
-    Claim::new("B8b", "L2-CI/ECN maintains performance even with small switch buffers"),
+    Claim::new("B8b", "L2-CI/ECN maintains performance even with small switch buffers")
+        .told(mixed::by_memory),
     Claim::new("B9", "Addition of DRC eliminates drops and response spikes."),
 ];

@@ -1,4 +1,4 @@
-//! Database entries over one switch: slides 13 to 15.
+//! Requests to databases over one switch: slides 13 to 15.
 
 use floodway_report::study::Section;
 
@@ -14,7 +14,7 @@ use crate::short_range::{
 
 /// Claims B4 and B5.
 pub fn entries(evidence: &Evidence) -> Section {
-    let question = "What does L2 Congestion Indication do for requests over TCP?";
+    let question = "Requests over TCP and one switch: L2 Congestion Indication";
     let mut section = evidence.section("entries", question, &["B4", "B5"], &[ENTRIES]);
     if !evidence.has(case(ENTRIES, NO_CONTROL)) {
         return section;
@@ -25,29 +25,30 @@ pub fn entries(evidence: &Evidence) -> Section {
     let to_server_2 = |facts: &Facts| entered_by(facts, TO_SERVER_2);
     let blocked = evidence.change(case(ENTRIES, L2CI), case(ENTRIES, PAUSE), to_server_2);
     section.answer = format!(
-        "L2 Congestion Indication changes what clients enter by {} against no flow control, {} against \
-         802.3x and {} against RED that drops, and the mean response time by {}, {} and {}. With 802.3x \
-         what client 1 enters at the idle server 2 {} against L2-CI, because server 1 stops it.",
+        "L2 Congestion Indication changes the payload of completed requests by {} and the mean response \
+         time by {} compared with no flow control, by {} and {} compared with 802.3x, and by {} and {} \
+         compared with RED that drops. With 802.3x, compared with L2-CI, the payload of client 1 at the \
+         idle server 2 {}, because server 1 stops the client.",
         change(NO_CONTROL, entered),
-        change(PAUSE, entered),
-        change(RED, entered),
         change(NO_CONTROL, response),
+        change(PAUSE, entered),
         change(PAUSE, response),
+        change(RED, entered),
         change(RED, response),
         moves(&blocked),
     );
     section.text = vec![
-        "Client 1 enters records at both servers, clients 2 and 3 at server 1, each with eight entries \
-         under way on a connection whose window is 64 KB; a new one begins when one is complete. Three \
-         windows are more than the 150 KB of memory that all ports share. TCP is that of 2004: \
-         NewReno with SACK, three duplicate acknowledgements, and timeouts of at least 200 ms, a \
-         thousand times as long as a round trip. That is what the losses cost."
+        "Client 1 sends requests (database entries) to both servers, clients 2 and 3 to server 1. Each has \
+         eight requests outstanding on a connection with a window of 64 KB; a new one begins when one is \
+         complete. Three windows are more than the 150 KB of memory that all ports share. TCP is that of \
+         2004: NewReno with SACK, three duplicate acknowledgements, and timeouts of at least 200 ms, a \
+         thousand times as long as a round trip. These timeouts are the cost of losses."
             .to_owned(),
-        "The switch marks in the Ethernet frame by the average of its memory, and the receiving node \
-         makes ECN of it, which the client answers like RFC 3168. Packets that are not ECN-capable pass, \
-         where a switch that marks ECN itself drops them; with RED on the memory of the whole \
-         switch these are the acknowledgements on their way through ports where nothing waits, and \
-         with them the servers' answers."
+        "The switch marks Ethernet frames by the average use of its memory. The receiving node converts \
+         the mark to ECN, to which the client responds as in RFC 3168. Packets that are not ECN-capable \
+         pass, whereas a switch that marks ECN itself drops them. With RED on the memory of the whole \
+         switch, these would be the acknowledgements that pass through ports without a queue, and with \
+         them the servers' responses."
             .to_owned(),
     ];
     let cases: Vec<(Case, &str, usize)> = OVER_ENTRIES
@@ -58,7 +59,7 @@ pub fn entries(evidence: &Evidence) -> Section {
         evidence,
         (
             "entries-over-time",
-            "How much is entered, and how long do entries take?",
+            "Throughput and largest response time over time",
             "The first replication, in windows of a hundredth of it.",
         ),
         &cases,
@@ -67,8 +68,8 @@ pub fn entries(evidence: &Evidence) -> Section {
         evidence,
         (
             "entries-memory",
-            "How much of the shared memory is in use?",
-            "The first replication, means of samples every millisecond. The memory has 150 KB.",
+            "Shared memory in use over time",
+            "The first replication; means of samples taken every millisecond. The memory has 150 KB.",
         ),
         &cases,
     ));
@@ -90,12 +91,12 @@ pub fn entries(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(table(
         "entries-numbers",
-        "The same in numbers",
-        "Means over replications, from 0.1 s on; losses from the beginning, \"early\" those of the \
-         first 0.1 s.",
+        "Throughput, response times and losses",
+        "Means over replications from 0.1 s on; losses are counted from the beginning. \"Early\" losses are \
+         those of the first 0.1 s.",
         &[
             "",
-            "entered",
+            "throughput",
             "client 1 at server 1",
             "client 1 at server 2",
             "mean response",

@@ -1,4 +1,4 @@
-//! Database entries over several stages with one slow link: slides 16 to 18.
+//! Requests to databases over several stages with one slow link: slides 16 to 18.
 
 use floodway_report::study::Section;
 
@@ -13,7 +13,7 @@ use crate::short_range::{DRC_L2CI, L2CI, OVER_MIXED, PAUSE, RED, case};
 
 /// Claims B6 to B9.
 pub fn mixed(evidence: &Evidence) -> Section {
-    let question = "Can requests over TCP do with little memory, and without losses?";
+    let question = "Requests over TCP and several stages, with little memory";
     let names: Vec<&'static str> = PORTS.map(plan::mixed).to_vec();
     let claims = ["B6", "B7a", "B7b", "B8a", "B8b", "B9"];
     let mut section = evidence.section("mixed", question, &claims, &names);
@@ -28,12 +28,12 @@ pub fn mixed(evidence: &Evidence) -> Section {
     let runs =
         |variant| PORTS.map(|kb| evidence.runs(of(kb, variant)).count()).iter().sum::<usize>();
     section.answer = format!(
-        "With 64 KB per port a run loses {} with RED that drops and {} with L2 Congestion Indication, \
-         with 32 KB {} and {}; {} runs with 802.3x lose {} packets in all, and {} with Directional Rate \
-         Control {}. What clients enter {} from RED to L2-CI (64 KB), and {} if Directional Rate Control \
-         stands beside it, while the largest response time of a run {} (32 KB). 802.3x alone, without \
-         RED, carries most: from it to all three together what clients enter {}, and the largest \
-         response time {} (64 KB).",
+        "With 64 KB per port, a run loses {} with RED that drops and {} with L2 Congestion Indication; with \
+         32 KB, it loses {} and {}. {} runs with 802.3x lose {} packets in total, and {} runs with \
+         Directional Rate Control lose {}. With L2-CI, compared with RED that drops, the payload of \
+         completed requests {} (64 KB). With Directional Rate Control in addition, it {} (64 KB), and the \
+         largest response time of a run {} (32 KB). With Directional Rate Control, RED and L2-CI, \
+         compared with 802.3x alone, the payload {}, and the largest response time {} (64 KB).",
         lose(64, RED),
         lose(64, L2CI),
         lose(32, RED),
@@ -49,11 +49,11 @@ pub fn mixed(evidence: &Evidence) -> Section {
         change(64, PAUSE, DRC_L2CI, largest_response),
     );
     section.text = vec![
-        "Six clients on three access switches enter records at two servers behind a core switch; one \
-         client has a link of 1 Gb/s. The deck's picture is not in its text: that the peak is that of \
-         two links of 10 Gb/s and that all clients send to all servers is what this reconstruction rests \
-         on. How long the deck's runs were is not said either, so that its numbers of drops can be \
-         compared with each other only. Here a run has 2 s."
+        "Six clients on three access switches send requests to two servers behind a core switch. One \
+         client has a link of 1 Gb/s. The deck's picture is not in its text. This reconstruction rests on \
+         two points: the peak is that of two links of 10 Gb/s, and all clients send to all servers. The \
+         deck does not say either how long its runs were, so its numbers of drops can only be compared \
+         with each other. Here a run has 2 s, or less in the quick version."
             .to_owned(),
     ];
     for kb in PORTS {
@@ -65,9 +65,7 @@ pub fn mixed(evidence: &Evidence) -> Section {
             evidence,
             (
                 &format!("mixed-{kb}-over-time"),
-                &format!(
-                    "How much is entered, and how long do entries take, with {kb} KB per port?"
-                ),
+                &format!("Throughput and largest response time over time, {kb} KB per port"),
                 "The first replication, in windows of a hundredth of it. A timeout takes 200 ms.",
             ),
             &cases,
@@ -89,15 +87,15 @@ pub fn mixed(evidence: &Evidence) -> Section {
     let rows = PORTS.iter().flat_map(|kb| OVER_MIXED.iter().map(move |of| (*kb, of)));
     section.exhibits.push(table(
         "mixed-numbers",
-        "The same in numbers",
-        "Means over replications, from 0.1 s on; losses from the beginning, \"early\" those of the \
-         first 0.1 s. The deck has drops of 2554, 0, 72 and 0 with 64 KB and 2373, 0, 105 and 0 with \
+        "Losses, throughput and response times",
+        "Means over replications from 0.1 s on; losses are counted from the beginning. \"Early\" losses are \
+         those of the first 0.1 s. The deck has drops of 2554, 0, 72 and 0 with 64 KB and 2373, 0, 105 and 0 with \
          32 KB.",
         &[
             "",
             "lost",
             "early",
-            "entered",
+            "throughput",
             "above L2",
             "mean response",
             "largest",

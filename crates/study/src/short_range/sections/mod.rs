@@ -1,4 +1,4 @@
-//! The sections of the report: each experiment a question, its charts, an answer in one sentence.
+//! The sections of the report: each has a heading, an answer in one sentence, charts and tables.
 
 mod entries;
 mod mixed;
@@ -57,9 +57,9 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
     vec![
         format!(
             "In the backplane, over buffers of 8 to 512 KB per port, Directional Rate Control changes \
-             throughput by {} and mean latency by {} against 802.3x measured at output ports, and by {} \
-             and {} against 802.3x measured at input ports. If it only stops directions and lets them \
-             go, throughput changes by {} against the latter.",
+             throughput by {} and mean latency by {} compared with 802.3x measured at output ports, and by \
+             {} and {} compared with 802.3x measured at input ports. If it only stops directions, it \
+             changes throughput by {} compared with 802.3x measured at input ports.",
             change(PAUSE_EGRESS, DRC, carried),
             change(PAUSE_EGRESS, DRC, latency),
             change(PAUSE, DRC, carried),
@@ -67,27 +67,27 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
             change(PAUSE, DRC_STOP, carried),
         ),
         format!(
-            "L2 Congestion Indication changes the payload of completed database entries by {} against no \
-             flow control, {} against 802.3x and {} against RED that drops; it changes the mean response \
-             time by {}, {} and {}.",
+            "L2 Congestion Indication changes the payload of completed requests by {} and the mean response \
+             time by {} compared with no flow control, by {} and {} compared with 802.3x, and by {} and {} \
+             compared with RED that drops.",
             requests(NO_CONTROL, entered),
-            requests(PAUSE, entered),
-            requests(RED, entered),
             requests(NO_CONTROL, response),
+            requests(PAUSE, entered),
             requests(PAUSE, response),
+            requests(RED, entered),
             requests(RED, response),
         ),
         // The deck shows these numbers in an order that hides this comparison.
         format!(
-            "In the network of slides 16 to 18, in which every client sends to every server, plain \
-             802.3x comes to {entered_pause} of entries and a slowest request of {slowest_pause}, L2 \
-             Congestion Indication to {entered_l2ci} and {slowest_l2ci}, and both mechanisms of the deck \
-             together to {entered_drc} and {slowest_drc} (64 KB per port)."
+            "In the network of slides 16 to 18, in which every client sends to every server, plain 802.3x \
+             completes requests of {entered_pause} with a largest response time of {slowest_pause}. L2 \
+             Congestion Indication comes to {entered_l2ci} and {slowest_l2ci}, and both mechanisms of the \
+             deck together to {entered_drc} and {slowest_drc} (64 KB per port)."
         ),
         format!(
-            "Over several stages with 64 KB per port a run loses {} with RED that drops, {} with L2 \
-             Congestion Indication, and {} in all runs with 802.3x and {} with Directional Rate \
-             Control; with 32 KB {}, {}, {} and {}.",
+            "In that network with 64 KB per port, a run loses {} with RED that drops and {} with L2 \
+             Congestion Indication; all runs together lose {} with 802.3x and {} with Directional Rate \
+             Control. With 32 KB these numbers are {}, {}, {} and {}.",
             lose(64, RED),
             lose(64, L2CI),
             number(&lost(evidence, case(mixed(64), PAUSE))),

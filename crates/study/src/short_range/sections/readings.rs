@@ -1,4 +1,4 @@
-//! What the deck leaves open, and what its choices do.
+//! What the deck leaves open, and the effect of each choice.
 
 use floodway_report::study::Section;
 use floodway_report::words;
@@ -36,7 +36,7 @@ fn count(evidence: &Evidence, of: Case) -> String {
 
 /// Of the sweeps.
 pub fn sweeps(evidence: &Evidence) -> Section {
-    let question = "Which open choices decide what Directional Rate Control gains?";
+    let question = "Gain of Directional Rate Control by reading";
     let networks = ["backplane", "multistage"];
     let all = || SWEEP_READINGS.iter().chain(MULTISTAGE_READINGS);
     let names = networks.iter().flat_map(|of| all().map(move |row| plan::reading(of, row.0)));
@@ -86,32 +86,32 @@ pub fn sweeps(evidence: &Evidence) -> Section {
     ];
     let [all, egress, ingress, stop] = gains;
     section.answer = format!(
-        "With 64 KB per port Directional Rate Control carries clearly more than 802.3x measured at \
-         output ports in {egress} of {all} readings, and more than 802.3x measured at input ports in \
-         {ingress}; if it only stops directions and lets them go, in {stop}.",
+        "With 64 KB per port, Directional Rate Control has a clearly larger throughput than 802.3x \
+         measured at output ports in {egress} of {all} readings, and than 802.3x measured at input ports \
+         in {ingress}. If it only stops directions, the latter number is {stop}.",
     );
     section.text = vec![
-        "Each row is another choice. Changes in percent with 95 % intervals: of what is carried, and of \
-         the mean latency, from 802.3x measured at output (\"out\") and at input ports (\"in\") to \
-         Directional Rate Control as it stands, which halves rates, and to the reading that only stops \
-         directions. \"Lost\" counts frames in all replications. Choices of Directional Rate Control \
-         leave 802.3x as it is."
+        "Each row is a reading that makes one other choice. Changes of throughput and of mean latency are in \
+         percent with 95 % intervals: from 802.3x measured at output ports (\"out\") and at input ports \
+         (\"in\") to Directional Rate Control as it stands, which halves rates, and to Directional Rate \
+         Control that only stops directions. \"Lost\" counts frames in all replications. Choices for \
+         Directional Rate Control do not change 802.3x."
             .to_owned(),
     ];
     for (network, rows) in tables.into_iter().filter(|(_, rows)| rows.len() > 1) {
         section.exhibits.push(table(
             &format!("{network}-readings"),
-            &format!("What each choice does: {network}, 64 KB per port"),
+            &format!("Effect of each choice: {network}, 64 KB per port"),
             "",
             &[
                 "",
-                "DRC carries",
+                "DRC: throughput",
                 "from out",
                 "from in",
                 "latency: out",
                 "in",
                 "lost",
-                "stops only carries",
+                "stops only: throughput",
                 "from out",
                 "from in",
                 "latency: out",
@@ -126,7 +126,7 @@ pub fn sweeps(evidence: &Evidence) -> Section {
 
 /// Of entries.toml.
 pub fn entries(evidence: &Evidence) -> Section {
-    let question = "Which open choices decide what L2 Congestion Indication gains?";
+    let question = "Gain of L2 Congestion Indication by reading";
     let names: Vec<&'static str> =
         ENTRIES_READINGS.iter().map(|of| plan::reading(ENTRIES, of.0)).collect();
     let mut section = evidence.section("entries-readings", question, &["B4", "B5"], &names);
@@ -144,17 +144,18 @@ pub fn entries(evidence: &Evidence) -> Section {
         rows.iter().filter(clear).count()
     };
     section.answer = format!(
-        "Of {} readings clients enter clearly more with L2-CI than without flow control in {}, than \
-         with 802.3x in {} and than with RED that drops in {}.",
+        "In {} readings, the payload of completed requests is clearly larger with L2-CI than without flow \
+         control in {}, than with 802.3x in {} and than with RED that drops in {}.",
         rows.len(),
         up(NO_CONTROL),
         up(PAUSE),
         up(RED),
     );
     section.text = vec![
-        "Each row is another choice, in runs of 1 s. Changes to L2-CI in percent, with 95 % intervals. \
-         Where a single client that waits for a timeout decides, replications differ so much that few \
-         of them tell little."
+        "Each row is a reading that makes one other choice, in runs of 1 s. Changes from the other \
+         mechanism to L2-CI are in percent with 95 % intervals; changes above +400 % are factors. If the \
+         result depends on a single client that waits for a timeout, replications differ so much that \
+         the intervals of a few are wide."
             .to_owned(),
     ];
     let row = |(name, label): &(&'static str, &str)| {
@@ -168,11 +169,11 @@ pub fn entries(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(table(
         "entries-readings",
-        "What each choice does",
+        "Effect of each choice",
         "\"Lost\" counts packets in all replications: no flow control, 802.3x, RED, L2-CI.",
         &[
             "",
-            "L2-CI enters",
+            "L2-CI: throughput",
             "from none",
             "from 802.3x",
             "from RED",
@@ -188,7 +189,7 @@ pub fn entries(evidence: &Evidence) -> Section {
 
 /// Of mixed.toml.
 pub fn mixed(evidence: &Evidence) -> Section {
-    let question = "Which open choices decide drops and spikes?";
+    let question = "Drops and response times by reading";
     let names: Vec<&'static str> =
         MIXED_READINGS.iter().map(|of| plan::reading("mixed", of.0)).collect();
     let claims = ["B7a", "B7b", "B8a", "B8b", "B9"];
@@ -208,7 +209,7 @@ pub fn mixed(evidence: &Evidence) -> Section {
         ratio.is_some_and(|ratio| ratio <= 10.0)
     };
     section.answer = format!(
-        "Of {} readings nothing is lost with 802.3x in {} and with Directional Rate Control in {}; L2-CI \
+        "In {} readings, nothing is lost with 802.3x in {} and with Directional Rate Control in {}. L2-CI \
          alone loses at most a tenth of what RED drops in {}.",
         rows.len(),
         without_loss(PAUSE),
@@ -216,7 +217,8 @@ pub fn mixed(evidence: &Evidence) -> Section {
         rows.iter().filter(few).count(),
     );
     section.text = vec![
-        "Each row is another choice, in runs of 1 s with 64 KB per port; means over replications."
+        "Each row is a reading that makes one other choice, in runs of 1 s with 64 KB per port. Numbers are \
+         means over replications."
             .to_owned(),
     ];
     let row = |(name, label): &(&'static str, &str)| {
@@ -231,21 +233,21 @@ pub fn mixed(evidence: &Evidence) -> Section {
     };
     section.exhibits.push(table(
         "mixed-readings",
-        "What each choice does",
+        "Effect of each choice",
         "\"Largest\" is the largest response time of any replication.",
         &[
             "",
             "RED: lost",
-            "entered",
+            "throughput",
             "largest",
             "802.3x: lost",
-            "entered",
+            "throughput",
             "largest",
             "L2-CI: lost",
-            "entered",
+            "throughput",
             "largest",
             "with DRC: lost",
-            "entered",
+            "throughput",
             "largest",
         ],
         rows.iter().map(row).collect(),

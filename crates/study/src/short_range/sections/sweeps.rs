@@ -1,4 +1,4 @@
-//! Throughput and latency against the buffer per port: slides 8 and 10.
+//! Throughput and latency by the buffer per port: slides 8 and 10.
 
 use floodway_report::chart::{Axis, Line, Lines};
 use floodway_report::study::{Exhibit, Section};
@@ -20,19 +20,20 @@ type Sweep = (&'static str, fn(u32) -> &'static str, &'static str);
 const BACKPLANE: Sweep = ("backplane", plan::backplane, PEAK_BACKPLANE);
 const MULTISTAGE: Sweep = ("multistage", plan::multistage, PEAK_MULTISTAGE);
 
-const MODEL: &str = "Sources always have another message, to another node drawn at random, and a node \
-     brings frames to its port as soon as that has room: its buffer is part of the latency, and is full. The \
-     memory of a port, of nodes and switches alike, is what varies. 802.3x is measured in two ways, \
-     because the deck does not say in which: by what came in by a port, which each port then has memory \
-     for, or by what waits to go out by one. Directional Rate Control is measured at the output, as the deck has it; \
-     how rates follow its two bits is assumed, and so there are two readings of it.";
+const MODEL: &str = "Sources always have another message, to another node drawn at random. A node passes \
+     frames to its port as soon as that has room, so its buffer is full and is part of the latency. The \
+     experiments differ in the memory per port, of nodes and switches alike. The deck does not say where \
+     802.3x is measured, so there are two variants: by the data that came in by a port, for which each port \
+     then has memory, or by the data that waits for an output port. Directional Rate Control is measured at \
+     the output, as in the deck. How rates follow its two bits is assumed, so there are two variants of it: \
+     one lowers rates and stops directions, the other only stops directions.";
 
 /// Claims B1 and B2.
 pub fn backplane(evidence: &Evidence) -> Section {
     sweep(
         evidence,
         BACKPLANE,
-        "What does a backplane carry, and how soon?",
+        "Throughput and latency of a backplane",
         &["B1", "B2a", "B2b", "B2c", "B2d", "B2e"],
         "Sixteen nodes at 10 Gb/s around one switch.",
     )
@@ -43,12 +44,12 @@ pub fn multistage(evidence: &Evidence) -> Section {
     sweep(
         evidence,
         MULTISTAGE,
-        "What does a network of several stages carry, and how soon?",
+        "Throughput and latency of a network of several stages",
         &["B3a", "B3b", "B3d"],
-        "Twelve nodes on three switches, with a link from each of these to each of four more. The \
-         deck's picture of the network is not in its text. A direction between the stages leads to \
-         four nodes, so that to slow it down slows down what goes to all of them: Directional Rate \
-         Control separates less here.",
+        "Twelve nodes on three switches, each of which has a link to each of four more switches. The deck's \
+         picture of the network is not in its text. A direction between the stages leads to four nodes, \
+         so slowing it down affects the data to all of them. Directional Rate Control separates less \
+         here.",
     )
 }
 
@@ -70,9 +71,9 @@ fn sweep(
     let most = evidence.number(case(peak, NO_CONTROL), "Gb/s", carried);
     section.answer = format!(
         "Without contention the network carries {}. Over {} to {} KB per port, Directional Rate Control \
-         changes throughput by {} and mean latency by {} against 802.3x measured at output ports, by {} \
-         and {} against 802.3x measured at input ports, and by {} and {} against no flow control, which \
-         loses frames. If it only stops directions and lets them go, the changes are {} and {} against \
+         changes throughput by {} and mean latency by {} compared with 802.3x measured at output ports, by \
+         {} and {} compared with 802.3x measured at input ports, and by {} and {} compared with no flow \
+         control, which loses frames. If it only stops directions, the changes are {} and {} compared with \
          802.3x measured at input ports.",
         number(&most),
         run[0],
@@ -143,11 +144,11 @@ fn sweep(
     let rows = run.iter().flat_map(|kb| SWEPT.iter().map(move |variant| (kb, variant)));
     section.exhibits.push(table(
         &format!("{name}-numbers"),
-        "The same in numbers",
-        "\"Lost\" counts frames in all replications. With 802.3x at the input there is room for what \
-         is on the way. At the output fifteen neighbours, or seven, can send more than is left above \
-         the threshold, with 802.3x and with Directional Rate Control.",
-        &["", "carried", "mean latency", "median", "p99", "lost"],
+        "Throughput, latency and losses by memory per port",
+        "\"Lost\" counts frames in all replications. With 802.3x measured at input ports, there is room for \
+         the data in flight. Measured at output ports, fifteen neighbors, or seven, can send more than \
+         fits above the threshold, both with 802.3x and with Directional Rate Control.",
+        &["", "throughput", "mean latency", "median", "p99", "lost"],
         rows.map(|(kb, variant)| row(kb, variant)).collect(),
     ));
     section
