@@ -77,7 +77,7 @@ pub fn readings(evidence: &Evidence) -> Section {
             views.len(),
         ),
         "The ratio of completion times with isolation to without shows the gain of isolation. The main \
-         effect of a choice is the change of this ratio from the readings with other choices of the \
+         effect of a choice is the change of this ratio from the readings with the first choice of the \
          factor to those with this choice, averaged over the other factors. Above 0, the choice reduces \
          the gain of isolation. The 95 % intervals are over replications, each of which has the same \
          traffic in all readings."
