@@ -269,7 +269,7 @@ fn errors_come_before_anything_runs() {
         (
             &["--until", "fct_p99_ns", "--at-most", "2", "--replications", "5"],
             2,
-            "error: at_most is 2, but the scenario asks for 5 replications at least\n",
+            "error: at_most is 2, but the scenario requires at least 5 replications\n",
         ),
         (
             &["--vary", "workload.0.incast.bytes=1KB..2KB/1000000000"],
