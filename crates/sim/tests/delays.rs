@@ -198,7 +198,7 @@ fn all_delays_add_up() {
             spec.switch.overflow = overflow::Spec::Trim(Default::default());
             spec.switch.queue.size = Bytes(40_000);
         },
-        |spec| spec.host.memory = Some(Bytes(20_000)),
+        |spec| spec.host.buffer = Some(Bytes(20_000)),
     ];
     for (number, change) in specs.into_iter().enumerate() {
         let mut spec = packets(clos(4, 2, 8), busy_flows());
