@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use floodway_report::Directory;
 use floodway_report::directory::Results;
 use floodway_report::manifest::Record;
 use floodway_scenario::{Overrides, Scenario, Variant};
@@ -11,6 +12,17 @@ use crate::options::StoredRun;
 use crate::output;
 
 impl StoredRun {
+    /// The results.
+    pub fn open(&self) -> Result<Results, Failure> {
+        if self.results.is_file() {
+            return Err(Failure::Unknown(format!(
+                "`{}` is a file: give the results directory that `floodway run` wrote",
+                output::path(&self.results)
+            )));
+        }
+        Ok(Directory::open(&self.results)?)
+    }
+
     /// The run.
     pub fn record<'a>(&self, results: &'a Results) -> Result<&'a Record, Failure> {
         let manifest = &results.manifest;

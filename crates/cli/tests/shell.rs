@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::common::{command, floodway, json, place, said, word};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "bench",
     "check",
     "compare",
@@ -18,6 +18,7 @@ const COMMANDS: [&str; 13] = [
     "schema",
     "study",
     "sweep",
+    "why",
 ];
 
 #[test]
@@ -48,7 +49,7 @@ fn the_manual_has_a_page_for_every_command() {
     let folder = place("man1");
     let said = floodway(&["man", "--out", word(&folder)]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    assert_eq!(said.out, format!("18 pages in {}\n", folder.display()));
+    assert_eq!(said.out, format!("19 pages in {}\n", folder.display()));
     let mut names: Vec<_> =
         fs::read_dir(&folder).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();

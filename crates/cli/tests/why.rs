@@ -28,9 +28,9 @@ xon = "10KB"
 name = "incast"
 [workload.list]
 flow = [
-    { src = 1, dst = 0, bytes = 200000, start = "0us" },
-    { src = 2, dst = 0, bytes = 200000, start = "0us" },
-    { src = 2, dst = 3, bytes = 5000, start = "10us" },
+    { src = 1, dst = 0, bytes = "200KB", start = "0us" },
+    { src = 2, dst = 0, bytes = "200KB", start = "0us" },
+    { src = 2, dst = 3, bytes = "5KB", start = "10us" },
 ]
 "#;
 
@@ -65,7 +65,7 @@ fn parts_add_up_to_the_completion_time() {
     let pause = &paused.expect("it is paused")["pause"];
     assert!(pause["root"].as_str().unwrap().ends_with("to host 0"), "{pause}");
     let group = &value["groups"][0];
-    assert_eq!((&group["workload"], &group["flows"]), (&"incast".into(), &3.into()));
+    assert_eq!((&group["workload"], &group["flows"]), (&"incast".into(), &1.into()));
 }
 
 #[test]
@@ -74,12 +74,12 @@ fn the_text_names_causes_and_places() {
     let said = floodway(&["why", word(&out), "--slowest", "1"]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
     for words in [
-        ": 3 flows take ",
+        "incast, <100 KB: 1 flow takes ",
         "Share of the completion time",
         "ideal: serialization and propagation",
         "Roots of pauses",
         "to host 0",
-        "Flow 2 (incast): host 2 to host 3, 5 KB, started at 10 us, took ",
+        "Flow 2 (incast): host 2 to host 3, 5.00 KB, started at 10.0 µs, took ",
     ] {
         assert!(said.out.contains(words), "{words}:\n{}", said.out);
     }
@@ -98,8 +98,8 @@ fn what_cannot_be_explained_is_refused() {
         &["why", word(&out), "--variant", "other"],
         "choose one with --variant and --replication",
     );
-    refused(&["why", word(&file)], "incast.toml");
+    refused(&["why", word(&file)], "incast.toml` is a file: give the results directory that");
     // Other traffic under the same name.
-    fs::write(&file, INCAST.replace("5000", "6000")).unwrap();
+    fs::write(&file, INCAST.replace("5KB", "6KB")).unwrap();
     refused(&["why", word(&out)], "is not what it was when");
 }

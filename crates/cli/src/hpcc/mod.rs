@@ -5,7 +5,6 @@ mod compare;
 mod export;
 
 use floodway_model::tables::flows;
-use floodway_report::Directory;
 use floodway_scenario::fct::{self, Completed, Flow};
 
 use crate::failure::Failure;
@@ -16,7 +15,7 @@ pub use export::export;
 
 /// The flows with a size of the run that was asked for.
 fn flows(options: &RunSelection) -> Result<Vec<Flow>, Failure> {
-    let results = Directory::open(&options.run.results)?;
+    let results = options.run.open()?;
     let record = options.run.record(&results)?;
     let scenario = options.run.scenario(&results)?;
     let variant = scenario.variant(&record.variant)?;

@@ -149,8 +149,9 @@ impl Explanation {
 
     /// The roots of pauses, those that cost the followed flows most first.
     pub fn roots(&self) -> Vec<Root> {
-        let mut roots: BTreeMap<(NodeId, usize, usize), (Root, BTreeMap<FlowId, usize>)> =
-            BTreeMap::new();
+        // With each root, how often each flow had most bytes in it.
+        type Counted = (Root, BTreeMap<FlowId, usize>);
+        let mut roots: BTreeMap<(NodeId, usize, usize), Counted> = BTreeMap::new();
         let place = |queue: &Queue| (queue.node, queue.port, queue.class);
         for pause in &self.explained.pauses {
             let Some(queue) = pause.root else { continue };

@@ -8,7 +8,6 @@ use std::sync::atomic::AtomicBool;
 
 use floodway_model::FlowId;
 use floodway_model::tables::flows;
-use floodway_report::Directory;
 use floodway_report::manifest::{Record, hex};
 use floodway_report::metrics::SizeClasses;
 use floodway_scenario::Scenario;
@@ -21,7 +20,7 @@ use explained::{Explanation, Flow};
 
 /// Explains the delays of flows.
 pub fn why(options: &WhyOptions) -> Result<(), Failure> {
-    let results = Directory::open(&options.run.results)?;
+    let results = options.run.open()?;
     let record = options.run.record(&results)?;
     let scenario = options.run.scenario(&results)?;
     let variant = scenario.variant(&record.variant)?;

@@ -65,7 +65,10 @@ fn sentence(of: &Explanation, which: (usize, usize), group: &Group) -> String {
     let mean = words::time(group.total.as_ns() / group.flows as f64);
     let excess = Duration(group.total.0 - ideal(group).0);
     let most = KINDS.iter().filter_map(|(kind, words)| Some((*group.by_kind.get(kind)?, *words)));
-    let mut text = format!("{}: {} flows take {mean} on average", name(of, which), group.flows);
+    let mut text = match group.flows {
+        1 => format!("{}: 1 flow takes {mean}", name(of, which)),
+        flows => format!("{}: {flows} flows take {mean} on average", name(of, which)),
+    };
     match most.max_by_key(|(time, _)| *time) {
         Some((time, words)) if excess > Duration::ZERO => {
             text += &format!(
