@@ -407,7 +407,7 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     ];
     if !spec.triggers.is_empty() || spec.flows.iter().any(|flow| flow.in_turn) {
         let never = (spec.flows.len() - begun.len()) as u64;
-        let meaning = "Flows that wait for others and had not begun when the run ended; they are in no other number.";
+        let meaning = "Flows whose turn did not come in time; they are in no other number.";
         of_run.push(("flows_not_begun", never, meaning));
     }
     deadlocks::counters(finished, &mut of_run);

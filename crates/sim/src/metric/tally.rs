@@ -160,6 +160,7 @@ impl Tally {
     }
 }
 
+// The meanings are values of a table, so they are part of fingerprints: another text makes other results.
 counters! {
     pause_frames: "Pause frames that stop a class, refreshes included.",
     xoff_frames: "Pause frames that stop a class, without refreshes.",
@@ -167,7 +168,7 @@ counters! {
     paused_ns: "Time that ports were not allowed to send a class, summed over ports and classes.",
     watchdog_storms: "Times that the watchdog of PFC found a queue in a storm of pauses.",
     watchdog_drops: "Packets dropped by it; they are no faults of a lossless class.",
-    bfc_pauses: "Physical queues of neighbours that switches paused, once per pause.",
+    bfc_pauses: "Physical queues that switches told their neighbours to stop, once per pause.",
     bfc_resumes: "Physical queues that switches let go on, once per pause.",
     bfc_paused_ns: "Time that physical queues were paused, summed over those of switches and NICs.",
     bfc_collisions: "Flows that came with no packet waiting and found others in their physical queue, and senders that had to share one in a NIC.",
@@ -175,7 +176,7 @@ counters! {
     drc_cuts: "Times that a transmitter decreased the rate factor of a direction.",
     drc_stopped_ns: "Time that directions were stopped, summed over those of switches and NICs.",
     marked_packets: "Packets that a switch marked with CE, once per switch: data, and acknowledgements that `switch.feedback` puts among it.",
-    indicated_packets: "Packets for which a switch signalled congestion by a layer 2 indication instead of an ECN mark, once per switch.",
+    indicated_packets: "Packets that a switch found congested and of which layer 2 told instead of a mark, once per switch.",
     indications_mapped: "Packets with a layer 2 indication that were ECN-capable, so that the NIC of the receiver set CE.",
     indications_passed: "Packets with a layer 2 indication that were not, and were passed on unchanged.",
     indications_sent: "Backward congestion indications that switches sent.",
