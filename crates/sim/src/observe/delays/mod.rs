@@ -3,10 +3,10 @@
 //!
 //! The packet whose arrival completes the flow is followed backwards to its source: on each hop it
 //! was serialized, propagated, or waited, and what the port did meanwhile is known from its
-//! [log](port). At the source, the time until it was sent consists of the gaps between the packets
-//! of the flow ([`flow`]): the own frame on the wire, the rate, the window, or the port. A wait for a
+//! log (`port`). At the source, the time until it was sent consists of the gaps between the packets
+//! of the flow (`flow`): the own frame on the wire, the rate, the window, or the port. A wait for a
 //! window is part of the round trip of the packet whose acknowledgement ended it, and is divided in
-//! the same way. A pause has a [cause](pauses), which is followed to its root.
+//! the same way. A pause has a cause (`pauses`), which is followed to its root.
 //!
 //! Logs belong to nodes, so a run that explains flows has one thread.
 
