@@ -262,7 +262,7 @@ pub fn measured(value: f64, low: Option<f64>, high: Option<f64>, unit: &str) -> 
     (shown, ends(&|end| unsigned(format!("{:.decimals$}", end / scale))))
 }
 
-/// The same of a result of a study: a change of more than [`FACTOR_FROM`] percent, or one whose interval
+/// The same of a result of a study: a change of more than `FACTOR_FROM` percent, or one whose interval
 /// reaches that far, is a factor: (`94.1×`, `[85.2, 104.0]`) instead of `+9308 %`.
 pub fn result(value: f64, low: Option<f64>, high: Option<f64>, unit: &str) -> (String, String) {
     if !is_factor(value, high, unit) {
