@@ -7,7 +7,7 @@ use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Rate};
 use floodway_sim::delays::{Explained, Kind, Story};
 use floodway_sim::host::{congestion, transport};
-use floodway_sim::switch::{aqm, overflow};
+use floodway_sim::switch::{aqm, flow_control, overflow};
 use floodway_sim::{Simulation, Spec};
 
 /// Payload of a packet, and the time that one takes on a wire of 100 Gb/s.
@@ -160,6 +160,30 @@ fn a_pause_is_followed_to_its_root() {
         assert!(root.flow != FlowId(4));
     }
     assert!(pauses.iter().any(|pause| pause.depth == 3), "hosts of leaf 7 are three steps away");
+}
+
+/// PAUSE stops every class of a port; its cause is the queue to the receiver as well.
+#[test]
+fn a_pause_of_a_whole_port_has_a_root_too() {
+    let flows = vec![
+        flow(1, 0, 300_000, 0),
+        flow(2, 0, 300_000, 0),
+        FlowSpec { workload: 1, ..flow(2, 3, 20_000, 20_000) },
+    ];
+    let mut spec = packets(star(4), flows);
+    spec.switch.queue.count = 2;
+    spec.switch.flow_control.pause = Some(flow_control::pause::Spec {
+        xoff: Bytes(20_000),
+        xon: Bytes(10_000),
+        ..Default::default()
+    });
+    let Explained { stories, pauses } = explain(spec, [2]);
+    let paused = stories[0].time(|part| matches!(part.kind, Kind::Paused(_)));
+    assert!(paused > Duration::ZERO && !pauses.is_empty());
+    for pause in &pauses {
+        let root = pause.root.unwrap();
+        assert_eq!((root.node, root.port, pause.depth), (NodeId(4), 0, 1), "{pause:?}");
+    }
 }
 
 /// A packet that an AQM or a full queue drops is found by a timeout or a NAK, and that is where the

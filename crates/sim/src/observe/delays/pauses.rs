@@ -82,7 +82,9 @@ impl Pauses {
             if let Some(number) = log.pause(class, now, to, self.all.len()) {
                 self.all[number].to = to.max(now);
             } else if to > now {
-                let cause = self.causes.get(&(peer.0, peer.1, class)).copied();
+                let cause = |class| self.causes.get(&(peer.0, peer.1, class)).copied();
+                // PAUSE stops all classes, and its cause is stated for class 0.
+                let cause = cause(if classes == u8::MAX { 0 } else { class });
                 self.all.push(Pause {
                     node,
                     port,
