@@ -74,6 +74,7 @@ fn the_text_names_causes_and_places() {
     let said = floodway(&["why", word(&out), "--slowest", "1"]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
     for words in [
+        "replication 0: 3 measured flows",
         "incast, <100 KB: 1 flow takes ",
         "Share of the completion time",
         "ideal: serialization and propagation",

@@ -40,6 +40,9 @@ pub struct Explanation {
     pub nodes: Vec<Node>,
     /// Flows to be explained one by one.
     pub chosen: Vec<FlowId>,
+    /// Flows that the totals are about, in order of their numbers. Flows that were chosen because they
+    /// are slow would distort them.
+    pub sample: Vec<FlowId>,
     /// The explanations.
     pub explained: Explained,
 }
@@ -68,7 +71,7 @@ pub struct Root {
     pub depth: usize,
     /// Sum of their lengths.
     pub total: Duration,
-    /// Time that the flows that were followed lost to them.
+    /// Time that the flows of the sample lost to them.
     pub lost: Duration,
     /// Number of flows, of those, that lost some.
     pub victims: usize,
@@ -127,11 +130,16 @@ impl Explanation {
         }
     }
 
-    /// Totals by workload and size class, both as numbers, of the measured flows that were followed.
+    fn sampled(&self) -> impl Iterator<Item = &Story> {
+        let stories = self.explained.stories.iter();
+        stories.filter(|story| self.sample.binary_search(&story.flow).is_ok())
+    }
+
+    /// Totals by workload and size class, both as numbers, of the sample.
     pub fn groups(&self) -> BTreeMap<(usize, usize), Group> {
         let mut groups: BTreeMap<(usize, usize), Group> = BTreeMap::new();
-        for story in &self.explained.stories {
-            let Some(flow) = self.flow(story.flow).filter(|flow| flow.measured) else { continue };
+        for story in self.sampled() {
+            let Some(flow) = self.flow(story.flow) else { continue };
             let class = self.classes.of(flow.bytes);
             let group = groups.entry((flow.workload, class)).or_default();
             group.flows += 1;
@@ -147,7 +155,7 @@ impl Explanation {
         groups
     }
 
-    /// The roots of pauses, those that cost the followed flows most first.
+    /// The roots of pauses, those that cost the sample most first.
     pub fn roots(&self) -> Vec<Root> {
         // With each root, how often each flow had most bytes in it.
         type Counted = (Root, BTreeMap<FlowId, usize>);
@@ -172,7 +180,7 @@ impl Explanation {
             root.total += pause.to.since(pause.from);
             *flows.entry(queue.flow).or_default() += 1;
         }
-        for story in &self.explained.stories {
+        for story in self.sampled() {
             let mut lost: BTreeMap<_, Duration> = BTreeMap::new();
             for part in &story.parts {
                 if let Some(queue) = self.root(part) {

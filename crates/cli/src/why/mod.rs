@@ -27,7 +27,10 @@ pub fn why(options: &WhyOptions) -> Result<(), Failure> {
     let spec = variant.build_replication(record.replication, record.seed);
     let all = completed(&results.table(record, "flows")?);
     let chosen = chosen(options, &all, &spec)?;
-    let followed = followed(options.sample, &all, &chosen);
+    let sample = sample(options.sample, &all);
+    let mut followed: Vec<FlowId> = sample.iter().chain(&chosen).copied().collect();
+    followed.sort_unstable();
+    followed.dedup();
 
     runs_begin();
     let names = variant.workload_names();
@@ -46,6 +49,7 @@ pub fn why(options: &WhyOptions) -> Result<(), Failure> {
         workloads: names,
         nodes: spec.graph.nodes,
         chosen,
+        sample,
         explained,
     };
     match options.json {
@@ -99,16 +103,12 @@ fn chosen(options: &WhyOptions, all: &[Flow], spec: &Spec) -> Result<Vec<FlowId>
     Ok(measured.iter().take(options.slowest).map(|flow| FlowId(flow.number)).collect())
 }
 
-/// The flows that are followed: a sample of those that are measured, and those that were chosen.
-fn followed(sample: usize, all: &[Flow], chosen: &[FlowId]) -> Vec<FlowId> {
+/// At most so many of the measured flows, evenly spread over their numbers.
+fn sample(most: usize, all: &[Flow]) -> Vec<FlowId> {
     let measured: Vec<FlowId> =
         all.iter().filter(|flow| flow.measured).map(|flow| FlowId(flow.number)).collect();
-    let count = sample.min(measured.len());
-    let spread = (0..count).map(|at| measured[at * measured.len() / count]);
-    let mut flows: Vec<FlowId> = spread.chain(chosen.iter().copied()).collect();
-    flows.sort_unstable();
-    flows.dedup();
-    flows
+    let count = most.min(measured.len());
+    (0..count).map(|at| measured[at * measured.len() / count]).collect()
 }
 
 fn differs(record: &Record, scenario: &Scenario, fingerprint: &str) -> String {

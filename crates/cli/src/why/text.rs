@@ -28,11 +28,19 @@ const ROOTS: usize = 5;
 /// The explanation as text.
 pub fn text(of: &Explanation) -> String {
     let groups = of.groups();
-    let mut text = format!("{}, replication {}\n\n", of.run.0, of.run.1);
+    let mut text = format!("{}, replication {}", of.run.0, of.run.1);
+    let measured = of.flows.iter().filter(|flow| flow.measured).count();
+    match of.sample.len() {
+        0 => text += "\n",
+        all if all == measured => text += &format!(": {all} measured flows\n\n"),
+        some => text += &format!(": a sample of {some} of {measured} measured flows\n\n"),
+    }
     for ((workload, class), group) in &groups {
         text += &sentence(of, (*workload, *class), group);
     }
-    text += &table(of, &groups);
+    if !groups.is_empty() {
+        text += &table(of, &groups);
+    }
     text += &roots(of);
     for (flow, story) in of.stories() {
         text += &of_flow(of, flow, story);
