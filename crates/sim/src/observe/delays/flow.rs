@@ -66,7 +66,7 @@ pub struct Flow {
     pub dst: NodeId,
     /// When it began; `None` until then.
     pub began: Option<Instant>,
-    /// When its last packet left the sender; at first its begin.
+    /// When its last packet left the sender; at first its start.
     pub emitted: Instant,
     /// When the rate allowed the next packet.
     eligible: Instant,

@@ -1,10 +1,10 @@
-//! Delays of chosen flows: the time from the begin of a flow to its completion, partitioned by
+//! Delays of chosen flows: the time from the start of a flow to its completion, partitioned by
 //! cause, without gap or overlap.
 //!
 //! The packet whose arrival completes the flow is followed backwards to its source: on each hop it
 //! was serialized, propagated, or waited, and what the port did meanwhile is known from its
 //! log (`port`). At the source, the time until it was sent consists of the gaps between the packets
-//! of the flow (`flow`): the own frame on the wire, the rate, the window, or the port. A wait for a
+//! of the flow (`flow`): a frame of the flow on the wire, the rate, the window, or the port. A wait for a
 //! window is part of the round trip of the packet whose acknowledgement ended it, and is divided in
 //! the same way. A pause has a cause (`pauses`), which is followed to its root.
 //!
@@ -36,7 +36,7 @@ pub struct Story {
     pub src: NodeId,
     /// Its destination.
     pub dst: NodeId,
-    /// Its begin.
+    /// Its start.
     pub began: Instant,
     /// When all of it had arrived.
     pub completed: Instant,
@@ -67,7 +67,7 @@ impl Story {
 pub struct Explained {
     /// Of each flow that has completed, in order of flow.
     pub stories: Vec<Story>,
-    /// All pauses of the run, in order of their begin.
+    /// All pauses of the run, in order of their start.
     pub pauses: Vec<Pause>,
 }
 
@@ -81,7 +81,7 @@ pub struct Delays {
     peers: Vec<Vec<(NodeId, usize)>>,
     /// By node: since when followed frames have been in it, or will be.
     inside: Vec<BTreeSet<(Instant, FlowId, flow::Key)>>,
-    /// By node: the followed flows that begin there.
+    /// By node: the followed flows that start there.
     sources: Vec<Vec<FlowId>>,
     pauses: pauses::Pauses,
 }

@@ -62,7 +62,7 @@ impl Kind {
 /// An interval of the time of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its begin.
+    /// Its start.
     pub from: Instant,
     /// Its end.
     pub to: Instant,

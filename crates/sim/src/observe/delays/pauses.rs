@@ -16,7 +16,7 @@ pub struct Pause {
     pub port: usize,
     /// The class.
     pub class: usize,
-    /// Its begin.
+    /// Its start.
     pub from: Instant,
     /// Its end, or the end of the run.
     pub to: Instant,
@@ -41,7 +41,7 @@ pub struct Queue {
     pub flow: FlowId,
 }
 
-/// All pauses of a run, in order of their begin.
+/// All pauses of a run, in order of their start.
 #[derive(Debug, Default)]
 pub struct Pauses {
     /// The pauses.
