@@ -9,13 +9,14 @@ use floodway_sim::delays::{Kind, Part, Story};
 use super::explained::{Explanation, Flow, Group};
 
 /// The kinds of delay, and what they are due to.
-const KINDS: [(&str, &str); 10] = [
+const KINDS: [(&str, &str); 11] = [
     ("paused", "pauses"),
     ("other_flows", "queueing behind other flows"),
     ("other_classes", "queueing while other classes are sent"),
     ("own_flow", "queueing behind packets of the same flow"),
     ("rate", "the rate that congestion control allows"),
     ("window", "a full window or missing credit"),
+    ("handshake", "the handshake"),
     ("recovery", "loss recovery"),
     ("answer", "acknowledgements not yet sent"),
     ("held", "the scheduler or a mechanism, with an idle port"),

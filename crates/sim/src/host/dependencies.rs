@@ -33,8 +33,8 @@ pub struct Dependencies {
 enum Wait {
     /// It depends on its start time only.
     Start,
-    /// `left` events must still occur; it does not start before `at`.
-    Others { left: u32, at: Instant },
+    /// `left` events must still occur; it does not start before `at`, because of flow `after`.
+    Others { left: u32, at: Instant, after: Option<FlowId> },
     /// It has started, at this time.
     Over(Instant),
 }
@@ -52,6 +52,7 @@ enum Event {
 #[derive(Debug)]
 struct Triggered {
     on: Event,
+    after: FlowId,
     begins: u32,
     delay: Duration,
 }
@@ -83,7 +84,8 @@ impl Dependencies {
                 debug_assert_eq!(spec(after).dst, here, "nothing else is known here");
                 Event::Arrived(received)
             };
-            Triggered { on, begins: shared.places[begins.index()].0, delay: trigger.delay }
+            let begins = shared.places[begins.index()].0;
+            Triggered { on, after, begins, delay: trigger.delay }
         };
         let mut triggers: Vec<Triggered> = triggers.iter().map(triggered).collect();
         triggers.sort_by_key(|triggered| (triggered.on, triggered.begins));
@@ -129,15 +131,17 @@ impl Wait {
             Self::Others { left, .. } => *left,
             _ => 0,
         };
-        *self = Self::Others { left: left + 1, at: Instant::ZERO };
+        *self = Self::Others { left: left + 1, at: Instant::ZERO, after: None };
     }
 
-    /// One of the events has occurred, so the flow may start at `at` as far as this event is
-    /// concerned. Returns the start time if it was the last event.
-    fn one_less(&mut self, at: Instant) -> Option<Instant> {
-        let Self::Others { left, at: so_far } = self else { return None };
+    /// One of the events has occurred, of flow `by`, so the flow may start at `at` as far as this event
+    /// is concerned. Returns the start time if it was the last event.
+    fn one_less(&mut self, at: Instant, by: FlowId) -> Option<Instant> {
+        let Self::Others { left, at: so_far, after } = self else { return None };
         *left -= 1;
-        *so_far = at.max(*so_far);
+        if at >= *so_far {
+            (*so_far, *after) = (at, Some(by));
+        }
         (*left == 0).then_some(*so_far)
     }
 }
@@ -197,7 +201,7 @@ impl Host {
             return;
         }
         if let Some(next) = dependencies.next[place as usize] {
-            self.happened(next, now, now, context);
+            self.happened(next, (now, flow), now, context);
         }
         self.on_event(Event::HandedOver(place), now, context);
     }
@@ -212,17 +216,23 @@ impl Host {
         let Some(dependencies) = &self.dependencies else { return };
         for at in dependencies.waiting_for(event) {
             let Some(dependencies) = &self.dependencies else { return };
-            let Triggered { begins, delay, .. } = dependencies.triggers[at];
-            self.happened(begins, now + delay, now, context);
+            let Triggered { after, begins, delay, .. } = dependencies.triggers[at];
+            self.happened(begins, (now + delay, after), now, context);
         }
-        self.start_early(now);
+        self.start_early(now, context);
     }
 
-    /// An event that a flow depends on has occurred; the flow may start at `at`.
-    fn happened(&mut self, place: u32, at: Instant, now: Instant, context: &mut Context) {
+    /// An event that a flow depends on has occurred, of flow `by`; the flow may start at `at`.
+    fn happened(
+        &mut self,
+        place: u32,
+        (at, by): (Instant, FlowId),
+        now: Instant,
+        context: &mut Context,
+    ) {
         let flow = self.outgoing[place as usize];
         let Some(dependencies) = &mut self.dependencies else { return };
-        let Some(at) = dependencies.waits[place as usize].one_less(at) else { return };
+        let Some(at) = dependencies.waits[place as usize].one_less(at, by) else { return };
         let spec = &self.shared.flows[flow.index()];
         let at = at.max(spec.start).max(now);
         if at < spec.stop {
@@ -237,13 +247,14 @@ impl Host {
     }
 
     /// Starts the flows whose dependencies are satisfied, if their start time has come.
-    pub(super) fn start_early(&mut self, now: Instant) {
+    pub(super) fn start_early(&mut self, now: Instant, context: &mut Context) {
         while let Some(dependencies) =
             self.dependencies.as_mut().filter(|dependencies| dependencies.due() <= now)
         {
             let Some(Reverse((_, place))) = dependencies.early.pop() else { return };
-            dependencies.waits[place as usize] = Wait::Over(now);
-            self.begin(place as usize, now);
+            let wait = std::mem::replace(&mut dependencies.waits[place as usize], Wait::Over(now));
+            let after = if let Wait::Others { after, .. } = wait { after } else { None };
+            self.begin(place as usize, after, now, context);
         }
     }
 }

@@ -258,7 +258,7 @@ impl Host {
     #[inline]
     fn act(&mut self, now: Instant, context: &mut Context) {
         self.nic.tx.update(now, context);
-        self.start_early(now);
+        self.start_early(now, context);
         self.on_timeouts(now);
         self.on_delayed(now, context);
         self.on_writes(now);

@@ -43,7 +43,7 @@ impl Host {
         }
         if self.wake <= now {
             self.nic.tx.update(now, context);
-            self.start(now);
+            self.start(now, context);
             self.act(now, context);
         }
         let Some(record) = &mut due else { return };

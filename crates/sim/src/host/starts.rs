@@ -2,10 +2,12 @@
 
 use std::cmp::Reverse;
 
-use floodway_model::{Class, Duration, Instant, random};
+use floodway_model::{Class, Duration, FlowId, Instant, random};
 
 use super::Host;
 use super::sender::{Header, Sender, Way};
+use crate::context::Context;
+use crate::observe::{Fact, Kinds};
 
 impl Host {
     /// The flows before this index have started, or depend on others.
@@ -17,19 +19,25 @@ impl Host {
     }
 
     /// Starts the flows that are due and depend on no other.
-    pub(super) fn start(&mut self, now: Instant) {
+    pub(super) fn start(&mut self, now: Instant, context: &mut Context) {
         while self.next_start <= now {
             let place = self.started;
             let next = place + 1;
             self.set_started(
                 self.dependencies.as_ref().map_or(next, |dependencies| dependencies.skip(next)),
             );
-            self.begin(place, now);
+            self.begin(place, None, now, context);
         }
     }
 
-    /// Starts the flow with this index.
-    pub(super) fn begin(&mut self, place: usize, now: Instant) {
+    /// Starts the flow with this index; `after` is the flow whose event decided when.
+    pub(super) fn begin(
+        &mut self,
+        place: usize,
+        after: Option<FlowId>,
+        now: Instant,
+        context: &mut Context,
+    ) {
         let flow = self.outgoing[place];
         let spec = &self.shared.flows[flow.index()];
         let switch = &self.shared.switch;
@@ -68,5 +76,6 @@ impl Host {
         self.slots[place] = slot;
         self.nic.make_ready(slot, class);
         self.begin_application(flow, slot, now);
+        context.state(Kinds::BEGAN, self.id, now, || Fact::Began { flow, class, after });
     }
 }

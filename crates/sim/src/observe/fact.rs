@@ -76,6 +76,15 @@ pub enum Fact<'a> {
         /// Whether the packet had joined the queue.
         waited: bool,
     },
+    /// A flow has begun.
+    Began {
+        /// The flow.
+        flow: FlowId,
+        /// The class in which it sends at first.
+        class: Class,
+        /// The flow that it waited for, if it depends on others: the one that decided when it began.
+        after: Option<FlowId>,
+    },
     /// A sender has generated a packet.
     Departed(&'a Departure),
     /// A receiver has accepted a data packet, or the header of a trimmed one.
@@ -206,6 +215,9 @@ impl Kinds {
     /// [`Fact::Pauses`].
     pub const PAUSES: Self = Self(1 << 12);
 
+    /// [`Fact::Began`].
+    pub const BEGAN: Self = Self(1 << 13);
+
     /// The union of two sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
@@ -230,6 +242,7 @@ impl Fact<'_> {
             Self::Leaves { .. } => Kinds::LEAVES,
             Self::Dropped { .. } => Kinds::DROPPED,
             Self::Trimmed { .. } => Kinds::TRIMMED,
+            Self::Began { .. } => Kinds::BEGAN,
             Self::Departed(_) => Kinds::DEPARTED,
             Self::Delivered(_) => Kinds::DELIVERED,
             Self::Granted { .. } => Kinds::GRANTED,

@@ -1,11 +1,13 @@
 //! A flow that is followed: its frames on their way, and what its sender waited for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-use floodway_model::{Body, FlowId, FlowSpec, Instant, NodeId, Packet};
+use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet};
 
 use super::Story;
 use super::part::{self, Kind, Part, push};
+use super::port::{Logs, Place};
+use super::trip::Trip;
 use crate::switch::port::DropReason;
 
 /// A transmission of a packet: when it left the sender, and its number. In an acknowledgement, the
@@ -22,44 +24,20 @@ pub fn data_key(packet: &Packet) -> Option<Key> {
     }
 }
 
-/// The transmission that an acknowledgement answers.
-pub fn answer_key(packet: &Packet) -> Option<Key> {
-    match packet.body {
-        Body::Ack { psn, sent_at, .. } => Some((sent_at, psn)),
-        _ => None,
-    }
-}
-
-/// A frame on its way.
-#[derive(Clone, Debug)]
-pub struct Trip {
-    /// Its parts so far, without a gap.
-    pub parts: Vec<Part>,
-    /// The node at which it is, or to which it is on the way.
-    pub node: NodeId,
-    /// When it is handled there.
-    pub at: Instant,
-    /// Where and why it was lost.
-    pub lost: Option<(NodeId, DropReason)>,
-    /// Whether it has arrived or was lost.
-    pub is_over: bool,
-}
-
-impl Trip {
-    /// A frame that a host has made.
-    pub fn new(node: NodeId, at: Instant) -> Self {
-        Self { parts: Vec::new(), node, at, lost: None, is_over: false }
-    }
+/// Whether a frame is an acknowledgement that is followed.
+pub fn is_answer(packet: &Packet) -> bool {
+    matches!(packet.body, Body::Ack { .. } | Body::TcpAck { .. })
 }
 
 /// Transmissions of a flow that are remembered. Those that a sender may still wait for are among
 /// them, except with windows of more packets: of such a packet only that the sender waited for it is
 /// known.
-const KEPT: usize = 4_096;
+const KEPT: usize = 16_384;
 
 /// A flow that is followed.
 #[derive(Debug)]
 pub struct Flow {
+    flow: FlowId,
     /// Its source.
     pub src: NodeId,
     /// Its destination.
@@ -67,113 +45,232 @@ pub struct Flow {
     /// When it began; `None` until then.
     pub began: Option<Instant>,
     /// When its last packet left the sender; at first its start.
-    pub emitted: Instant,
+    emitted: Instant,
     /// When the rate allowed the next packet.
     eligible: Instant,
-    /// Acknowledgements that have arrived since its last packet left.
-    pub arrived: Vec<(Instant, Key)>,
+    /// The class of that packet.
+    class: Class,
+    /// The flow that it waited for before it began.
+    after: Option<FlowId>,
+    /// What the port of the host did since the last packet left, until `waited_until`.
+    waited: Vec<Part>,
+    waited_until: Instant,
+    /// Acknowledgements that have arrived since its last packet left, with the transmissions that
+    /// they answer.
+    arrived: Vec<(Instant, Key)>,
     /// The number of the first packet that was never sent.
     unsent: u32,
     /// Its data packets on their way, and those that have arrived not long ago.
-    pub trips: BTreeMap<Key, Trip>,
+    trips: VecDeque<(Key, Trip)>,
     /// Its acknowledgements, likewise.
-    pub answers: BTreeMap<Key, Trip>,
+    answers: VecDeque<(Key, Trip)>,
+    /// The data packet that was the last to arrive.
+    newest: Option<(Key, Instant)>,
+    /// Where and why packets were lost that have not been sent again.
+    lost: BTreeMap<u32, (NodeId, DropReason)>,
+    /// What logs are needed for from earlier than `settled`.
+    settled: Instant,
+    floor: Instant,
     /// Parts of the time of the sender.
     source: Vec<Part>,
-    /// Why each retransmitted packet was sent again.
-    pub losses: Vec<(u32, NodeId, DropReason)>,
+    losses: Vec<(u32, NodeId, DropReason)>,
+    marks: BTreeMap<Place, u64>,
     /// The result.
     pub story: Option<Story>,
 }
 
+/// The transmission with this key, among those in order of their keys.
+fn find(trips: &mut VecDeque<(Key, Trip)>, key: Key) -> Option<&mut Trip> {
+    let at = trips.binary_search_by_key(&key, |(key, _)| *key).ok()?;
+    Some(&mut trips[at].1)
+}
+
 impl Flow {
     /// A flow that has not begun.
-    pub fn new(spec: &FlowSpec) -> Self {
+    pub fn new(flow: FlowId, src: NodeId, dst: NodeId) -> Self {
         Self {
-            src: spec.src,
-            dst: spec.dst,
+            flow,
+            src,
+            dst,
             began: None,
-            emitted: spec.start,
-            eligible: spec.start,
+            emitted: Instant::ZERO,
+            eligible: Instant::ZERO,
+            class: Class(0),
+            after: None,
+            waited: Vec::new(),
+            waited_until: Instant::ZERO,
             arrived: Vec::new(),
             unsent: 0,
-            trips: BTreeMap::new(),
-            answers: BTreeMap::new(),
+            trips: VecDeque::new(),
+            answers: VecDeque::new(),
+            newest: None,
+            lost: BTreeMap::new(),
+            settled: Instant::ZERO,
+            floor: Instant::NEVER,
             source: Vec::new(),
             losses: Vec::new(),
+            marks: BTreeMap::new(),
             story: None,
         }
     }
 
     /// It begins.
-    pub fn begin(&mut self, now: Instant) {
+    pub fn begin(&mut self, now: Instant, class: Class, after: Option<FlowId>) {
         self.began = Some(now);
-        (self.emitted, self.eligible) = (now, now);
+        (self.class, self.after) = (class, after);
+        (self.emitted, self.eligible, self.waited_until) = (now, now, now);
     }
 
     /// A packet leaves the sender now, which had something to send from `ready` on, and the next one
-    /// may follow at `eligible`. `waited` says what the port of the host did since the one before.
+    /// may follow at `eligible`.
     pub fn on_departed(
         &mut self,
-        key: Key,
-        waited: Vec<Part>,
+        (key, class): (Key, Class),
         (ready, now, eligible): (Instant, Instant, Instant),
+        logs: &Logs,
     ) {
+        let place = (self.src, 0);
+        let mut waited = std::mem::take(&mut self.waited);
+        let since = (self.waited_until, now);
+        logs.of(place).explain(place, (self.flow, class), since, &mut waited);
+        let is_first = self.unsent == 0;
         let is_repeated = key.1 < self.unsent;
         let by = self.arrived.iter().rev().find(|by| by.0 == ready).map(|by| by.1);
-        self.arrived.clear();
         let ready = ready.clamp(self.emitted, now);
         let allowed = self.eligible.clamp(self.emitted, now);
-        for part in waited {
+        for part in &waited {
             if part.kind == Kind::OwnFlow {
-                push(&mut self.source, Part { kind: Kind::Serialization, ..part });
+                push(&mut self.source, Part { kind: Kind::Serialization, ..*part });
                 continue;
             }
             let cut = |from: Instant, to: Instant| (part.from.max(from), part.to.min(to));
             let add = |parts: &mut Vec<Part>, (from, to), kind| {
-                push(parts, Part { from, to, kind, ..part });
+                push(parts, Part { from, to, kind, ..*part });
             };
             add(&mut self.source, cut(Instant::ZERO, allowed), Kind::Rate);
             let (from, to) = cut(allowed, ready);
-            if is_repeated {
+            if is_first {
+                add(&mut self.source, (from, to), Kind::Handshake);
+            } else if is_repeated {
                 add(&mut self.source, (from, to), Kind::Recovery);
             } else if from < to {
-                let part = Part { from, to, kind: Kind::Window, ..part };
-                self.round_trip(part, by);
+                let part = Part { from, to, kind: Kind::Window, ..*part };
+                self.round_trip(part, by, logs);
             }
             add(&mut self.source, cut(allowed.max(ready), Instant::NEVER), part.kind);
         }
-        if is_repeated
-            && let Some((node, reason)) =
-                self.trips.iter().rev().find_map(|(of, trip)| trip.lost.filter(|_| of.1 == key.1))
-        {
+        if is_repeated && let Some((node, reason)) = self.lost.remove(&key.1) {
             self.losses.push((key.1, node, reason));
         }
-        if let Some((answered, _)) = by {
-            self.trips = self.trips.split_off(&(answered, 0));
-            self.answers = self.answers.split_off(&(answered, 0));
+        // Older transmissions than those that are answered are not waited for any more.
+        if let Some((answered, _)) = self.arrived.iter().map(|by| by.1).max() {
+            forget(&mut self.trips, |key| key.0 < answered);
+            forget(&mut self.answers, |key| key.0 < answered);
+        }
+        waited.clear();
+        self.arrived.clear();
+        self.unsent = self.unsent.max(key.1 + 1);
+        (self.emitted, self.eligible, self.class) = (now, eligible, class);
+        (self.waited, self.waited_until) = (waited, now);
+        // The wire may have stated before that it was sent.
+        if self.trips.back().is_none_or(|(last, _)| *last != key) {
+            self.trips.push_back((key, Trip::new(self.src, now)));
         }
         while self.trips.len() > KEPT {
-            self.trips.pop_first();
+            self.trips.pop_front();
         }
         while self.answers.len() > KEPT {
-            self.answers.pop_first();
+            self.answers.pop_front();
         }
-        self.unsent = self.unsent.max(key.1 + 1);
-        (self.emitted, self.eligible) = (now, eligible);
+    }
+
+    /// The data packet that `node` sends now.
+    pub fn trip(&mut self, key: Key, node: NodeId) -> Option<&mut Trip> {
+        if node == self.src && self.trips.back().is_none_or(|(last, _)| *last < key) {
+            self.trips.push_back((key, Trip::new(node, key.0)));
+        }
+        find(&mut self.trips, key).filter(|trip| !trip.is_over)
+    }
+
+    /// The acknowledgement that leaves `node` now, and whether the receiver has just made it.
+    pub fn answer(&mut self, packet: &Packet, node: NodeId, now: Instant) -> Option<&mut Trip> {
+        let ack = match packet.body {
+            Body::Ack { psn, sent_at, .. } => {
+                let key = (sent_at, psn);
+                if node != self.dst {
+                    return find(&mut self.answers, key);
+                }
+                let from = self.trips.partition_point(|(of, _)| of.0 < sent_at);
+                let data = self.trips.get(from).filter(|(of, _)| of.0 == sent_at);
+                let since = data.map_or(now, |(_, data)| data.at.min(now));
+                return Some(self.add_answer(key, Trip::new(node, since)));
+            }
+            Body::TcpAck { ack, .. } => ack,
+            _ => return None,
+        };
+        if node != self.dst {
+            // Acknowledgements do not overtake each other in a node, so the first of equal ones is next.
+            let waits = |trip: &Trip| trip.node == node && trip.ack == ack && trip.at <= now;
+            return self.answers.iter_mut().map(|(_, trip)| trip).find(|trip| waits(trip));
+        }
+        let (key, since) = self.newest?;
+        let mut trip = Trip::new(node, since);
+        trip.ack = ack;
+        Some(self.add_answer(key, trip))
+    }
+
+    fn add_answer(&mut self, key: Key, trip: Trip) -> &mut Trip {
+        let at = self.answers.partition_point(|(of, _)| *of <= key);
+        self.answers.insert(at, (key, trip));
+        &mut self.answers[at].1
+    }
+
+    /// An acknowledgement is handled by the sender.
+    pub fn on_answered(&mut self, packet: &Packet, now: Instant) {
+        let key = match packet.body {
+            Body::Ack { psn, sent_at, .. } => Some((sent_at, psn)),
+            Body::TcpAck { ack, .. } => {
+                let is_it = |trip: &Trip| (trip.node, trip.at, trip.ack) == (self.src, now, ack);
+                self.answers.iter().find(|(_, trip)| is_it(trip)).map(|(key, _)| *key)
+            }
+            _ => None,
+        };
+        self.arrived.extend(key.map(|key| (now, key)));
+    }
+
+    /// A data packet, or the header of a trimmed one, is handled by the receiver.
+    pub fn on_delivered(&mut self, key: Key, now: Instant) {
+        if let Some(trip) = find(&mut self.trips, key) {
+            trip.is_over = true;
+        }
+        self.newest = Some((key, now));
+    }
+
+    /// A data packet is lost.
+    pub fn on_lost(&mut self, key: Key, node: NodeId, reason: DropReason) {
+        if let Ok(at) = self.trips.binary_search_by_key(&key, |(key, _)| *key) {
+            self.trips.remove(at);
+            self.lost.insert(key.1, (node, reason));
+        }
+    }
+
+    /// A switch has marked a packet that it sends from this port.
+    pub fn on_marked(&mut self, place: Place) {
+        *self.marks.entry(place).or_default() += 1;
     }
 
     /// A wait for a window is that part of the round trip of the packet whose acknowledgement ended
     /// it, as far as that is known.
-    fn round_trip(&mut self, wait: Part, by: Option<Key>) {
-        let answer = by.and_then(|key| self.answers.get(&key));
-        let data =
-            by.and_then(|(sent_at, _)| self.trips.range((sent_at, 0)..=(sent_at, u32::MAX)).next());
+    fn round_trip(&mut self, wait: Part, by: Option<Key>, logs: &Logs) {
+        let answer = by.and_then(|key| find(&mut self.answers, key).map(|trip| &*trip));
+        let data = by.and_then(|(sent_at, _)| {
+            let from = self.trips.partition_point(|(of, _)| of.0 < sent_at);
+            self.trips.get(from).filter(|(of, _)| of.0 == sent_at)
+        });
         let mut from = wait.from;
         if let (Some(answer), Some((_, data))) = (answer, data) {
-            let all = part::clip(&data.parts, wait.from, wait.to);
-            let all = all.chain(part::clip(&answer.parts, wait.from, wait.to));
-            for piece in all {
+            let explain = |trip: &Trip| trip.explain(self.flow, logs, wait.from, wait.to);
+            for piece in explain(data).into_iter().chain(explain(answer)) {
                 push(&mut self.source, Part { from, to: piece.from, ..wait });
                 // What two trips overlap in belongs to the first.
                 let begin = piece.from.max(from);
@@ -184,23 +281,71 @@ impl Flow {
         push(&mut self.source, Part { from, ..wait });
     }
 
+    /// The earliest time that explanations of its frames need of logs.
+    pub fn needs(&self) -> Instant {
+        let first = [&self.trips, &self.answers].into_iter().filter_map(VecDeque::front);
+        let first = first.map(|(key, _)| key.0).min().unwrap_or(Instant::NEVER);
+        if first < self.settled { self.floor } else { first }
+    }
+
+    /// The earliest time that the sender needs of the log of its port.
+    pub fn needs_at_source(&self) -> Instant {
+        self.waited_until
+    }
+
+    /// The earliest time that frames in a node need of the logs there.
+    pub fn needs_in(&self, node: NodeId) -> Instant {
+        let all = self.trips.iter().chain(&self.answers).map(|(_, trip)| trip);
+        all.filter(|trip| trip.node == node && !trip.is_over)
+            .map(|trip| trip.at)
+            .min()
+            .unwrap_or(Instant::NEVER)
+    }
+
+    /// Explains everything until now, so that logs are needed only for frames that wait.
+    pub fn settle(&mut self, now: Instant, logs: &Logs) {
+        self.floor = Instant::NEVER;
+        for (_, trip) in self.trips.iter_mut().chain(&mut self.answers) {
+            trip.settle(self.flow, logs);
+            if !trip.is_over {
+                self.floor = self.floor.min(trip.needs());
+            }
+        }
+        self.settled = now;
+        let (place, since) = ((self.src, 0), (self.waited_until, now));
+        logs.of(place).explain(place, (self.flow, self.class), since, &mut self.waited);
+        self.waited_until = now;
+    }
+
     /// The packet that completes the flow has arrived.
-    pub fn complete(&mut self, flow: FlowId, key: Key, now: Instant) {
-        let (Some(began), Some(trip)) = (self.began, self.trips.get(&key)) else { return };
-        let made = trip.parts.first().map_or(now, |first| first.from);
+    pub fn complete(&mut self, key: Key, now: Instant, logs: &Logs) {
+        let Some(began) = self.began else { return };
+        let flow = self.flow;
+        let Some(trip) = find(&mut self.trips, key) else { return };
+        let last = trip.explain(flow, logs, Instant::ZERO, now);
+        let made = last.first().map_or(now, |first| first.from);
         let mut parts: Vec<Part> = Vec::new();
         part::clip(&self.source, began, made).for_each(|part| push(&mut parts, part));
-        trip.parts.iter().for_each(|part| push(&mut parts, *part));
-        let losses = std::mem::take(&mut self.losses);
+        last.into_iter().for_each(|part| push(&mut parts, part));
         self.story = Some(Story {
             flow,
             src: self.src,
             dst: self.dst,
             began,
+            after: self.after,
             completed: now,
             parts,
-            losses,
+            losses: std::mem::take(&mut self.losses),
+            marks: std::mem::take(&mut self.marks).into_iter().collect(),
         });
         (self.trips, self.answers, self.source) = Default::default();
+        (self.waited, self.lost) = Default::default();
+    }
+}
+
+/// Removes transmissions from the front.
+fn forget(trips: &mut VecDeque<(Key, Trip)>, is_old: impl Fn(&Key) -> bool) {
+    while trips.front().is_some_and(|(key, _)| is_old(key)) {
+        trips.pop_front();
     }
 }

@@ -2,11 +2,15 @@
 //! cause, without gap or overlap.
 //!
 //! The packet whose arrival completes the flow is followed backwards to its source: on each hop it
-//! was serialized, propagated, or waited, and what the port did meanwhile is known from its
+//! was serialized, propagated, or waited (`trip`), and what the port did meanwhile is known from its
 //! log (`port`). At the source, the time until it was sent consists of the gaps between the packets
 //! of the flow (`flow`): a frame of the flow on the wire, the rate, the window, or the port. A wait for a
 //! window is part of the round trip of the packet whose acknowledgement ended it, and is divided in
 //! the same way. A pause has a cause (`pauses`), which is followed to its root.
+//!
+//! Most packets are on no critical path, so only the times of their hops are noted, and a hop is
+//! explained when it turns out to be needed. Logs reach back to the oldest packet that may be. If one of
+//! them grows long, all hops so far are explained, and logs need to reach back only to packets that wait.
 //!
 //! Logs belong to nodes, so a run that explains flows has one thread.
 
@@ -14,18 +18,17 @@ mod flow;
 mod part;
 mod pauses;
 mod port;
+mod trip;
 
-use std::collections::BTreeSet;
-
-use floodway_model::{Duration, FlowId, Instant, NodeId, Packet};
-use rustc_hash::FxHashMap;
+use floodway_model::graph::Node;
+use floodway_model::{Duration, Ecn, FlowId, Instant, NodeId};
 
 use super::{At, Fact, Kinds, Observer, Setup};
 use crate::switch::port::DropReason;
-use flow::{Flow, Trip, answer_key, data_key};
+use flow::{Flow, data_key, is_answer};
 pub use part::{Kind, Part};
 pub use pauses::{Pause, Queue};
-use port::{Log, Transmission};
+use port::{Logs, Place, Transmission};
 
 /// Why a flow took as long as it did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,12 +41,16 @@ pub struct Story {
     pub dst: NodeId,
     /// Its start.
     pub began: Instant,
+    /// The flow that it waited for before it began, if it depended on others.
+    pub after: Option<FlowId>,
     /// When all of it had arrived.
     pub completed: Instant,
     /// What it spent its time on, in order.
     pub parts: Vec<Part>,
     /// Packets that were sent again: their number, and where and why they had been dropped.
     pub losses: Vec<(u32, NodeId, DropReason)>,
+    /// Number of its packets that were marked, by node and port.
+    pub marks: Vec<((NodeId, usize), u64)>,
 }
 
 impl Story {
@@ -74,20 +81,29 @@ pub struct Explained {
 /// The flows that are followed, and the logs of all ports.
 #[derive(Debug)]
 pub struct Delays {
-    flows: FxHashMap<FlowId, Flow>,
-    /// By node and port.
-    logs: Vec<Vec<Log>>,
+    /// By flow: its place in `flows`, or [`NONE`].
+    places: Vec<u32>,
+    flows: Vec<Flow>,
+    /// Flows that have begun and not completed, by their places.
+    active: Vec<u32>,
+    logs: Logs,
     /// By node and port: the node and port at the other end of the link.
-    peers: Vec<Vec<(NodeId, usize)>>,
-    /// By node: since when followed frames have been in it, or will be.
-    inside: Vec<BTreeSet<(Instant, FlowId, flow::Key)>>,
-    /// By node: the followed flows that start there.
-    sources: Vec<Vec<FlowId>>,
+    peers: Vec<Vec<Place>>,
+    /// The time from which logs are needed, and when it was computed.
+    horizon: (Instant, Instant),
     pauses: pauses::Pauses,
 }
 
+/// A flow that is not followed.
+const NONE: u32 = u32::MAX;
+/// Simulated time after which the horizon is computed again.
+const STEP: Duration = Duration::from_us(5);
+/// Transmissions in a log above which everything so far is explained.
+const LONG: usize = 16_384;
+
 impl Observer for Delays {
-    const WANTS: Kinds = Kinds::SENT
+    const WANTS: Kinds = Kinds::BEGAN
+        .and(Kinds::SENT)
         .and(Kinds::ARRIVED)
         .and(Kinds::DROPPED)
         .and(Kinds::DEPARTED)
@@ -97,99 +113,101 @@ impl Observer for Delays {
 
     fn new(setup: &Setup<'_>) -> Option<Self> {
         let nodes = &setup.spec.graph.nodes;
-        let mut sources = vec![Vec::new(); nodes.len()];
-        for flow in setup.explained {
-            if let Some(spec) = setup.spec.flows.get(flow.index()) {
-                sources[spec.src.index()].push(*flow);
+        let mut places = vec![NONE; setup.spec.flows.len()];
+        let mut flows = Vec::new();
+        for flow in setup.explained.iter().copied() {
+            if let Some(spec) =
+                setup.spec.flows.get(flow.index()).filter(|_| places[flow.index()] == NONE)
+            {
+                places[flow.index()] = flows.len() as u32;
+                flows.push(Flow::new(flow, spec.src, spec.dst));
             }
         }
-        let flow = |flow: &FlowId| {
-            let spec = setup.spec.flows.get(flow.index())?;
-            Some((*flow, Flow::new(spec)))
-        };
-        (!setup.explained.is_empty()).then(|| Self {
-            flows: setup.explained.iter().filter_map(flow).collect(),
-            logs: nodes
-                .iter()
-                .map(|node| node.ports.iter().map(|_| Log::default()).collect())
-                .collect(),
-            peers: nodes
-                .iter()
-                .map(|node| {
-                    node.ports.iter().map(|end| (end.peer, end.peer_port.index())).collect()
-                })
-                .collect(),
-            inside: vec![BTreeSet::new(); nodes.len()],
-            sources,
+        let peers =
+            |node: &Node| node.ports.iter().map(|end| (end.peer, end.peer_port.index())).collect();
+        (!flows.is_empty()).then(|| Self {
+            places,
+            flows,
+            active: Vec::new(),
+            logs: Logs::new(nodes),
+            peers: nodes.iter().map(peers).collect(),
+            horizon: (Instant::ZERO, Instant::ZERO),
             pauses: pauses::Pauses::default(),
         })
     }
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
         match *fact {
-            Fact::Sent { port, to, packet, class, until, handled_at, is_lost } => {
-                let place = (at.node, port);
-                let wire = Transmission {
-                    from: at.now,
-                    to: until,
-                    flow: (!packet.is_one_hop()).then_some(packet.flow),
-                    class,
-                };
-                self.on_sent(place, packet, wire, (to.0, handled_at), is_lost);
-                if self.logs[at.node.index()][port].add(wire) {
-                    let horizon = self.horizon(at.node, at.now);
-                    self.logs[at.node.index()][port].shorten(horizon);
+            Fact::Began { flow, class, after } => {
+                if let Some(of) = self.place(flow) {
+                    self.flows[of].begin(at.now, class, after);
+                    self.active.push(of as u32);
                 }
             }
-            Fact::Arrived { packet } => {
-                let of = self.flows.get_mut(&packet.flow).filter(|of| of.src == at.node);
-                if let Some((of, key)) = of.zip(answer_key(packet)) {
-                    of.arrived.push((at.now, key));
+            Fact::Sent { port, to, packet, class, until, handled_at, is_lost } => {
+                let place = (at.node, port);
+                if let Some(of) = self.place(packet.flow) {
+                    let of = &mut self.flows[of];
+                    let key = data_key(packet);
+                    let trip = match key {
+                        Some(key) => of.trip(key, at.node),
+                        None => of.answer(packet, at.node, at.now),
+                    };
+                    if let Some(trip) = trip {
+                        let answers = key.is_none() && at.node == packet.src;
+                        trip.hop((port, class), (at.now, until, handled_at), to.0, answers);
+                        let marked = packet.ecn() == Ecn::Ce && !trip.is_marked;
+                        trip.is_marked |= marked;
+                        if marked && key.is_some() {
+                            of.on_marked(place);
+                        }
+                    }
+                    if let Some(key) = key.filter(|_| is_lost) {
+                        of.on_lost(key, at.node, DropReason::LostOnLink);
+                    }
+                }
+                let flow = (!packet.is_one_hop()).then_some(packet.flow);
+                let wire = Transmission { from: at.now, to: until, flow, class };
+                if self.logs.of_mut(place).add(wire) {
+                    self.shorten(place, at.now);
+                }
+            }
+            Fact::Arrived { packet } if is_answer(packet) => {
+                if let Some(of) = self.place(packet.flow)
+                    && self.flows[of].src == at.node
+                {
+                    self.flows[of].on_answered(packet, at.now);
                 }
             }
             Fact::Departed(departure) => {
                 let packet = &departure.packet;
-                let of = self.flows.get_mut(&packet.flow).filter(|of| of.story.is_none());
-                let Some((of, key)) = of.zip(data_key(packet)) else { return };
-                if of.began.is_none() {
-                    of.begin(departure.began);
-                }
-                let log = &self.logs[at.node.index()][0];
-                let waited =
-                    log.explain((at.node, 0), (packet.flow, packet.class), (of.emitted, at.now));
-                of.on_departed(key, waited, (departure.ready_at, at.now, departure.eligible_at));
-                of.trips.entry(key).or_insert_with(|| {
-                    self.inside[at.node.index()].insert((at.now, packet.flow, key));
-                    Trip::new(at.node, at.now)
-                });
+                let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) else { return };
+                let times = (departure.ready_at, at.now, departure.eligible_at);
+                self.flows[of].on_departed((key, packet.class), times, &self.logs);
             }
             Fact::Dropped { reason, packet, .. } => {
-                let trip = self.flows.get_mut(&packet.flow).zip(data_key(packet));
-                if let Some(trip) = trip.and_then(|(of, key)| of.trips.get_mut(&key)) {
-                    (trip.lost, trip.is_over) = (Some((at.node, reason)), true);
-                    let key = data_key(packet).expect("it has a trip");
-                    self.inside[trip.node.index()].remove(&(trip.at, packet.flow, key));
+                if let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) {
+                    self.flows[of].on_lost(key, at.node, reason);
                 }
             }
             Fact::Delivered(delivery) => {
                 let packet = delivery.packet;
-                let of = self.flows.get_mut(&packet.flow).filter(|of| of.story.is_none());
-                let Some((of, key)) = of.zip(data_key(packet)) else { return };
-                if let Some(trip) = of.trips.get_mut(&key) {
-                    trip.is_over = true;
-                }
+                let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) else { return };
+                self.flows[of].on_delivered(key, at.now);
                 if delivery.completes {
-                    of.complete(packet.flow, key, at.now);
+                    self.flows[of].complete(key, at.now, &self.logs);
+                    self.active.retain(|active| *active != of as u32);
                 }
             }
             Fact::Paused { port, classes, until } => {
+                let place = (at.node, port);
                 let peer = self.peers[at.node.index()][port];
-                let log = &mut self.logs[at.node.index()][port];
-                self.pauses.paused((at.node, port), classes, (at.now, until), peer, log);
+                let log = self.logs.of_mut(place);
+                self.pauses.paused(place, classes, (at.now, until), peer, log);
             }
             Fact::Pauses { port, class, queue: (egress, behind), flow } => {
                 let queue = Queue { node: at.node, port: egress, class: behind, flow };
-                let log = self.logs[at.node.index()].get(egress);
+                let log = self.logs.of((at.node, egress));
                 self.pauses.caused((at.node, port, class), queue, log, at.now);
             }
             _ => {}
@@ -202,7 +220,7 @@ impl Observer for Delays {
 
     fn merge(&mut self, other: Self) {
         // There is one thread. A thread without nodes has seen nothing.
-        if self.flows.values().all(|of| of.began.is_none()) {
+        if self.flows.iter().all(|of| of.began.is_none()) {
             *self = other;
         }
     }
@@ -211,60 +229,41 @@ impl Observer for Delays {
 impl Delays {
     /// What is known at the end.
     pub fn into_explained(self) -> Explained {
-        let mut stories: Vec<Story> = self.flows.into_values().filter_map(|of| of.story).collect();
+        let mut stories: Vec<Story> = self.flows.into_iter().filter_map(|of| of.story).collect();
         stories.sort_by_key(|story| story.flow);
         Explained { stories, pauses: self.pauses.all }
     }
 
-    /// A frame is put on the wire: it has waited in the node until now.
-    fn on_sent(
-        &mut self,
-        (node, port): (NodeId, usize),
-        packet: &Packet,
-        wire: Transmission,
-        (to, handled_at): (NodeId, Instant),
-        is_lost: bool,
-    ) {
-        let of = self.flows.get_mut(&packet.flow).filter(|of| of.story.is_none());
-        let Some(of) = of else { return };
-        let (key, trip) = match (data_key(packet), answer_key(packet)) {
-            (Some(key), _) => (key, of.trips.entry(key).or_insert_with(|| Trip::new(node, key.0))),
-            (None, Some(key)) => {
-                let data = of.trips.range((key.0, 0)..=(key.0, u32::MAX)).next();
-                let since = data.map_or(wire.from, |(_, data)| data.at.min(wire.from));
-                (key, of.answers.entry(key).or_insert_with(|| Trip::new(node, since)))
-            }
-            (None, None) => return,
-        };
-        self.inside[node.index()].remove(&(trip.at, packet.flow, key));
-        if trip.is_over {
-            return;
-        }
-        let log = &self.logs[node.index()][port];
-        let part = |from, to, kind| Part { from, to, kind, node, port, in_window: false };
-        if node == of.dst && answer_key(packet).is_some() {
-            part::push(&mut trip.parts, part(trip.at, wire.from, Kind::Answer));
-        } else {
-            let waited = log.explain((node, port), (packet.flow, wire.class), (trip.at, wire.from));
-            waited.into_iter().for_each(|part| part::push(&mut trip.parts, part));
-        }
-        part::push(&mut trip.parts, part(wire.from, wire.to, Kind::Serialization));
-        part::push(&mut trip.parts, part(wire.to, handled_at, Kind::Propagation));
-        (trip.node, trip.at) = (to, handled_at);
-        if is_lost {
-            (trip.lost, trip.is_over) = (Some((node, DropReason::LostOnLink)), true);
-        } else if to != packet.dst {
-            self.inside[to.index()].insert((handled_at, packet.flow, key));
-        }
+    /// The place of a flow that is followed and has not completed.
+    #[inline]
+    fn place(&self, flow: FlowId) -> Option<usize> {
+        let place = *self.places.get(flow.index())?;
+        let of = (place != NONE).then_some(place as usize)?;
+        self.flows[of].story.is_none().then_some(of)
     }
 
-    /// The earliest time from which what a node has sent may have to be known.
-    fn horizon(&self, node: NodeId, now: Instant) -> Instant {
-        let inside = self.inside[node.index()].first().map(|(at, _, _)| *at);
-        let sources = self.sources[node.index()].iter().filter_map(|flow| {
-            let of = &self.flows[flow];
-            (of.story.is_none() && of.emitted <= now).then_some(of.emitted)
-        });
-        sources.chain(inside).min().unwrap_or(now).min(now)
+    fn active(&self) -> impl Iterator<Item = &Flow> {
+        self.active.iter().map(|of| &self.flows[*of as usize])
+    }
+
+    /// Forgets what is not needed of a log.
+    fn shorten(&mut self, place: Place, now: Instant) {
+        if now >= self.horizon.1 + STEP {
+            let needed = self.active().map(Flow::needs).min();
+            self.horizon = (needed.unwrap_or(now).min(now), now);
+        }
+        let at_source = |of: &&Flow| of.src == place.0;
+        let gaps = self.active().filter(at_source).map(Flow::needs_at_source).min();
+        let horizon = gaps.map_or(self.horizon.0, |gap| gap.min(self.horizon.0));
+        self.logs.of_mut(place).shorten(horizon);
+        if self.logs.of(place).len() < LONG {
+            return;
+        }
+        for of in &self.active {
+            self.flows[*of as usize].settle(now, &self.logs);
+        }
+        let waiting = self.active().map(|of| of.needs_in(place.0)).min().unwrap_or(now);
+        let gaps = self.active().filter(at_source).map(Flow::needs_at_source).min();
+        self.logs.of_mut(place).shorten(waiting.min(gaps.unwrap_or(now)).min(now));
     }
 }

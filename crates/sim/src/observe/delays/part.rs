@@ -13,6 +13,8 @@ pub enum Kind {
     Rate,
     /// The sender waits because a window or a lack of credit limits it.
     Window,
+    /// The connection is set up: the sender has not sent any data yet.
+    Handshake,
     /// The sender waits for the detection of a loss: a timeout or a negative acknowledgement.
     Recovery,
     /// The receiver has a packet and has not yet sent the answer to it.
@@ -42,6 +44,7 @@ impl Kind {
             Self::Propagation => "propagation",
             Self::Rate => "rate",
             Self::Window => "window",
+            Self::Handshake => "handshake",
             Self::Recovery => "recovery",
             Self::Answer => "answer",
             Self::OwnFlow => "own_flow",

@@ -57,11 +57,10 @@ impl Pauses {
         &mut self,
         (node, port, class): (NodeId, usize, usize),
         queue: Queue,
-        log: Option<&Log>,
+        log: &Log,
         now: Instant,
     ) {
-        let behind =
-            log.and_then(|log| log.paused(queue.class, now)).map(|number| self.all[number]);
+        let behind = log.paused(queue.class, now).map(|number| self.all[number]);
         let (root, depth) = match behind.and_then(|pause| Some((pause.root?, pause.depth))) {
             Some((root, depth)) => (root, depth + 1),
             None => (queue, 1),

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use floodway_model::graph::Node;
 use floodway_model::id::CLASSES;
 use floodway_model::{Class, FlowId, Instant, NodeId};
 
@@ -44,10 +45,23 @@ pub struct Log {
 const ROOM: usize = 64;
 
 impl Log {
-    /// Adds a frame. Returns whether the log should be shortened.
+    /// Adds a frame. Frames of a flow without a gap between them become one transmission. Returns whether
+    /// the log should be shortened.
     pub fn add(&mut self, transmission: Transmission) -> bool {
+        if let Some(last) = self.sent.back_mut()
+            && last.to == transmission.from
+            && (last.flow, last.class) == (transmission.flow, transmission.class)
+        {
+            last.to = transmission.to;
+            return false;
+        }
         self.sent.push_back(transmission);
         self.sent.len() > self.full.max(ROOM)
+    }
+
+    /// Number of transmissions in it.
+    pub fn len(&self) -> usize {
+        self.sent.len()
     }
 
     /// Forgets what ended before `horizon`.
@@ -87,16 +101,19 @@ impl Log {
         self.pauses[class].back().filter(|last| last.to > now).map(|last| last.number)
     }
 
-    /// Why a frame of a flow, sent in `class`, had to wait from `from` to `to`, without gaps. A frame
-    /// of its class that is on the wire comes before a pause of the class, and that before frames of
-    /// other classes.
+    /// Why a frame of a flow, sent in `class`, had to wait from `from` to `to`: appends parts without gaps.
+    /// A frame of its class that is on the wire comes before a pause of the class, and that before frames
+    /// of other classes.
     pub fn explain(
         &self,
-        (node, port): (NodeId, usize),
+        (node, port): Place,
         (flow, class): (FlowId, Class),
         (from, to): (Instant, Instant),
-    ) -> Vec<Part> {
-        let mut parts = Vec::new();
+        parts: &mut Vec<Part>,
+    ) {
+        if from >= to {
+            return;
+        }
         let mut sent = {
             let first = self.sent.partition_point(|of| of.to <= from);
             self.sent.range(first..).copied().peekable()
@@ -133,9 +150,33 @@ impl Log {
                 (None, None) => (Kind::Held, begins(next_frame).min(begins(next_pause))),
             };
             let until = until.min(to);
-            push(&mut parts, Part { from: now, to: until, kind, node, port, in_window: false });
+            push(parts, Part { from: now, to: until, kind, node, port, in_window: false });
             now = until;
         }
-        parts
+    }
+}
+
+/// A port of a node.
+pub type Place = (NodeId, usize);
+
+/// The logs of all ports.
+#[derive(Debug)]
+pub struct Logs(Vec<Vec<Log>>);
+
+impl Logs {
+    /// Empty logs.
+    pub fn new(nodes: &[Node]) -> Self {
+        let empty = |node: &Node| node.ports.iter().map(|_| Log::default()).collect();
+        Self(nodes.iter().map(empty).collect())
+    }
+
+    /// The log of a port.
+    pub fn of(&self, (node, port): Place) -> &Log {
+        &self.0[node.index()][port]
+    }
+
+    /// The log of a port.
+    pub fn of_mut(&mut self, (node, port): Place) -> &mut Log {
+        &mut self.0[node.index()][port]
     }
 }
