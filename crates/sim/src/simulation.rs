@@ -148,11 +148,12 @@ impl Simulation {
         let explained = finished.observers.take_explained();
         let wall = begun.elapsed();
         let mut violations = audit(&spec, &finished);
-        let wrong = explained.stories.iter().filter(|story| !story.is_exact());
-        violations.extend(wrong.map(|story| {
+        let wrong =
+            explained.stories.iter().filter_map(|story| Some((story, story.check().err()?)));
+        violations.extend(wrong.map(|(story, at)| {
             format!(
-                "flow {}: the parts of its delay do not add up to its completion time",
-                story.flow.0
+                "flow {}: the parts of its delay do not add up to its completion time: they are wrong from {} ps on",
+                story.flow.0, at.0
             )
         }));
         (Outcome::new(&spec, &finished, violations, wall), explained)

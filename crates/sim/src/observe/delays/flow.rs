@@ -302,8 +302,9 @@ impl Flow {
             .unwrap_or(Instant::NEVER)
     }
 
-    /// Explains everything until now, so that logs are needed only for frames that wait.
-    pub fn settle(&mut self, now: Instant, logs: &Logs) {
+    /// Explains everything so far, so that logs are needed only for frames that wait. Nodes are ahead of
+    /// each other by less than a window, so what a source has done is known until now only at this `node`.
+    pub fn settle(&mut self, node: NodeId, now: Instant, logs: &Logs) {
         self.floor = Instant::NEVER;
         for (_, trip) in self.trips.iter_mut().chain(&mut self.answers) {
             trip.settle(self.flow, logs);
@@ -312,9 +313,11 @@ impl Flow {
             }
         }
         self.settled = now;
-        let (place, since) = ((self.src, 0), (self.waited_until, now));
-        logs.of(place).explain(place, (self.flow, self.class), since, &mut self.waited);
-        self.waited_until = now;
+        if self.src == node {
+            let (place, since) = ((node, 0), (self.waited_until, now));
+            logs.of(place).explain(place, (self.flow, self.class), since, &mut self.waited);
+            self.waited_until = now;
+        }
     }
 
     /// The packet that completes the flow has arrived.
