@@ -135,12 +135,17 @@ impl Table {
 /// The tables of the recording of a run. Recording, at any resolution, changes no result.
 pub const RECORD: [&str; 5] = ["record", "nodes", "samples", "backlogs", "pause_intervals"];
 
-/// A hash of all values of all tables, which identifies results. The tables of the recording are
-/// left out, so that a run has the same fingerprint whether or not it is recorded.
+/// The tables of explained delays. To explain delays changes no result either.
+pub const EXPLAINED: [&str; 6] =
+    ["explained", "delays", "delay_parts", "delay_losses", "delay_marks", "pause_causes"];
+
+/// A hash of all values of all tables, which identifies results. The tables of the recording and of
+/// explained delays are left out, so that a run has the same fingerprint with and without them.
 pub fn fingerprint(tables: &[Table]) -> u64 {
     let mut hash = 0;
     let mut add = |value: u64| hash = mix(hash ^ mix(value)).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let results = tables.iter().filter(|table| !RECORD.contains(&&*table.name));
+    let results =
+        tables.iter().filter(|table| ![&RECORD[..], &EXPLAINED].concat().contains(&&*table.name));
     for column in results.flat_map(|table| &table.columns) {
         match &column.values {
             Values::U64(values) => values.iter().for_each(|&value| add(value)),

@@ -16,10 +16,12 @@
 use crate::table::{Table, Values};
 
 pub use counts::*;
+
 pub use memory::*;
 pub use ports::*;
 pub use recording::*;
 pub use traffic::*;
+pub use why::*;
 
 /// A value in a column.
 pub trait Cell: Sized {
@@ -59,17 +61,31 @@ cell!(String, Text, "text");
 /// The first column that a table lacks, and its type in plain words, if this version has a table of the same name
 /// with such a column. Tables written by earlier versions may lack columns.
 pub fn missing(table: &Table) -> Option<(&'static str, &'static str)> {
-    [counts::missing, memory::missing, ports::missing, recording::missing, traffic::missing]
-        .into_iter()
-        .find_map(|missing| missing(table))
+    [
+        counts::missing,
+        memory::missing,
+        ports::missing,
+        recording::missing,
+        traffic::missing,
+        why::missing,
+    ]
+    .into_iter()
+    .find_map(|missing| missing(table))
 }
 
 /// The table with all missing columns added, as zeros and empty texts. For tests of code that needs only some
 /// columns.
 pub fn complete(table: Table) -> Table {
-    [counts::complete, memory::complete, ports::complete, recording::complete, traffic::complete]
-        .into_iter()
-        .fold(table, |table, complete| complete(table))
+    [
+        counts::complete,
+        memory::complete,
+        ports::complete,
+        recording::complete,
+        traffic::complete,
+        why::complete,
+    ]
+    .into_iter()
+    .fold(table, |table, complete| complete(table))
 }
 
 /// Joins the lines of a comment.
@@ -178,7 +194,9 @@ macro_rules! tables {
 }
 
 mod counts;
+
 mod memory;
 mod ports;
 mod recording;
 mod traffic;
+mod why;

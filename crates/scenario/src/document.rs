@@ -73,6 +73,12 @@ pub struct Document {
     /// many. The report plays it back. Default 0: no record.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub record: u32,
+    /// The most measured flows whose completion times are explained, of the first replication, which
+    /// then runs on one thread (tables `explained`, `delays`, `delay_parts`, `delay_losses`,
+    /// `delay_marks` and `pause_causes`): if there are more, so many, spread evenly over them. The
+    /// report shows where their time goes. Default 0: none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub explained_flows: u32,
     /// Preamble and inter-frame gap that every frame costs on the wire. Default 20B (IEEE 802.3:
     /// 8 and 12).
     #[serde(default = "wire_overhead")]

@@ -182,11 +182,13 @@ impl Scenario {
 }
 
 impl Variant {
-    /// The simulation of a replication, counted from 0, under its seed: the first one is recorded, if
-    /// the scenario says so.
+    /// The simulation of a replication, counted from 0, under its seed: the first one is recorded and
+    /// explained, if the scenario says so.
     pub fn build_replication(&self, replication: u32, seed: u64) -> Spec {
-        let samples = Some(self.settings.record).filter(|&samples| samples > 0 && replication == 0);
-        Spec { record: samples, ..self.build(seed) }
+        let first = |number: u32| Some(number).filter(|&number| number > 0 && replication == 0);
+        let Document { record, explained_flows, .. } = self.settings;
+        let (record, explained_flows) = (first(record), first(explained_flows));
+        Spec { record, explained_flows, ..self.build(seed) }
     }
 
     /// The most samples that a record of it can have.
@@ -219,6 +221,7 @@ impl Variant {
             departures: settings.departures,
             latencies: settings.latencies,
             record: None,
+            explained_flows: None,
             failures: settings.failure.iter().flat_map(|entry| entry.build(graph)).collect(),
             seed,
         }

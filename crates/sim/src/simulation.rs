@@ -21,7 +21,8 @@ use crate::host::congestion::Needs;
 use crate::host::{Host, Profile, Shared, followers};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
-use crate::observe::{Explained, Kinds, Observers, Sent, Setup};
+use crate::observe::delays::{self, Chosen, Explained};
+use crate::observe::{Kinds, Observers, Sent, Setup};
 use crate::outcome::Outcome;
 use crate::routing::Routes;
 use crate::run::{self, Finished, Measurement, Nodes};
@@ -45,7 +46,7 @@ pub struct Simulation {
     /// Whether every frame is recorded.
     traced: bool,
     /// Flows whose delays are explained.
-    explained: Vec<FlowId>,
+    explained: Chosen,
 }
 
 /// How to run a simulation.
@@ -87,6 +88,7 @@ impl Simulation {
         let queues = usize::from(spec.switch.queue.count) + 1;
         let metrics = Metrics::new(sampling(&spec, awaited), usize::from(shared.tiers), queues);
         let groups = groups(&spec.graph);
+        let explained = spec.explained_flows.map(|most| Chosen::spread(&spec, most));
         Self {
             spec,
             nodes,
@@ -97,7 +99,7 @@ impl Simulation {
             awaited,
             audited: None,
             traced: false,
-            explained: Vec::new(),
+            explained: explained.unwrap_or_default(),
         }
         .audited(cfg!(debug_assertions))
     }
@@ -111,6 +113,14 @@ impl Simulation {
         self
     }
 
+    /// Explains the delays of these flows, instead of those that [`Spec::explained_flows`] asks for. The
+    /// simulation then runs on one thread.
+    #[must_use]
+    pub fn explaining(mut self, flows: Chosen) -> Self {
+        self.explained = flows;
+        self
+    }
+
     /// Runs the simulation to its end on one thread.
     pub fn run(self) -> Outcome {
         self.run_with(&Run { threads: 1, stop: &AtomicBool::new(false), watch: &|_| {} })
@@ -118,11 +128,26 @@ impl Simulation {
 
     /// Runs the simulation to its end.
     pub fn run_with(self, run: &Run) -> Outcome {
+        self.run_explained(run).0
+    }
+
+    /// Runs the simulation to its end, and also returns its explanations, if flows were to be explained.
+    /// Their tables are part of the outcome. One that does not add up to the completion time is a violation.
+    pub fn run_explained(self, run: &Run) -> (Outcome, Option<Explained>) {
         let begun = std::time::Instant::now();
-        let (spec, finished) = self.finish(run);
+        let threads = if self.explained.flows.is_empty() { run.threads } else { 1 };
+        let (spec, mut finished) = self.finish(&Run { threads, ..*run });
+        let explained = finished.observers.take_explained();
         let wall = begun.elapsed();
-        let violations = audit(&spec, &finished);
-        Outcome::new(&spec, &finished, violations, wall)
+        let mut violations = audit(&spec, &finished);
+        if let Some(explained) = &explained {
+            violations.extend(explained.violations());
+        }
+        let mut outcome = Outcome::new(&spec, &finished, violations, wall);
+        if let Some(explained) = &explained {
+            outcome.tables.extend(delays::tables(&spec, explained));
+        }
+        (outcome, explained)
     }
 
     /// Runs the simulation to its end, and also returns every frame that was sent on a link.
@@ -132,31 +157,6 @@ impl Simulation {
         let trace = finished.observers.take_trace();
         let violations = audit(&spec, &finished);
         (Outcome::new(&spec, &finished, violations, std::time::Duration::ZERO), trace)
-    }
-
-    /// Runs the simulation to its end on one thread, and also explains the delays of these flows. An
-    /// explanation that does not add up to the completion time is a violation.
-    pub fn run_explained(
-        mut self,
-        flows: Vec<FlowId>,
-        stop: &AtomicBool,
-        watch: &(dyn Fn(Progress) + Sync),
-    ) -> (Outcome, Explained) {
-        let begun = std::time::Instant::now();
-        self.explained = flows;
-        let (spec, mut finished) = self.finish(&Run { threads: 1, stop, watch });
-        let explained = finished.observers.take_explained();
-        let wall = begun.elapsed();
-        let mut violations = audit(&spec, &finished);
-        let wrong =
-            explained.stories.iter().filter_map(|story| Some((story, story.check().err()?)));
-        violations.extend(wrong.map(|(story, at)| {
-            format!(
-                "flow {}: the parts of its delay do not add up to its completion time: they are wrong from {} ps on",
-                story.flow.0, at.0
-            )
-        }));
-        (Outcome::new(&spec, &finished, violations, wall), explained)
     }
 
     /// Runs the simulation and returns its final state.

@@ -332,12 +332,14 @@ mod tests {
         assert_eq!(of(Event::HandedOver(0)).len(), 1);
         assert_eq!([of(Event::Arrived(0)), of(Event::Arrived(1))].map(|range| range.len()), [1, 1]);
         assert_eq!([of(Event::Arrived(2)), of(Event::HandedOver(1))].map(|of| of.len()), [0, 0]);
-        // The latest time counts, in any order of the events.
+        // The latest time counts, in any order of the events, and the flow that it is due to.
         let wait = &mut dependencies.waits[1];
+        let events = [(7, 0), (30, 1), (9, 2)];
         assert_eq!(
-            [7, 30, 9].map(|at| wait.one_less(Instant(at))),
+            events.map(|(at, by)| wait.one_less(Instant(at), FlowId(by))),
             [None, None, Some(Instant(30))]
         );
+        assert_eq!(*wait, Wait::Others { left: 0, at: Instant(30), after: Some(FlowId(1)) });
     }
 
     #[test]

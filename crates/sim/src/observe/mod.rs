@@ -23,11 +23,10 @@ pub mod trims;
 
 use std::sync::Arc;
 
-use floodway_model::{FlowId, Instant, NodeId};
+use floodway_model::{Instant, NodeId};
 
 use crate::Spec;
 use crate::auditor::{Auditor, Network};
-pub use delays::Explained;
 pub use fact::{Delivery, Departure, Fact, Kinds};
 pub use trace::Sent;
 
@@ -53,7 +52,7 @@ pub struct Setup<'a> {
     /// Whether every frame is recorded.
     pub traced: bool,
     /// Flows whose delays are explained.
-    pub explained: &'a [FlowId],
+    pub explained: &'a delays::Chosen,
 }
 
 /// A recipient of facts.
@@ -169,8 +168,8 @@ impl Observers {
     }
 
     /// The explanations, if flows were to be explained.
-    pub fn take_explained(&mut self) -> Explained {
-        self.all.delays.take().map(delays::Delays::into_explained).unwrap_or_default()
+    pub fn take_explained(&mut self) -> Option<delays::Explained> {
+        self.all.delays.take().map(delays::Delays::into_explained)
     }
 
     /// The run has ended.

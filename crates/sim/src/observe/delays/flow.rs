@@ -338,6 +338,9 @@ impl Flow {
             after: self.after,
             completed: now,
             parts,
+            totals: Vec::new(),
+            is_detailed: false,
+            wrong_at: None,
             losses: std::mem::take(&mut self.losses),
             marks: std::mem::take(&mut self.marks).into_iter().collect(),
         });

@@ -18,17 +18,25 @@ mod flow;
 mod part;
 mod pauses;
 mod port;
+mod tables;
+mod totals;
 mod trip;
 
+use floodway_model::flow::numbered;
+use std::collections::BTreeSet;
+
 use floodway_model::graph::Node;
-use floodway_model::{Duration, Ecn, FlowId, Instant, NodeId};
+use floodway_model::{Duration, Ecn, FlowId, FlowSpec, Instant, NodeId};
 
 use super::{At, Fact, Kinds, Observer, Setup};
+use crate::Spec;
 use crate::switch::port::DropReason;
 use flow::{Flow, data_key, is_answer};
 pub use part::{Kind, Part};
 pub use pauses::{Pause, Queue};
 use port::{Logs, Place, Transmission};
+pub use tables::tables;
+pub use totals::Total;
 
 /// Why a flow took as long as it did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,26 +53,32 @@ pub struct Story {
     pub after: Option<FlowId>,
     /// When all of it had arrived.
     pub completed: Instant,
-    /// What it spent its time on, in order.
+    /// What it spent its time on, in order. Of a flow that is not detailed they are dropped at the end,
+    /// when their totals are known.
     pub parts: Vec<Part>,
+    /// The same by part and place.
+    pub totals: Vec<Total>,
+    /// Whether its parts are kept.
+    pub is_detailed: bool,
+    /// The first time at which the parts have a gap or an overlap; `None` if they are right.
+    pub wrong_at: Option<Instant>,
     /// Packets that were sent again: their number, and where and why they had been dropped.
     pub losses: Vec<(u32, NodeId, DropReason)>,
     /// Number of its packets that were marked, by node and port.
-    pub marks: Vec<((NodeId, usize), u64)>,
+    pub marks: Vec<(Place, u64)>,
 }
 
 impl Story {
-    /// Whether the parts cover the time of the flow without gap or overlap. Otherwise the first time at
-    /// which they do not.
-    pub fn check(&self) -> Result<(), Instant> {
+    /// The first time at which the parts do not cover the time of the flow without gap or overlap.
+    fn first_wrong(&self) -> Option<Instant> {
         let mut now = self.began;
         for part in &self.parts {
             if part.from != now || part.from >= part.to {
-                return Err(now);
+                return Some(now);
             }
             now = part.to;
         }
-        if now == self.completed { Ok(()) } else { Err(now) }
+        (now != self.completed).then_some(now)
     }
 
     /// The time of the parts for which `counted` returns true.
@@ -72,7 +86,49 @@ impl Story {
         let parts = self.parts.iter().filter(|part| counted(part));
         parts.map(|part| part.to.since(part.from)).sum()
     }
+
+    /// Its time on an idle network: serialization and propagation.
+    pub fn ideal(&self) -> Duration {
+        let is_ideal = |total: &&Total| ["serialization", "propagation"].contains(&total.part);
+        self.totals.iter().filter(is_ideal).map(|total| total.time).sum()
+    }
+
+    /// Its completion time over that of an idle network.
+    fn slowdown(&self) -> f64 {
+        self.completed.since(self.began).0 as f64 / self.ideal().0.max(1) as f64
+    }
 }
+
+/// Which flows are explained.
+#[derive(Clone, Debug, Default)]
+pub struct Chosen {
+    /// The flows that are followed.
+    pub flows: Vec<FlowId>,
+    /// Those of them whose parts are all kept.
+    pub detailed: Vec<FlowId>,
+    /// Besides, so many with the largest slowdown.
+    pub slowest: usize,
+}
+
+impl Chosen {
+    /// So many of the measured flows with a size, spread evenly over their numbers. The slowest are detailed.
+    pub fn spread(spec: &Spec, most: u32) -> Self {
+        let begins: BTreeSet<FlowId> = spec.triggers.iter().map(|trigger| trigger.begins).collect();
+        let depends = |id: FlowId, flow: &FlowSpec| flow.in_turn || begins.contains(&id);
+        let is_measured = |(id, flow): &(FlowId, &FlowSpec)| {
+            let late = flow.start >= Instant(spec.warmup.0) || depends(*id, flow);
+            late && !flow.is_persistent()
+        };
+        let all: Vec<FlowId> =
+            numbered(&spec.flows).filter(is_measured).map(|(id, _)| id).collect();
+        let count = all.len().min(most as usize);
+        let flows = (0..count).map(|at| all[at * all.len() / count]).collect();
+        Self { flows, detailed: Vec::new(), slowest: SLOWEST }
+    }
+}
+
+/// Flows that are detailed in a run that explains delays.
+const SLOWEST: usize = 10;
 
 /// Explanations of flows.
 #[derive(Debug, Default)]
@@ -81,6 +137,21 @@ pub struct Explained {
     pub stories: Vec<Story>,
     /// All pauses of the run, in order of their start.
     pub pauses: Vec<Pause>,
+}
+
+impl Explained {
+    /// Flows whose parts do not add up, one sentence each.
+    pub fn violations(&self) -> impl Iterator<Item = String> {
+        self.stories.iter().filter_map(|story| {
+            let at = story.wrong_at?;
+            let flow = story.flow.0;
+            Some(format!(
+                "flow {flow}: the parts of its delay do not add up to its completion time: they are wrong from \
+                 {} ps on",
+                at.0
+            ))
+        })
+    }
 }
 
 /// The flows that are followed, and the logs of all ports.
@@ -94,8 +165,12 @@ pub struct Delays {
     logs: Logs,
     /// By node and port: the node and port at the other end of the link.
     peers: Vec<Vec<Place>>,
+    /// Which of them are detailed.
+    chosen: Chosen,
     /// The time from which logs are needed, and when it was computed.
     horizon: (Instant, Instant),
+    /// Completed flows with the largest slowdown, by their places, the slowest first.
+    slowest: Vec<usize>,
     pauses: pauses::Pauses,
 }
 
@@ -120,7 +195,7 @@ impl Observer for Delays {
         let nodes = &setup.spec.graph.nodes;
         let mut places = vec![NONE; setup.spec.flows.len()];
         let mut flows = Vec::new();
-        for flow in setup.explained.iter().copied() {
+        for flow in setup.explained.flows.iter().copied() {
             if let Some(spec) =
                 setup.spec.flows.get(flow.index()).filter(|_| places[flow.index()] == NONE)
             {
@@ -134,9 +209,11 @@ impl Observer for Delays {
             places,
             flows,
             active: Vec::new(),
+            chosen: setup.explained.clone(),
             logs: Logs::new(nodes),
             peers: nodes.iter().map(peers).collect(),
             horizon: (Instant::ZERO, Instant::ZERO),
+            slowest: Vec::new(),
             pauses: pauses::Pauses::default(),
         })
     }
@@ -202,6 +279,7 @@ impl Observer for Delays {
                 if delivery.completes {
                     self.flows[of].complete(key, at.now, &self.logs);
                     self.active.retain(|active| *active != of as u32);
+                    self.conclude(of);
                 }
             }
             Fact::Paused { port, classes, until } => {
@@ -237,6 +315,26 @@ impl Delays {
         let mut stories: Vec<Story> = self.flows.into_iter().filter_map(|of| of.story).collect();
         stories.sort_by_key(|story| story.flow);
         Explained { stories, pauses: self.pauses.all }
+    }
+
+    /// Checks and adds up the parts of a flow that has completed, and drops those of flows that are not to
+    /// be detailed.
+    fn conclude(&mut self, of: usize) {
+        let Some(story) = &mut self.flows[of].story else { return };
+        story.wrong_at = story.first_wrong();
+        story.totals = totals::totals(&story.parts, &self.pauses.all);
+        story.is_detailed = true;
+        if self.chosen.detailed.contains(&story.flow) {
+            return;
+        }
+        let slowdown = |of: usize| self.flows[of].story.as_ref().map_or(0.0, Story::slowdown);
+        self.slowest.push(of);
+        self.slowest.sort_by(|a, b| slowdown(*b).total_cmp(&slowdown(*a)));
+        if self.slowest.len() > self.chosen.slowest
+            && let Some(story) = self.slowest.pop().and_then(|of| self.flows[of].story.as_mut())
+        {
+            (story.parts, story.is_detailed) = (Vec::new(), false);
+        }
     }
 
     /// The place of a flow that is followed and has not completed.

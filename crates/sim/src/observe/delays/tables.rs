@@ -1,0 +1,153 @@
+//! Explained delays as tables.
+
+use floodway_model::table::Table;
+use floodway_model::tables::{
+    delay_losses, delay_marks, delay_parts, delays, explained, pause_causes,
+};
+use floodway_model::{FlowId, NodeId};
+
+use super::port::Place;
+use super::totals::{cause, root};
+use super::{Explained, Part, Pause, Story, Total};
+use crate::Spec;
+use crate::outcome::name_of;
+
+/// Pauses that are kept.
+const MOST_PAUSES: usize = 100_000;
+
+/// The tables.
+pub fn tables(spec: &Spec, explained: &Explained) -> Vec<Table> {
+    let names = Names(spec);
+    let stories = || explained.stories.iter();
+    let parts = |story: &'_ Story| {
+        let flow = u64::from(story.flow.0);
+        let row = |part: &Part| names.part(flow, part, &explained.pauses);
+        story.parts.iter().map(row).collect::<Vec<_>>()
+    };
+    vec![
+        stories().map(flow).collect(),
+        stories()
+            .flat_map(|story| {
+                story.totals.iter().map(|total| names.total(u64::from(story.flow.0), total))
+            })
+            .collect(),
+        stories().filter(|story| story.is_detailed).flat_map(parts).collect(),
+        stories()
+            .flat_map(|story| {
+                story.losses.iter().map(|&(packet, node, reason)| delay_losses::Row {
+                    flow: u64::from(story.flow.0),
+                    packet: packet.into(),
+                    node: names.node(node),
+                    reason: reason.name().to_owned(),
+                })
+            })
+            .collect(),
+        stories()
+            .flat_map(|story| {
+                story.marks.iter().map(|&(place, packets)| {
+                    let (node, port, peer) = names.port(place);
+                    delay_marks::Row { flow: u64::from(story.flow.0), node, port, peer, packets }
+                })
+            })
+            .collect(),
+        explained.pauses.iter().take(MOST_PAUSES).map(|pause| names.pause(pause)).collect(),
+    ]
+}
+
+fn flow(story: &Story) -> explained::Row {
+    explained::Row {
+        flow: story.flow.0.into(),
+        start_ps: story.began.0,
+        fct_ps: story.completed.since(story.began).0,
+        ideal_ps: story.ideal().0,
+        depends: story.after.is_some().into(),
+        after: number(story.after),
+        detailed: story.is_detailed.into(),
+    }
+}
+
+fn number(flow: Option<FlowId>) -> u64 {
+    flow.map_or(0, |flow| flow.0.into())
+}
+
+/// Names of nodes.
+struct Names<'a>(&'a Spec);
+
+impl Names<'_> {
+    fn node(&self, node: NodeId) -> String {
+        name_of(self.0, node)
+    }
+
+    /// Node, port, and the node at the other end.
+    fn port(&self, (node, port): Place) -> (String, u64, String) {
+        let peer = self.0.graph.node(node).ports[port].peer;
+        (self.node(node), port as u64, self.node(peer))
+    }
+
+    /// The same of a root, or empty names.
+    fn root(&self, root: Option<Place>) -> (String, u64, String) {
+        root.map_or_else(Default::default, |root| self.port(root))
+    }
+
+    fn total(&self, flow: u64, total: &Total) -> delays::Row {
+        let (node, port, peer) = self.port(total.place);
+        let (root, root_port, root_peer) = self.root(total.root);
+        delays::Row {
+            flow,
+            part: total.part.to_owned(),
+            node,
+            port,
+            peer,
+            in_window: total.in_window.into(),
+            root,
+            root_port,
+            root_peer,
+            time_ps: total.time.0,
+            causes: total.causes.into(),
+            cause: number(total.most.map(|most| most.0)),
+            cause_ps: total.most.map_or(0, |most| most.1.0),
+        }
+    }
+
+    fn part(&self, flow: u64, part: &Part, pauses: &[Pause]) -> delay_parts::Row {
+        let (node, port, peer) = self.port((part.node, part.port));
+        let (root, root_port, root_peer) = self.root(root(part, pauses));
+        let cause = cause(part, pauses);
+        delay_parts::Row {
+            flow,
+            from_ps: part.from.0,
+            to_ps: part.to.0,
+            part: part.kind.name().to_owned(),
+            node,
+            port,
+            peer,
+            in_window: part.in_window.into(),
+            has_cause: cause.is_some().into(),
+            cause: number(cause),
+            root,
+            root_port,
+            root_peer,
+        }
+    }
+
+    fn pause(&self, pause: &Pause) -> pause_causes::Row {
+        let (node, port, peer) = self.port((pause.node, pause.port));
+        let root = pause.root;
+        let (root_node, root_port, root_peer) = self.root(root.map(|root| (root.node, root.port)));
+        pause_causes::Row {
+            node,
+            port,
+            peer,
+            class: pause.class as u64,
+            from_ps: pause.from.0,
+            until_ps: pause.to.0,
+            cause_port: pause.cause.map_or(0, |cause| cause.port as u64),
+            root: root_node,
+            root_port,
+            root_peer,
+            root_class: root.map_or(0, |root| root.class as u64),
+            root_flow: number(root.map(|root| root.flow)),
+            depth: pause.depth as u64,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What a flow spent its time on, by part and place.
+
+use std::collections::BTreeMap;
+
+use floodway_model::{Duration, FlowId};
+use rustc_hash::FxHashMap;
+
+use super::part::{Kind, Part};
+use super::pauses::Pause;
+use super::port::Place;
+
+/// Time that a flow spent on one kind of part at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Total {
+    /// The kind, by its name.
+    pub part: &'static str,
+    /// Node and egress port.
+    pub place: Place,
+    /// Whether it is part of a round trip that the sender waits for, because its window is full.
+    pub in_window: bool,
+    /// Of pauses, node and port of the queue at the root.
+    pub root: Option<Place>,
+    /// The time.
+    pub time: Duration,
+    /// Number of flows that caused it.
+    pub causes: u32,
+    /// The flow that caused most of it, and how much.
+    pub most: Option<(FlowId, Duration)>,
+}
+
+/// The flow that caused a part: that was sent meanwhile, or had most bytes at the root of the pause.
+pub fn cause(part: &Part, pauses: &[Pause]) -> Option<FlowId> {
+    match part.kind {
+        Kind::OtherFlow(flow) | Kind::OtherClass(flow) => Some(flow),
+        Kind::Paused(number) => pauses[number].root.map(|root| root.flow),
+        _ => None,
+    }
+}
+
+/// The root of the pause that a part is.
+pub fn root(part: &Part, pauses: &[Pause]) -> Option<Place> {
+    match part.kind {
+        Kind::Paused(number) => pauses[number].root.map(|root| (root.node, root.port)),
+        _ => None,
+    }
+}
+
+/// The totals of these parts, in the order in which they occur first.
+pub fn totals(parts: &[Part], pauses: &[Pause]) -> Vec<Total> {
+    type Key = (&'static str, Place, bool, Option<Place>);
+    let mut numbers: FxHashMap<Key, usize> = FxHashMap::default();
+    let mut totals: Vec<(Total, BTreeMap<FlowId, Duration>)> = Vec::new();
+    for part in parts {
+        let place = (part.node, part.port);
+        let root = root(part, pauses);
+        let key = (part.kind.name(), place, part.in_window, root);
+        let number = *numbers.entry(key).or_insert_with(|| {
+            let (part, in_window) = (part.kind.name(), part.in_window);
+            let (time, causes, most) = (Duration::ZERO, 0, None);
+            let total = Total { part, place, in_window, root, time, causes, most };
+            totals.push((total, BTreeMap::new()));
+            totals.len() - 1
+        });
+        let (total, by) = &mut totals[number];
+        let time = part.to.since(part.from);
+        total.time += time;
+        if let Some(flow) = cause(part, pauses) {
+            *by.entry(flow).or_default() += time;
+        }
+    }
+    let most = |(mut total, by): (Total, BTreeMap<FlowId, Duration>)| {
+        total.causes = by.len() as u32;
+        total.most = by.into_iter().max_by_key(|(flow, time)| (*time, std::cmp::Reverse(*flow)));
+        total
+    };
+    totals.into_iter().map(most).collect()
+}
