@@ -116,6 +116,10 @@ pub struct RunOptions {
     /// flow. Records it with 1000 samples where the scenario does not say how many (`record`).
     #[arg(long, value_name = "FORM", value_parser = traces())]
     pub trace: Option<String>,
+    /// Explain the completion times of up to 1000 flows of the first run of every variant: what they spent
+    /// their time on, and who caused it (as with `explained_flows = 1000`). That run takes one thread.
+    #[arg(long)]
+    pub why: bool,
     /// Check the invariants of every simulation at every event: buffers, pauses, links, marks,
     /// schedulers, rates, windows. What breaks one is reported as a violation; results are the same.
     #[arg(long)]
@@ -407,6 +411,14 @@ pub struct WhyOptions {
     /// Follow at most so many flows, evenly spread over all measured ones, for the totals by workload and size.
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub sample: usize,
+    /// List the flows that the pauses with this root delayed, as in `--root "leaf 7 to host 57"`.
+    #[arg(long, value_name = "PORT", conflicts_with_all = ["flow", "without"])]
+    pub root: Option<String>,
+    /// Run the experiment once more with flows reduced to one byte, and compare what the others save with what
+    /// the explanation predicts: `flow:14`, `workload:incast`, or `root:leaf 7 to host 57` for all flows that had
+    /// most bytes in that queue when it caused a pause; may be given several times.
+    #[arg(long, value_name = "CAUSE", conflicts_with_all = ["flow", "slowest"])]
+    pub without: Vec<String>,
     /// Print JSON, with every part of the explained flows.
     #[arg(long)]
     pub json: bool,

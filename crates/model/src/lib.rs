@@ -12,6 +12,7 @@
 //! - [`table`]: columns with units and meanings, the format of every result
 
 pub mod check;
+pub mod delay;
 pub mod family;
 pub mod flow;
 pub mod graph;
@@ -23,6 +24,7 @@ pub mod table;
 pub mod tables;
 pub mod units;
 
+pub use delay::Delay;
 pub use flow::{FlowSpec, Operation, Trigger};
 pub use graph::Graph;
 pub use id::{Class, FlowId, NodeId, PortIx};

@@ -20,6 +20,7 @@ use crate::statistics::{Scale, least_values};
 use crate::summary::{
     Basis, ClassName, ClassSummary, Counter, Interval, Measure, Paired, Summary, VariantSummary,
 };
+use crate::why::Digest;
 use crate::{INTERRUPTED, Run, answer, deadlock};
 
 /// The runs of an experiment as they come in, in any order.
@@ -72,7 +73,8 @@ impl Experiment {
         let flows = flow_times(run.tables, run.simulated_ns);
         let metrics = RunMetrics::of(run.tables, &flows, &self.classes);
         self.runs.insert(key, metrics);
-        let mut shapes = Shapes::of(run.tables, &flows, &self.classes, run.simulated_ns);
+        let workloads = &self.manifest.workloads;
+        let mut shapes = Shapes::of(run.tables, &flows, &self.classes, workloads, run.simulated_ns);
         self.keep_one_timeline(variant, run.replication, &mut shapes);
         self.too_large_to_draw |= recording::too_large(run.tables);
         self.shapes.insert(key, shapes);
@@ -148,6 +150,11 @@ impl Experiment {
     /// network that is too large to be drawn.
     pub fn recording(&self, variant: usize) -> Option<&Recording> {
         self.shapes_of(variant).find_map(|shapes| shapes.recording.as_ref())
+    }
+
+    /// What the flows of a variant spent their time on, in the first replication that was explained.
+    pub fn why(&self, variant: usize) -> Option<&Digest> {
+        self.shapes_of(variant).find_map(|shapes| shapes.why.as_ref())
     }
 
     /// Whether runs were recorded whose network is too large to be drawn.

@@ -18,6 +18,7 @@
 //! - [`trace`]: recorded runs for viewers of traces
 //! - [`store`]: runs by what simulation they are
 //! - [`terminal`]: the summary as text
+//! - [`why`]: what flows spent their time on
 //! - [`chart`]: pictures as SVG
 //! - [`html`]: the page that explains it all
 //! - [`study`]: claims, verdicts and evidence
@@ -57,6 +58,7 @@ pub mod sweep;
 pub mod terminal;
 mod throughput;
 pub mod trace;
+pub mod why;
 pub mod words;
 
 pub use directory::{Directory, Earlier};

@@ -8,6 +8,7 @@ use crate::entries::{Window, windows};
 use crate::links::{Direction, directions};
 use crate::metrics::{FlowTime, SizeClasses};
 use crate::recording::Recording;
+use crate::why::{Digest, Explanation};
 
 /// How many points a thinned distribution or time series has at most.
 pub const POINTS: usize = 500;
@@ -144,16 +145,19 @@ pub struct Shapes {
     /// Rates over time of the flows that have no size, by flow, as [`rates`] gives them; none if
     /// there are more than [`MOST_RATES`].
     pub rates: BTreeMap<u64, Vec<(f64, f64)>>,
+    /// What its flows spent their time on, if that was explained.
+    pub why: Option<Digest>,
     /// Database entries over time, by workload.
     pub responses: BTreeMap<u64, Vec<Window>>,
 }
 
 impl Shapes {
-    /// Of a run's tables and its measured flows.
+    /// Of a run's tables and its measured flows, with the names of the workloads.
     pub fn of(
         tables: &[Table],
         flows: &[FlowTime],
         classes: &SizeClasses,
+        workloads: &[String],
         simulated_ns: f64,
     ) -> Self {
         let sketch = |class: usize| {
@@ -168,6 +172,7 @@ impl Shapes {
         Self {
             rates: rates.collect(),
             responses: windows(tables),
+            why: Explanation::of(tables, workloads, classes).map(|why| Digest::of(&why)),
             fct: (0..classes.count()).map(sketch).collect(),
             timeline: timeline::View::of(tables).map(timeline).unwrap_or_default(),
             memory: in_use(&memory(tables)),
@@ -186,6 +191,7 @@ impl Shapes {
         self.recording = None;
         self.rates.clear();
         self.responses.clear();
+        self.why = None;
     }
 }
 

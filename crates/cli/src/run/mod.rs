@@ -48,10 +48,14 @@ pub fn run(options: &RunOptions) -> Result<(), Failure> {
 }
 
 /// Options that stand for settings of the scenario.
+/// Flows that are explained with `--why`.
+const EXPLAINED: u32 = 1_000;
+
 fn settings(options: &RunOptions) -> Vec<String> {
     let replications = options.replications.map(|number| format!("replications={number}"));
     let seed = options.seed.map(|seed| format!("seed={seed}"));
-    replications.into_iter().chain(seed).collect()
+    let why = options.why.then(|| format!("explained_flows={EXPLAINED}"));
+    replications.into_iter().chain(seed).chain(why).collect()
 }
 
 /// As many as were asked for, or one per core.

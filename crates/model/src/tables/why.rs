@@ -6,7 +6,11 @@ tables! {
     explained {
         /// Number of the flow.
         flow: u64,
-        /// When it began, in ps.
+        /// Name of the sending host.
+        src: String,
+        /// Name of the receiving host.
+        dst: String,
+        /// When it began.
         start_ps: u64,
         /// From its start to the arrival of its last byte. Its rows in the table delays add up to it.
         fct_ps: u64,

@@ -14,6 +14,8 @@ pub mod mosaic;
 pub mod rows;
 pub mod scale;
 mod sheet;
+pub mod spans;
+pub mod stack;
 mod svg;
 mod trace;
 

@@ -14,15 +14,20 @@ use crate::{format, trace};
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
 
 /// The tables of floodway, those of earlier versions included.
-const TABLES: [&str; 27] = [
+const TABLES: [&str; 33] = [
     "backlogs",
     "counters",
     "deadlocks",
+    "delay_losses",
+    "delay_marks",
+    "delay_parts",
+    "delays",
     "deliveries",
     "departures",
     "depths",
     "drops",
     "entries",
+    "explained",
     "flows",
     "frames",
     "inputs",
@@ -32,6 +37,7 @@ const TABLES: [&str; 27] = [
     "nodes",
     "occupancy",
     "operations",
+    "pause_causes",
     "pause_intervals",
     "pauses",
     "queues",

@@ -7,6 +7,8 @@ use miniz_oxide::deflate::compress_to_vec_zlib;
 
 use super::NARROW;
 use super::r#type::set;
+use crate::chart::spans::Spans;
+use crate::chart::stack::{Stacks, swatch};
 use crate::chart::{
     Axis, Data, Grid, HeatMap, Lines, Mosaic, Rows, escape, mosaic, sample, stroke,
 };
@@ -55,6 +57,13 @@ impl Legend {
         Self { html: format!("<ul class=\"legend\">{item}</ul>"), names: Vec::new() }
     }
 
+    /// Of the parts of bars.
+    pub fn swatches(names: &[String]) -> Self {
+        let item = |(at, name): (usize, &String)| format!("<li>{}{}</li>", swatch(at), set(name));
+        let items: String = names.iter().enumerate().map(item).collect();
+        Self { html: format!("<ul class=\"legend\">{items}</ul>"), names: Vec::new() }
+    }
+
     /// Of charts of one series each, with an area and a line.
     pub fn area_and_line(area: &str, line: &str) -> Self {
         let line_sample =
@@ -88,6 +97,20 @@ impl Figure {
     /// Of rows.
     pub fn rows(&self, chart: &Rows) -> String {
         self.html(1, &chart.data(), &both(WIDE, |width| chart.svg(width)))
+    }
+
+    /// Of divided bars.
+    pub fn stacks(&self, chart: &Stacks) -> String {
+        self.html(1, &chart.data(), &both(WIDE, |width| chart.svg(width)))
+    }
+
+    /// Of intervals over time, one chart below the other.
+    pub fn spans(&self, charts: &[Spans]) -> String {
+        let data = |chart: &Spans| (chart.heading.clone(), chart.data());
+        let data = Data::of_charts(charts.iter().map(data).collect());
+        let charts: String =
+            charts.iter().map(|chart| both(WIDE, |width| chart.svg(width))).collect();
+        self.html(1, &data, &charts)
     }
 
     /// Of a chart whose cells cannot become narrower; on a narrow screen it scrolls in its figure.

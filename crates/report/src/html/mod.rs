@@ -3,6 +3,7 @@
 //! stays readable on a narrow screen. Scripts only add to it: without them the page is whole.
 
 mod completion;
+mod delays;
 mod figure;
 mod links;
 mod memory;
@@ -59,6 +60,7 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
         page.times(&mut text);
         page.distributions(&mut text);
     }
+    page.delays(&mut text);
     page.throughputs(&mut text);
     page.rates(&mut text);
     page.responses(&mut text);

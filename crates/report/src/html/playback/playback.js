@@ -521,6 +521,13 @@
       toWorst();
     });
     slider.addEventListener('input', () => moveTo(ticks[0] + Number(slider.value) * span()));
+    // Times elsewhere on the page lead here.
+    document.addEventListener('click', (event) => {
+      const link = event.target.closest('[data-play-ns]');
+      if (!link) return;
+      stop();
+      moveTo(Number(link.dataset.playNs));
+    });
     strip.addEventListener('pointerdown', (event) => {
       const box = strip.getBoundingClientRect();
       const part = (event.clientX - box.left - THUMB) / (box.width - 2 * THUMB);

@@ -89,8 +89,8 @@ impl Story {
 
     /// Its time on an idle network: serialization and propagation.
     pub fn ideal(&self) -> Duration {
-        let is_ideal = |total: &&Total| ["serialization", "propagation"].contains(&total.part);
-        self.totals.iter().filter(is_ideal).map(|total| total.time).sum()
+        let ideal = self.totals.iter().filter(|total| total.delay.is_ideal());
+        ideal.map(|total| total.time).sum()
     }
 
     /// Its completion time over that of an idle network.

@@ -1,6 +1,6 @@
 //! Parts of the time that a flow takes.
 
-use floodway_model::{FlowId, Instant, NodeId};
+use floodway_model::{Delay, FlowId, Instant, NodeId};
 
 /// What a flow spends an interval on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,28 +37,28 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in tables and output.
-    pub const fn name(self) -> &'static str {
+    /// What it is without its cause.
+    pub const fn delay(self) -> Delay {
         match self {
-            Self::Serialization => "serialization",
-            Self::Propagation => "propagation",
-            Self::Rate => "rate",
-            Self::Window => "window",
-            Self::Handshake => "handshake",
-            Self::Recovery => "recovery",
-            Self::Answer => "answer",
-            Self::OwnFlow => "own_flow",
-            Self::OtherFlow(_) => "other_flows",
-            Self::OtherClass(_) => "other_classes",
-            Self::Control => "mac_control",
-            Self::Paused(_) => "paused",
-            Self::Held => "held",
+            Self::Serialization => Delay::Serialization,
+            Self::Propagation => Delay::Propagation,
+            Self::Rate => Delay::Rate,
+            Self::Window => Delay::Window,
+            Self::Handshake => Delay::Handshake,
+            Self::Recovery => Delay::Recovery,
+            Self::Answer => Delay::Answer,
+            Self::OwnFlow => Delay::OwnFlow,
+            Self::OtherFlow(_) => Delay::OtherFlows,
+            Self::OtherClass(_) => Delay::OtherClasses,
+            Self::Control => Delay::MacControl,
+            Self::Paused(_) => Delay::Paused,
+            Self::Held => Delay::Held,
         }
     }
 
     /// Whether an idle network takes this time too.
     pub const fn is_ideal(self) -> bool {
-        matches!(self, Self::Serialization | Self::Propagation)
+        self.delay().is_ideal()
     }
 }
 

@@ -25,7 +25,7 @@ pub fn tables(spec: &Spec, explained: &Explained) -> Vec<Table> {
         story.parts.iter().map(row).collect::<Vec<_>>()
     };
     vec![
-        stories().map(flow).collect(),
+        stories().map(|story| names.flow(story)).collect(),
         stories()
             .flat_map(|story| {
                 story.totals.iter().map(|total| names.total(u64::from(story.flow.0), total))
@@ -54,18 +54,6 @@ pub fn tables(spec: &Spec, explained: &Explained) -> Vec<Table> {
     ]
 }
 
-fn flow(story: &Story) -> explained::Row {
-    explained::Row {
-        flow: story.flow.0.into(),
-        start_ps: story.began.0,
-        fct_ps: story.completed.since(story.began).0,
-        ideal_ps: story.ideal().0,
-        depends: story.after.is_some().into(),
-        after: number(story.after),
-        detailed: story.is_detailed.into(),
-    }
-}
-
 fn number(flow: Option<FlowId>) -> u64 {
     flow.map_or(0, |flow| flow.0.into())
 }
@@ -89,12 +77,26 @@ impl Names<'_> {
         root.map_or_else(Default::default, |root| self.port(root))
     }
 
+    fn flow(&self, story: &Story) -> explained::Row {
+        explained::Row {
+            flow: story.flow.0.into(),
+            src: self.node(story.src),
+            dst: self.node(story.dst),
+            start_ps: story.began.0,
+            fct_ps: story.completed.since(story.began).0,
+            ideal_ps: story.ideal().0,
+            depends: story.after.is_some().into(),
+            after: number(story.after),
+            detailed: story.is_detailed.into(),
+        }
+    }
+
     fn total(&self, flow: u64, total: &Total) -> delays::Row {
         let (node, port, peer) = self.port(total.place);
         let (root, root_port, root_peer) = self.root(total.root);
         delays::Row {
             flow,
-            part: total.part.to_owned(),
+            part: total.delay.name().to_owned(),
             node,
             port,
             peer,
@@ -117,7 +119,7 @@ impl Names<'_> {
             flow,
             from_ps: part.from.0,
             to_ps: part.to.0,
-            part: part.kind.name().to_owned(),
+            part: part.kind.delay().name().to_owned(),
             node,
             port,
             peer,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::{Duration, FlowId};
+use floodway_model::{Delay, Duration, FlowId};
 use rustc_hash::FxHashMap;
 
 use super::part::{Kind, Part};
@@ -12,8 +12,8 @@ use super::port::Place;
 /// Time that a flow spent on one kind of part at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Total {
-    /// The kind, by its name.
-    pub part: &'static str,
+    /// What it was spent on.
+    pub delay: Delay,
     /// Node and egress port.
     pub place: Place,
     /// Whether it is part of a round trip that the sender waits for, because its window is full.
@@ -47,17 +47,18 @@ pub fn root(part: &Part, pauses: &[Pause]) -> Option<Place> {
 
 /// The totals of these parts, in the order in which they occur first.
 pub fn totals(parts: &[Part], pauses: &[Pause]) -> Vec<Total> {
-    type Key = (&'static str, Place, bool, Option<Place>);
+    type Key = (Delay, Place, bool, Option<Place>);
     let mut numbers: FxHashMap<Key, usize> = FxHashMap::default();
     let mut totals: Vec<(Total, BTreeMap<FlowId, Duration>)> = Vec::new();
     for part in parts {
         let place = (part.node, part.port);
         let root = root(part, pauses);
-        let key = (part.kind.name(), place, part.in_window, root);
+        let delay = part.kind.delay();
+        let key = (delay, place, part.in_window, root);
         let number = *numbers.entry(key).or_insert_with(|| {
-            let (part, in_window) = (part.kind.name(), part.in_window);
+            let in_window = part.in_window;
             let (time, causes, most) = (Duration::ZERO, 0, None);
-            let total = Total { part, place, in_window, root, time, causes, most };
+            let total = Total { delay, place, in_window, root, time, causes, most };
             totals.push((total, BTreeMap::new()));
             totals.len() - 1
         });

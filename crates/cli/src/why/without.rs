@@ -1,0 +1,184 @@
+//! A run repeated without the flows that are blamed for delays: what the others save, beside what the
+//! explanation predicts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use floodway_model::FlowId;
+use floodway_model::tables::flows;
+use floodway_report::why::{Explanation, Flow};
+use floodway_report::words;
+use floodway_sim::Spec;
+use floodway_sim::delays::Chosen;
+use serde_json::json;
+
+use super::run;
+use crate::failure::Failure;
+use crate::options::WhyOptions;
+use crate::output;
+
+/// A flow with and without the causes. Times are in ps.
+struct Saving {
+    flow: u64,
+    fct: u64,
+    predicted: u64,
+    /// Negative if it takes longer.
+    observed: i64,
+}
+
+/// Runs the experiment without some flows and compares.
+pub fn without(
+    options: &WhyOptions,
+    name: &str,
+    spec: Spec,
+    explanation: &Explanation,
+) -> Result<(), Failure> {
+    let mut removed = BTreeSet::new();
+    for cause in &options.without {
+        removed.extend(flows_of(cause, &spec, explanation)?);
+    }
+    let outcome =
+        run(spec.without(removed.iter().map(|flow| FlowId(*flow as u32))), Chosen::default())?;
+    let Some(table) = flows::View::of(&outcome.tables) else { return Ok(()) };
+    let after: BTreeMap<u64, f64> =
+        table.flow.iter().copied().zip(table.fct_ns.iter().copied()).collect();
+    let kept = explanation.flows.iter().filter(|flow| !removed.contains(&flow.number));
+    let savings: Vec<Saving> = kept
+        .filter_map(|flow| {
+            let after = *after.get(&flow.number).filter(|fct| fct.is_finite())?;
+            Some(Saving {
+                flow: flow.number,
+                fct: flow.fct,
+                predicted: predicted(flow, &removed),
+                observed: flow.fct as i64 - (after * 1e3).round() as i64,
+            })
+        })
+        .collect();
+    if options.json {
+        let flows = savings.iter().map(|saving| {
+            json!({
+                "flow": saving.flow,
+                "fct_ps": saving.fct,
+                "predicted_ps": saving.predicted,
+                "observed_ps": saving.observed,
+            })
+        });
+        return output::print_json(&json!({
+            "run": name,
+            "without": removed,
+            "flows": flows.collect::<Vec<_>>(),
+        }));
+    }
+    output::print(&text(name, &removed, &savings, explanation))
+}
+
+/// The flows that a cause names.
+fn flows_of(cause: &str, spec: &Spec, explanation: &Explanation) -> Result<Vec<u64>, Failure> {
+    let (kind, which) = cause.split_once(':').unwrap_or((cause, ""));
+    let unknown = |text: String| Err(Failure::Unknown(text));
+    match kind {
+        "flow" => match which.parse::<u64>() {
+            Ok(flow) if (flow as usize) < spec.flows.len() => Ok(vec![flow]),
+            _ => unknown(format!(
+                "there is no flow `{which}`: the run has flows 0 to {}",
+                spec.flows.len().saturating_sub(1)
+            )),
+        },
+        "workload" => {
+            let all = spec.flows.iter().enumerate();
+            let of = all.filter(|(_, flow)| explanation.workload(flow.workload.into()) == which);
+            let flows: Vec<u64> = of.map(|(number, _)| number as u64).collect();
+            if flows.is_empty() {
+                return unknown(format!(
+                    "there is no flow of a workload `{which}`; a workload without a name is called \
+                     `workload 0`, counted from 0"
+                ));
+            }
+            Ok(flows)
+        }
+        "root" => {
+            let of = explanation.pauses.iter().filter_map(|pause| pause.root.as_ref());
+            let flows: BTreeSet<u64> =
+                of.filter(|root| root.0.to_string() == which).map(|root| root.2).collect();
+            if flows.is_empty() {
+                return unknown(format!(
+                    "`{which}` is not the root of a pause in this run; `floodway why` without options lists \
+                     the roots"
+                ));
+            }
+            Ok(flows.into_iter().collect())
+        }
+        _ => unknown(format!(
+            "`{cause}` is no cause: write flow:NUMBER, workload:NAME or root:PORT, such as \
+             `root:leaf 7 to host 57`"
+        )),
+    }
+}
+
+/// What a flow saves according to its explanation: the parts that these flows cause.
+fn predicted(flow: &Flow, removed: &BTreeSet<u64>) -> u64 {
+    let parts = flow.parts.iter();
+    let caused = parts.filter(|part| part.cause.is_some_and(|cause| removed.contains(&cause)));
+    caused.map(|part| part.to - part.from).sum()
+}
+
+fn text(
+    name: &str,
+    removed: &BTreeSet<u64>,
+    savings: &[Saving],
+    explanation: &Explanation,
+) -> String {
+    let time = |ps: f64| words::time(ps / 1e3);
+    let list: Vec<String> = removed.iter().take(5).map(|flow| explanation.name_of(*flow)).collect();
+    let more = match removed.len() - list.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let mut text = format!(
+        "{name}, with {}{more} reduced to one byte: {} other flows are compared\n\n",
+        list.join(", "),
+        savings.len()
+    );
+    if savings.is_empty() {
+        return text;
+    }
+    let mean = |of: &dyn Fn(&Saving) -> f64, which: &dyn Fn(&&Saving) -> bool| {
+        let chosen: Vec<f64> = savings.iter().filter(which).map(of).collect();
+        (chosen.len(), chosen.iter().sum::<f64>() / chosen.len().max(1) as f64)
+    };
+    let groups: [(&str, &dyn Fn(&&Saving) -> bool); 2] = [
+        ("flows that the explanation says they delay", &|saving| saving.predicted > 0),
+        ("all other flows", &|saving| saving.predicted == 0),
+    ];
+    for (label, which) in groups {
+        let (count, fct) = mean(&|saving| saving.fct as f64, which);
+        if count == 0 {
+            continue;
+        }
+        let predicted = mean(&|saving| saving.predicted as f64, which).1;
+        let observed = mean(&|saving| saving.observed as f64, which).1;
+        text += &format!(
+            "{label}: {count}, which take {} on average; predicted saving {}, observed {}\n",
+            time(fct),
+            time(predicted),
+            time(observed)
+        );
+    }
+    // Errors as shares of the completion time.
+    let mut errors: Vec<f64> = savings
+        .iter()
+        .filter(|saving| saving.predicted > 0)
+        .map(|saving| (saving.observed - saving.predicted as i64) as f64 / saving.fct as f64)
+        .collect();
+    errors.sort_by(f64::total_cmp);
+    if !errors.is_empty() {
+        let at = |share: f64| 100.0 * errors[((errors.len() - 1) as f64 * share).round() as usize];
+        text += &format!(
+            "observed minus predicted, of the completion time: median {:+.1} %, 10th to 90th percentile {:+.1} to \
+             {:+.1} %\n",
+            at(0.5),
+            at(0.1),
+            at(0.9)
+        );
+    }
+    text
+}

@@ -1,0 +1,85 @@
+//! Explanations as JSON. Times are in whole picoseconds.
+
+use serde_json::{Map, Value, json};
+
+use super::{Explanation, Flow, Port};
+
+/// The explanation, with every part of these flows.
+pub fn json(of: &Explanation, flows: &[u64]) -> Value {
+    let groups = of.groups();
+    let groups = groups.iter().map(|((workload, class), group)| {
+        let parts =
+            group.by_delay.iter().map(|(delay, time)| (delay.name().to_owned(), json!(time)));
+        let root = |(port, time): (&Port, &u64)| json!({"port": port.to_string(), "ps": time});
+        json!({
+            "workload": of.workload(*workload),
+            "size_class": of.classes.key(*class),
+            "flows": group.flows,
+            "fct_ps": group.total,
+            "parts": parts.collect::<Map<_, _>>(),
+            "roots": group.by_root.iter().map(root).collect::<Vec<_>>(),
+        })
+    });
+    let roots = of.roots();
+    let roots = roots.iter().map(|root| {
+        json!({
+            "port": root.port.to_string(),
+            "class": root.class,
+            "flow": root.flow,
+            "pauses": root.pauses,
+            "first_ps": root.first,
+            "last_ps": root.last,
+            "depth": root.depth,
+            "paused_ps": root.total,
+            "lost_ps": root.lost,
+            "victims": root.victims.len(),
+        })
+    });
+    let flows = flows.iter().filter_map(|flow| Some(one(of, of.flow(*flow)?)));
+    json!({
+        "groups": groups.collect::<Vec<_>>(),
+        "roots": roots.collect::<Vec<_>>(),
+        "flows": flows.collect::<Vec<_>>(),
+    })
+}
+
+fn one(of: &Explanation, flow: &Flow) -> Value {
+    let parts = flow.parts.iter().map(|part| {
+        let mut value = json!({
+            "from_ps": part.from,
+            "to_ps": part.to,
+            "kind": part.delay.name(),
+            "port": part.port.to_string(),
+            "in_window": part.in_window,
+        });
+        if let Some(cause) = part.cause {
+            value["flow"] = json!(cause);
+        }
+        if let Some(root) = &part.root {
+            value["root"] = json!(root.to_string());
+        }
+        value
+    });
+    let losses = flow
+        .losses
+        .iter()
+        .map(|(packet, node, reason)| json!({"packet": packet, "node": node, "reason": reason}));
+    let marks = flow
+        .marks
+        .iter()
+        .map(|(port, packets)| json!({"port": port.to_string(), "packets": packets}));
+    json!({
+        "flow": flow.number,
+        "workload": of.workload(flow.workload),
+        "src": flow.ends.0,
+        "dst": flow.ends.1,
+        "bytes": flow.bytes,
+        "start_ps": flow.start,
+        "fct_ps": flow.fct,
+        "slowdown": flow.slowdown,
+        "after": flow.after,
+        "parts": parts.collect::<Vec<_>>(),
+        "losses": losses.collect::<Vec<_>>(),
+        "marks": marks.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,175 @@
+//! What flows spent their time on, and who caused it: read from the tables of explained delays, for
+//! the terminal, as JSON and for the page.
+
+mod json;
+mod read;
+mod shown;
+mod text;
+mod totals;
+
+pub use json::json;
+pub use shown::{Digest, KINDS, kind};
+pub use text::{text, victims};
+pub use totals::{Group, Root};
+
+use floodway_model::{Delay, Table};
+
+use crate::metrics::SizeClasses;
+
+/// An egress port, by the names of its node and of that at the other end.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Port {
+    /// The node.
+    pub node: String,
+    /// The port there.
+    pub port: u64,
+    /// The node at the other end.
+    pub peer: String,
+}
+
+impl std::fmt::Display for Port {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} to {}", self.node, self.peer)
+    }
+}
+
+/// A flow that is explained.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Its number.
+    pub number: u64,
+    /// The number of its workload.
+    pub workload: usize,
+    /// Its size.
+    pub bytes: u64,
+    /// The names of its source and its destination.
+    pub ends: (String, String),
+    /// Its start, in ps.
+    pub start: u64,
+    /// Its completion time, in ps.
+    pub fct: u64,
+    /// The completion time over the ideal one.
+    pub slowdown: f64,
+    /// The flow that it waited for before it began.
+    pub after: Option<u64>,
+    /// What it spent its time on, by place.
+    pub totals: Vec<Total>,
+    /// The same in the order of time; only of a flow that is detailed.
+    pub parts: Vec<Part>,
+    /// Packets that were sent again: their number, where they were lost, and why.
+    pub losses: Vec<(u64, String, String)>,
+    /// Packets that were marked, by port.
+    pub marks: Vec<(Port, u64)>,
+}
+
+/// Time that a flow spent at one place on one thing. Times are in ps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Total {
+    /// On what.
+    pub delay: Delay,
+    /// Where.
+    pub port: Port,
+    /// Whether it is part of a round trip that the sender waits for, because its window is full.
+    pub in_window: bool,
+    /// The queue at the root of pauses.
+    pub root: Option<Port>,
+    /// How long.
+    pub time: u64,
+    /// Number of flows that caused it.
+    pub causes: u64,
+    /// The flow that caused most of it, and how much.
+    pub most: Option<(u64, u64)>,
+}
+
+/// An interval of the time of a flow, in ps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Its start.
+    pub from: u64,
+    /// Its end.
+    pub to: u64,
+    /// What it is spent on.
+    pub delay: Delay,
+    /// Where.
+    pub port: Port,
+    /// Whether it is part of a round trip that the sender waits for, because its window is full.
+    pub in_window: bool,
+    /// The flow that caused it.
+    pub cause: Option<u64>,
+    /// The queue at the root of a pause.
+    pub root: Option<Port>,
+}
+
+/// A pause of a port.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pause {
+    /// The port that is paused.
+    pub port: Port,
+    /// The class.
+    pub class: u64,
+    /// Its start, in ps.
+    pub from: u64,
+    /// Its end, in ps.
+    pub to: u64,
+    /// The queue at the root, its class, and the flow with most bytes in it; `None` if a host asked for the
+    /// pause.
+    pub root: Option<(Port, u64, u64)>,
+    /// Number of pauses from this one to the root.
+    pub depth: u64,
+}
+
+/// What a run says about the delays of its flows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// Number of measured flows that have completed.
+    pub measured: usize,
+    /// Workloads of all flows.
+    workload_of: Vec<usize>,
+    /// Names of the workloads.
+    workloads: Vec<String>,
+    /// The size classes.
+    pub classes: SizeClasses,
+    /// The flows that are explained, in order of their numbers.
+    pub flows: Vec<Flow>,
+    /// Flows that the totals are about; flows that were chosen because they are slow would distort them.
+    pub sample: Vec<u64>,
+    /// All pauses.
+    pub pauses: Vec<Pause>,
+}
+
+impl Explanation {
+    /// From the tables of a run; `None` if its delays were not explained. All of its flows are the sample.
+    pub fn of(tables: &[Table], workloads: &[String], classes: &SizeClasses) -> Option<Self> {
+        read::explanation(tables, workloads, classes)
+    }
+
+    /// A flow that is explained.
+    pub fn flow(&self, number: u64) -> Option<&Flow> {
+        let at = self.flows.binary_search_by_key(&number, |flow| flow.number).ok()?;
+        Some(&self.flows[at])
+    }
+
+    /// The flows that are detailed, those with the largest slowdown first.
+    pub fn slowest(&self) -> Vec<u64> {
+        let mut flows: Vec<&Flow> =
+            self.flows.iter().filter(|flow| !flow.parts.is_empty()).collect();
+        flows.sort_by(|a, b| b.slowdown.total_cmp(&a.slowdown).then(a.number.cmp(&b.number)));
+        flows.iter().map(|flow| flow.number).collect()
+    }
+
+    /// The name of a workload.
+    pub fn workload(&self, number: usize) -> String {
+        match self.workloads.get(number).filter(|name| !name.is_empty()) {
+            Some(name) => name.clone(),
+            None => format!("workload {number}"),
+        }
+    }
+
+    /// A flow with its workload: `flow 7 (incast)`.
+    pub fn name_of(&self, flow: u64) -> String {
+        match self.workload_of.get(flow as usize) {
+            Some(workload) => format!("flow {flow} ({})", self.workload(*workload)),
+            None => format!("flow {flow}"),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Explanations from tables.
+
+use std::collections::BTreeMap;
+
+use floodway_model::tables::{
+    delay_losses, delay_marks, delay_parts, delays, explained, flows, pause_causes,
+};
+use floodway_model::{Delay, Table};
+
+use super::{Explanation, Flow, Part, Pause, Port, Total};
+use crate::metrics::SizeClasses;
+
+/// From the tables of a run.
+pub fn explanation(
+    tables: &[Table],
+    workloads: &[String],
+    classes: &SizeClasses,
+) -> Option<Explanation> {
+    let explained = explained::View::of(tables)?;
+    let all = flows::View::of(tables)?;
+    let places: BTreeMap<u64, usize> =
+        all.flow.iter().enumerate().map(|(row, flow)| (*flow, row)).collect();
+    let mut found: BTreeMap<u64, Flow> = BTreeMap::new();
+    for row in 0..explained.rows() {
+        let number = explained.flow[row];
+        let at = *places.get(&number)?;
+        found.insert(
+            number,
+            Flow {
+                number,
+                workload: all.workload[at] as usize,
+                bytes: all.bytes[at],
+                ends: (explained.src[row].clone(), explained.dst[row].clone()),
+                start: explained.start_ps[row],
+                fct: explained.fct_ps[row],
+                slowdown: all.slowdown[at],
+                after: (explained.depends[row] == 1).then(|| explained.after[row]),
+                totals: Vec::new(),
+                parts: Vec::new(),
+                losses: Vec::new(),
+                marks: Vec::new(),
+            },
+        );
+    }
+    totals(tables, &mut found)?;
+    parts(tables, &mut found)?;
+    if let Some(losses) = delay_losses::View::of(tables) {
+        for row in 0..losses.rows() {
+            let loss = (losses.packet[row], losses.node[row].clone(), losses.reason[row].clone());
+            found.get_mut(&losses.flow[row])?.losses.push(loss);
+        }
+    }
+    if let Some(marks) = delay_marks::View::of(tables) {
+        for row in 0..marks.rows() {
+            let port = port(&marks.node[row], marks.port[row], &marks.peer[row]);
+            found.get_mut(&marks.flow[row])?.marks.push((port, marks.packets[row]));
+        }
+    }
+    let complete = |row: &usize| all.measured[*row] != 0 && all.fct_ns[*row].is_finite();
+    let last = all.flow.iter().max().map_or(0, |last| last + 1);
+    let mut workload_of = vec![usize::MAX; last as usize];
+    for (flow, workload) in all.flow.iter().zip(all.workload) {
+        workload_of[*flow as usize] = *workload as usize;
+    }
+    Some(Explanation {
+        measured: (0..all.rows()).filter(complete).count(),
+        workload_of,
+        workloads: workloads.to_vec(),
+        classes: classes.clone(),
+        sample: found.keys().copied().collect(),
+        flows: found.into_values().collect(),
+        pauses: pause_causes::View::of(tables).map_or_else(Vec::new, |view| pauses(&view)),
+    })
+}
+
+fn port(node: &str, port: u64, peer: &str) -> Port {
+    Port { node: node.to_owned(), port, peer: peer.to_owned() }
+}
+
+/// A root has a name, if there is one.
+fn root(node: &str, number: u64, peer: &str) -> Option<Port> {
+    (!node.is_empty()).then(|| port(node, number, peer))
+}
+
+fn totals(tables: &[Table], found: &mut BTreeMap<u64, Flow>) -> Option<()> {
+    let view = delays::View::of(tables)?;
+    for row in 0..view.rows() {
+        let total = Total {
+            delay: Delay::named(&view.part[row])?,
+            port: port(&view.node[row], view.port[row], &view.peer[row]),
+            in_window: view.in_window[row] != 0,
+            root: root(&view.root[row], view.root_port[row], &view.root_peer[row]),
+            time: view.time_ps[row],
+            causes: view.causes[row],
+            most: (view.causes[row] > 0).then(|| (view.cause[row], view.cause_ps[row])),
+        };
+        found.get_mut(&view.flow[row])?.totals.push(total);
+    }
+    Some(())
+}
+
+fn parts(tables: &[Table], found: &mut BTreeMap<u64, Flow>) -> Option<()> {
+    let view = delay_parts::View::of(tables)?;
+    for row in 0..view.rows() {
+        let part = Part {
+            from: view.from_ps[row],
+            to: view.to_ps[row],
+            delay: Delay::named(&view.part[row])?,
+            port: port(&view.node[row], view.port[row], &view.peer[row]),
+            in_window: view.in_window[row] != 0,
+            cause: (view.has_cause[row] != 0).then(|| view.cause[row]),
+            root: root(&view.root[row], view.root_port[row], &view.root_peer[row]),
+        };
+        found.get_mut(&view.flow[row])?.parts.push(part);
+    }
+    Some(())
+}
+
+fn pauses(view: &pause_causes::View<'_>) -> Vec<Pause> {
+    let pause = |row: usize| {
+        let root = root(&view.root[row], view.root_port[row], &view.root_peer[row]);
+        Pause {
+            port: port(&view.node[row], view.port[row], &view.peer[row]),
+            class: view.class[row],
+            from: view.from_ps[row],
+            to: view.until_ps[row],
+            root: root.map(|port| (port, view.root_class[row], view.root_flow[row])),
+            depth: view.depth[row],
+        }
+    };
+    (0..view.rows()).map(pause).collect()
+}

@@ -1,0 +1,259 @@
+//! Explanations for the terminal.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use floodway_model::Delay;
+
+use super::{Explanation, Flow, Group, Port, Root};
+use crate::words;
+
+/// Lines of a flow, and of the list of roots.
+const LINES: usize = 12;
+const ROOTS: usize = 5;
+
+/// The explanation of the sample, and of these flows one by one.
+pub fn text(of: &Explanation, flows: &[u64]) -> String {
+    let groups = of.groups();
+    let mut text = match of.sample.len() {
+        0 => String::new(),
+        all if all == of.measured => format!("{all} measured flows\n\n"),
+        some => format!("a sample of {some} of {} measured flows\n\n", of.measured),
+    };
+    for ((workload, class), group) in &groups {
+        text += &sentence(of, (*workload, *class), group);
+    }
+    if !groups.is_empty() {
+        text += &table(of, &groups);
+    }
+    text += &roots(of);
+    for flow in flows.iter().filter_map(|flow| of.flow(*flow)) {
+        text += &of_flow(of, flow);
+    }
+    text
+}
+
+fn time(ps: u64) -> String {
+    words::time(ps as f64 / 1e3)
+}
+
+fn percent(part: u64, of: u64) -> String {
+    if of == 0 {
+        return "0 %".to_owned();
+    }
+    let percent = 100.0 * part as f64 / of as f64;
+    if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+fn name(of: &Explanation, (workload, class): (usize, usize)) -> String {
+    format!("{}, {}", of.workload(workload), of.classes.label(class))
+}
+
+/// The answer for a group: where most of the time beyond the ideal goes.
+fn sentence(of: &Explanation, which: (usize, usize), group: &Group) -> String {
+    let mean = time(group.total / group.flows as u64);
+    let excess = group.total - group.ideal();
+    let delays = group.by_delay.iter().filter(|(delay, _)| !delay.is_ideal());
+    let mut text = match group.flows {
+        1 => format!("{}: 1 flow takes {mean}", name(of, which)),
+        flows => format!("{}: {flows} flows take {mean} on average", name(of, which)),
+    };
+    match delays.max_by_key(|(_, time)| **time).filter(|_| excess > 0) {
+        Some((delay, time)) => {
+            text += &format!(
+                ", of which {} is delay; {} of the delay is due to {}",
+                percent(excess, group.total),
+                percent(*time, excess),
+                delay.words()
+            );
+            let paused: u64 = group.by_root.values().sum();
+            let root = group.by_root.iter().max_by_key(|(_, time)| **time);
+            if let Some((port, time)) = root.filter(|_| *delay == Delay::Paused) {
+                text +=
+                    &format!(", {} of them because of the queue of {port}", percent(*time, paused));
+            }
+            text += ".\n";
+        }
+        None => text += ", and nothing delays them.\n",
+    }
+    text
+}
+
+/// Shares of the completion time, by group and kind.
+fn table(of: &Explanation, groups: &BTreeMap<(usize, usize), Group>) -> String {
+    let mut rows = vec![vec!["Share of the completion time".to_owned()]];
+    rows[0].extend(groups.keys().map(|which| name(of, *which)));
+    let mut row = |label: &str, time: &dyn Fn(&Group) -> u64| {
+        let cells = groups.values().map(|group| percent(time(group), group.total));
+        rows.push(std::iter::once(label.to_owned()).chain(cells).collect());
+    };
+    row("ideal: serialization and propagation", &Group::ideal);
+    for delay in Delay::ALL.into_iter().filter(|delay| !delay.is_ideal()) {
+        if groups.values().any(|group| group.by_delay.contains_key(&delay)) {
+            row(delay.words(), &|group| group.by_delay.get(&delay).copied().unwrap_or(0));
+        }
+    }
+    columns(&rows)
+}
+
+fn columns(rows: &[Vec<String>]) -> String {
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    let mut text = "\n".to_owned();
+    for row in rows {
+        let mut line = format!("{:<1$}", row[0], widths[0]);
+        for (cell, width) in row[1..].iter().zip(&widths[1..]) {
+            // Numbers end together, names begin together.
+            let is_number = cell.starts_with(|first: char| first.is_ascii_digit());
+            match is_number || row[0] == rows[0][0] {
+                true => line += &format!("  {cell:>width$}"),
+                false => line += &format!("  {cell:<width$}"),
+            }
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// The queues because of which others are paused.
+fn roots(of: &Explanation) -> String {
+    let roots = of.roots();
+    if roots.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "Roots of pauses",
+        "pauses",
+        "paused for",
+        "longest chain",
+        "flows delayed",
+        "their time lost",
+        "most bytes in the queue",
+    ];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for root in roots.iter().take(ROOTS) {
+        rows.push(vec![
+            root.port.to_string(),
+            root.pauses.to_string(),
+            time(root.total),
+            root.depth.to_string(),
+            root.victims.len().to_string(),
+            time(root.lost),
+            of.name_of(root.flow),
+        ]);
+    }
+    let mut text = columns(&rows);
+    if roots.len() > ROOTS {
+        let _ = writeln!(text, "and {} more", roots.len() - ROOTS);
+    }
+    text
+}
+
+/// The victims of a root, those that lost most first.
+pub fn victims(of: &Explanation, root: &Root) -> String {
+    let mut text = format!(
+        "{}: {} pauses from {} to {} have their root there, {} in all; the longest chain has {}.\n",
+        root.port,
+        root.pauses,
+        time(root.first),
+        time(root.last),
+        time(root.total),
+        match root.depth {
+            1 => "1 pause".to_owned(),
+            more => format!("{more} pauses"),
+        }
+    );
+    let _ = writeln!(
+        text,
+        "{} has most bytes in the queue most often. Flows of the sample that are delayed:",
+        capital(&of.name_of(root.flow))
+    );
+    let mut rows = vec![
+        ["  Flow", "from", "to", "size", "time lost", "of its time"].map(str::to_owned).to_vec(),
+    ];
+    for (number, lost) in &root.victims {
+        let Some(flow) = of.flow(*number) else { continue };
+        rows.push(vec![
+            format!("  {}", of.name_of(*number)),
+            flow.ends.0.clone(),
+            flow.ends.1.clone(),
+            words::bytes(flow.bytes as f64),
+            time(*lost),
+            percent(*lost, flow.fct),
+        ]);
+    }
+    match rows.len() {
+        1 => text + "  none\n",
+        _ => text + columns(&rows).trim_start_matches('\n'),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The delays of a flow by place, in the order in which it met them.
+fn of_flow(of: &Explanation, flow: &Flow) -> String {
+    let ideal = flow.totals.iter().filter(|total| total.delay.is_ideal());
+    let ideal: u64 = ideal.map(|total| total.time).sum();
+    let mut text = format!(
+        "\nFlow {} ({}): {} to {}, {}, started at {}, took {}, {:.2} times the ideal\n",
+        flow.number,
+        of.workload(flow.workload),
+        flow.ends.0,
+        flow.ends.1,
+        words::bytes(flow.bytes as f64),
+        time(flow.start),
+        time(flow.fct),
+        flow.slowdown,
+    );
+    if let Some(after) = flow.after {
+        let _ = writeln!(text, "  It waited for {} before it began.", of.name_of(after));
+    }
+    let delays = || flow.totals.iter().filter(|total| !total.delay.is_ideal());
+    let mut largest: Vec<u64> = delays().map(|total| total.time).collect();
+    largest.sort_unstable_by_key(|time| std::cmp::Reverse(*time));
+    let least = largest.get(LINES - 1).copied().unwrap_or(0);
+    let mut rows = vec![vec!["  ideal".to_owned(), time(ideal), percent(ideal, flow.fct)]];
+    let mut left = 0;
+    for total in delays() {
+        if total.time < least {
+            left += total.time;
+            continue;
+        }
+        let mut what = format!("  {}: {}", total.port, total.delay.words());
+        if let Some(root) = &total.root {
+            what += &format!(" because of {root}");
+        }
+        if total.in_window {
+            what += ", while the window is full";
+        }
+        let cause = total.most.map_or(String::new(), |(cause, _)| match total.causes {
+            1 => of.name_of(cause),
+            more => format!("mostly {}, of {more} flows", of.name_of(cause)),
+        });
+        rows.push(vec![what, time(total.time), percent(total.time, flow.fct), cause]);
+    }
+    if left > 0 {
+        rows.push(vec!["  elsewhere".to_owned(), time(left), percent(left, flow.fct)]);
+    }
+    text += columns(&rows).trim_start_matches('\n');
+    for (packet, node, reason) in flow.losses.iter().take(LINES) {
+        let _ = writeln!(text, "  packet {packet} was dropped at {node}: {reason}");
+    }
+    if !flow.marks.is_empty() {
+        let place = |(port, packets): &(Port, u64)| format!("{packets} at {port}");
+        let places: Vec<String> = flow.marks.iter().map(place).collect();
+        let _ = writeln!(text, "  packets marked: {}", places.join(", "));
+    }
+    text
+}

@@ -1,0 +1,139 @@
+//! Totals over flows, and over pauses by their roots.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use floodway_model::Delay;
+
+use super::{Explanation, Flow, Port};
+
+/// Flows of one workload and size class. Times are in ps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Group {
+    /// Number of flows.
+    pub flows: usize,
+    /// Their time.
+    pub total: u64,
+    /// By what it was spent on.
+    pub by_delay: BTreeMap<Delay, u64>,
+    /// Paused time by its root.
+    pub by_root: BTreeMap<Port, u64>,
+}
+
+impl Group {
+    /// Adds a flow.
+    pub fn add(&mut self, flow: &Flow) {
+        self.flows += 1;
+        self.total += flow.fct;
+        for total in &flow.totals {
+            *self.by_delay.entry(total.delay).or_default() += total.time;
+            if let Some(root) = &total.root {
+                *self.by_root.entry(root.clone()).or_default() += total.time;
+            }
+        }
+    }
+
+    /// Serialization and propagation.
+    pub fn ideal(&self) -> u64 {
+        self.by_delay.iter().filter(|(delay, _)| delay.is_ideal()).map(|(_, time)| time).sum()
+    }
+}
+
+/// A queue at the root of pauses. Times are in ps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Root {
+    /// The port.
+    pub port: Port,
+    /// Its class; if it has pauses in several, the one with most.
+    pub class: u64,
+    /// The flow that had most bytes in it most often.
+    pub flow: u64,
+    /// Number of pauses.
+    pub pauses: usize,
+    /// Start of the first one.
+    pub first: u64,
+    /// End of the last one.
+    pub last: u64,
+    /// The most pauses in a row from a paused port to the root.
+    pub depth: u64,
+    /// Sum of their lengths.
+    pub total: u64,
+    /// Time that the flows of the sample lost to these pauses.
+    pub lost: u64,
+    /// The flows of the sample that lost some, with the time of each, those that lost most first.
+    pub victims: Vec<(u64, u64)>,
+}
+
+impl Explanation {
+    fn sampled(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.iter().filter(|flow| self.sample.binary_search(&flow.number).is_ok())
+    }
+
+    /// Totals of the sample by workload and size class, both as numbers.
+    pub fn groups(&self) -> BTreeMap<(usize, usize), Group> {
+        let mut groups: BTreeMap<(usize, usize), Group> = BTreeMap::new();
+        for flow in self.sampled() {
+            groups.entry((flow.workload, self.classes.of(flow.bytes))).or_default().add(flow);
+        }
+        groups
+    }
+
+    /// Totals of the sample by size class, and of all of it.
+    pub fn by_class(&self) -> Vec<Group> {
+        let mut groups = vec![Group::default(); self.classes.count()];
+        for flow in self.sampled() {
+            groups[self.classes.of(flow.bytes)].add(flow);
+            groups[self.classes.all()].add(flow);
+        }
+        groups
+    }
+
+    /// The roots of pauses, those that cost the sample most first.
+    pub fn roots(&self) -> Vec<Root> {
+        // With each root, how often each flow had most bytes in it, and in which class.
+        let mut roots: BTreeMap<&Port, (Root, BTreeMap<(u64, u64), usize>)> = BTreeMap::new();
+        for pause in &self.pauses {
+            let Some((port, class, flow)) = &pause.root else { continue };
+            let (root, flows) = roots.entry(port).or_insert_with(|| {
+                let root = Root {
+                    port: port.clone(),
+                    class: *class,
+                    flow: *flow,
+                    pauses: 0,
+                    first: pause.from,
+                    last: pause.to,
+                    depth: 0,
+                    total: 0,
+                    lost: 0,
+                    victims: Vec::new(),
+                };
+                (root, BTreeMap::new())
+            });
+            root.pauses += 1;
+            root.depth = root.depth.max(pause.depth);
+            root.total += pause.to - pause.from;
+            root.last = root.last.max(pause.to);
+            *flows.entry((*class, *flow)).or_default() += 1;
+        }
+        let mut lost: BTreeMap<&Port, BTreeMap<u64, u64>> = BTreeMap::new();
+        for flow in self.sampled() {
+            for total in &flow.totals {
+                if let Some(root) = &total.root {
+                    *lost.entry(root).or_default().entry(flow.number).or_default() += total.time;
+                }
+            }
+        }
+        let root = |(port, (mut root, flows)): (&Port, (Root, BTreeMap<(u64, u64), usize>))| {
+            let most = flows.iter().max_by_key(|(which, count)| (**count, Reverse(**which)));
+            (root.class, root.flow) = most.map_or((root.class, root.flow), |(which, _)| *which);
+            let by_flow = lost.get(port).into_iter().flatten();
+            root.victims = by_flow.map(|(flow, time)| (*flow, *time)).collect();
+            root.victims.sort_by_key(|(flow, time)| (Reverse(*time), *flow));
+            root.lost = root.victims.iter().map(|(_, time)| time).sum();
+            root
+        };
+        let mut all: Vec<Root> = roots.into_iter().map(root).collect();
+        all.sort_by_key(|root| Reverse((root.lost, root.total)));
+        all
+    }
+}
