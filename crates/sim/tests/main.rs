@@ -57,6 +57,7 @@ mod pinned_rates;
 mod pinned_recovery;
 mod pinned_switch;
 mod pinned_tcp;
+mod planted;
 mod powertcp;
 mod profiles;
 mod qcn;

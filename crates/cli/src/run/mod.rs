@@ -47,10 +47,10 @@ pub fn run(options: &RunOptions) -> Result<(), Failure> {
     }
 }
 
-/// Options that stand for settings of the scenario.
 /// Flows that are explained with `--why`.
 const EXPLAINED: u32 = 1_000;
 
+/// Options that stand for settings of the scenario.
 fn settings(options: &RunOptions) -> Vec<String> {
     let replications = options.replications.map(|number| format!("replications={number}"));
     let seed = options.seed.map(|seed| format!("seed={seed}"));

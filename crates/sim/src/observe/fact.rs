@@ -114,6 +114,17 @@ pub enum Fact<'a> {
         /// The flow with most of these bytes.
         flow: FlowId,
     },
+    /// A switch pauses a class of a neighbor because of congestion elsewhere.
+    PausesFor {
+        /// The port to the neighbor.
+        port: usize,
+        /// The class.
+        class: usize,
+        /// The destination that cannot take more.
+        towards: NodeId,
+        /// The flow that is notified.
+        flow: FlowId,
+    },
     /// A pause has ended, or is cut off by the end of the run.
     PauseEnded {
         /// The port that was paused.
@@ -212,7 +223,7 @@ impl Kinds {
     pub const SAMPLED: Self = Self(1 << 10);
     /// [`Fact::Paused`].
     pub const PAUSED: Self = Self(1 << 11);
-    /// [`Fact::Pauses`].
+    /// [`Fact::Pauses`] and [`Fact::PausesFor`].
     pub const PAUSES: Self = Self(1 << 12);
 
     /// [`Fact::Began`].
@@ -247,7 +258,7 @@ impl Fact<'_> {
             Self::Delivered(_) => Kinds::DELIVERED,
             Self::Granted { .. } => Kinds::GRANTED,
             Self::Paused { .. } => Kinds::PAUSED,
-            Self::Pauses { .. } => Kinds::PAUSES,
+            Self::Pauses { .. } | Self::PausesFor { .. } => Kinds::PAUSES,
             Self::PauseEnded { .. } => Kinds::PAUSE_ENDED,
             Self::Sampled { .. } => Kinds::SAMPLED,
         }

@@ -20,6 +20,7 @@ use super::{Spec, Switch};
 use crate::context::Context;
 use crate::link::Link;
 use crate::metric::Tally;
+use crate::observe::{Fact, Kinds};
 use crate::routing::{Hops, Routes};
 
 /// A set of events.
@@ -333,6 +334,8 @@ pub enum Action {
         source: Source,
         /// Pause time in quanta of 512 bit times, at least 1.
         quanta: u16,
+        /// The destination whose congestion causes it, and the flow that is notified.
+        cause: Option<(NodeId, FlowId)>,
     },
 }
 
@@ -517,7 +520,12 @@ impl Switch {
                     let left = self.mechanisms.left(source, &view!(self, now));
                     self.send_pfc(source, left, &mut paused, now, context);
                 }
-                Action::PauseFor { source, quanta } => {
+                Action::PauseFor { source, quanta, cause } => {
+                    let (port, class) = (source.port(), source.class());
+                    if let Some((towards, flow)) = cause {
+                        let fact = || Fact::PausesFor { port, class, towards, flow };
+                        context.state(Kinds::PAUSES, self.id, now, fact);
+                    }
                     self.send_pfc(source, quanta, &mut paused, now, context);
                 }
                 Action::PausePort { port, quanta } => self.send_pause(port, quanta, now, context),

@@ -6,6 +6,7 @@ use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet};
 
 use super::Story;
 use super::part::{self, Kind, Part, push};
+use super::pauses::Held;
 use super::port::{Logs, Place};
 use super::trip::Trip;
 use crate::switch::port::DropReason;
@@ -60,6 +61,8 @@ pub struct Flow {
     arrived: Vec<(Instant, Key)>,
     /// The number of the first packet that was never sent.
     unsent: u32,
+    /// Whether the last packet had been sent before.
+    repeats: bool,
     /// Its data packets on their way, and those that have arrived not long ago.
     trips: VecDeque<(Key, Trip)>,
     /// Its acknowledgements, likewise.
@@ -101,6 +104,7 @@ impl Flow {
             waited_until: Instant::ZERO,
             arrived: Vec::new(),
             unsent: 0,
+            repeats: false,
             trips: VecDeque::new(),
             answers: VecDeque::new(),
             newest: None,
@@ -122,11 +126,12 @@ impl Flow {
     }
 
     /// A packet leaves the sender now, which had something to send from `ready` on, and the next one
-    /// may follow at `eligible`.
+    /// may follow at `eligible`. `held` says when source flow control held traffic to its destination back.
     pub fn on_departed(
         &mut self,
         (key, class): (Key, Class),
         (ready, now, eligible): (Instant, Instant, Instant),
+        held: &[Held],
         logs: &Logs,
     ) {
         let place = (self.src, 0);
@@ -139,8 +144,10 @@ impl Flow {
         let ready = ready.clamp(self.emitted, now);
         let allowed = self.eligible.clamp(self.emitted, now);
         for part in &waited {
+            // An idle network takes the time of a frame only once.
             if part.kind == Kind::OwnFlow {
-                push(&mut self.source, Part { kind: Kind::Serialization, ..*part });
+                let kind = if self.repeats { Kind::Recovery } else { Kind::Serialization };
+                push(&mut self.source, Part { kind, ..*part });
                 continue;
             }
             let cut = |from: Instant, to: Instant| (part.from.max(from), part.to.min(to));
@@ -157,7 +164,15 @@ impl Flow {
                 let part = Part { from, to, kind: Kind::Window, ..*part };
                 self.round_trip(part, by, logs);
             }
-            add(&mut self.source, cut(allowed.max(ready), Instant::NEVER), part.kind);
+            let (mut from, to) = cut(allowed.max(ready), Instant::NEVER);
+            let first = held.partition_point(|held| held.1 <= from);
+            for &(since, until, pause) in held[first..].iter().take_while(|held| held.0 < to) {
+                add(&mut self.source, (from, since), part.kind);
+                from = from.max(since);
+                add(&mut self.source, (from, until.min(to)), Kind::Paused(pause));
+                from = from.max(until);
+            }
+            add(&mut self.source, (from, to), part.kind);
         }
         if is_repeated && let Some((node, reason)) = self.lost.remove(&key.1) {
             self.losses.push((key.1, node, reason));
@@ -169,6 +184,7 @@ impl Flow {
         }
         waited.clear();
         self.arrived.clear();
+        self.repeats = is_repeated;
         self.unsent = self.unsent.max(key.1 + 1);
         (self.emitted, self.eligible, self.class) = (now, eligible, class);
         (self.waited, self.waited_until) = (waited, now);

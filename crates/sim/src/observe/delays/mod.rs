@@ -26,7 +26,7 @@ use floodway_model::flow::numbered;
 use std::collections::BTreeSet;
 
 use floodway_model::graph::Node;
-use floodway_model::{Duration, Ecn, FlowId, FlowSpec, Instant, NodeId};
+use floodway_model::{Body, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId};
 
 use super::{At, Fact, Kinds, Observer, Setup};
 use crate::Spec;
@@ -254,6 +254,12 @@ impl Observer for Delays {
                     self.shorten(place, at.now);
                 }
             }
+            Fact::Arrived { packet } if matches!(packet.body, Body::Sfc { .. }) => {
+                let Body::Sfc { towards, class, pause_ns } = packet.body else { return };
+                let queue = self.queue_to(towards, class.index(), packet.flow);
+                let ends = (at.now, at.now + Duration::from_ns(pause_ns.into()));
+                self.pauses.holds((at.node, towards, class), queue, ends);
+            }
             Fact::Arrived { packet } if is_answer(packet) => {
                 if let Some(of) = self.place(packet.flow)
                     && self.flows[of].src == at.node
@@ -265,7 +271,8 @@ impl Observer for Delays {
                 let packet = &departure.packet;
                 let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) else { return };
                 let times = (departure.ready_at, at.now, departure.eligible_at);
-                self.flows[of].on_departed((key, packet.class), times, &self.logs);
+                let held = self.pauses.held((at.node, packet.dst, departure.home));
+                self.flows[of].on_departed((key, packet.class), times, held, &self.logs);
             }
             Fact::Dropped { reason, packet, .. } => {
                 if let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) {
@@ -292,6 +299,10 @@ impl Observer for Delays {
                 let queue = Queue { node: at.node, port: egress, class: behind, flow };
                 let log = self.logs.of((at.node, egress));
                 self.pauses.caused((at.node, port, class), queue, log, at.now);
+            }
+            Fact::PausesFor { port, class, towards, flow } => {
+                let queue = self.queue_to(towards, class, flow);
+                self.pauses.causes((at.node, port, class), queue);
             }
             _ => {}
         }
@@ -343,6 +354,12 @@ impl Delays {
         let place = *self.places.get(flow.index())?;
         let of = (place != NONE).then_some(place as usize)?;
         self.flows[of].story.is_none().then_some(of)
+    }
+
+    /// The queue that leads to a host.
+    fn queue_to(&self, host: NodeId, class: usize, flow: FlowId) -> Queue {
+        let (node, port) = self.peers[host.index()][0];
+        Queue { node, port, class, flow }
     }
 
     fn active(&self) -> impl Iterator<Item = &Flow> {

@@ -15,7 +15,8 @@ pub enum Kind {
     Window,
     /// The connection is set up: the sender has not sent any data yet.
     Handshake,
-    /// The sender waits for the detection of a loss: a timeout or a negative acknowledgement.
+    /// The sender waits for the detection of a loss (a timeout or a negative acknowledgement), or sends a
+    /// packet again.
     Recovery,
     /// The receiver has a packet and has not yet sent the answer to it.
     Answer,

@@ -1,8 +1,9 @@
 //! Pauses with their causes: each is caused by a queue of the node that asked for it, and that
-//! queue may be paused in turn. The root of a chain of pauses is the queue that is not paused.
+//! queue may be paused in turn. The root of a chain of pauses is the queue that is not paused. Source flow
+//! control names the destination only: its root is the queue that leads to that host.
 
 use floodway_model::id::CLASSES;
-use floodway_model::{FlowId, Instant, NodeId};
+use floodway_model::{Class, FlowId, Instant, NodeId};
 use rustc_hash::FxHashMap;
 
 use super::port::Log;
@@ -48,7 +49,13 @@ pub struct Pauses {
     pub all: Vec<Pause>,
     /// The latest cause of a pause that a node requests at a port, by class.
     causes: FxHashMap<(NodeId, usize, usize), (Queue, Queue, usize)>,
+    /// By host, destination and class: when source flow control held traffic back, with the numbers of
+    /// these pauses.
+    held: FxHashMap<(NodeId, NodeId, Class), Vec<Held>>,
 }
+
+/// A time in which a host held back traffic to a destination, with the number of the pause.
+pub type Held = (Instant, Instant, usize);
 
 impl Pauses {
     /// A node is about to pause the neighbor at `port`, because of a queue. `log` is that of the
@@ -66,6 +73,38 @@ impl Pauses {
             None => (queue, 1),
         };
         self.causes.insert((node, port, class), (queue, root, depth));
+    }
+
+    /// A node is about to pause the neighbor at `port`, because of a queue elsewhere.
+    pub fn causes(&mut self, place: (NodeId, usize, usize), queue: Queue) {
+        self.causes.insert(place, (queue, queue, 1));
+    }
+
+    /// A host holds back what it sends to a destination, in the class in which it begins.
+    pub fn holds(
+        &mut self,
+        place: (NodeId, NodeId, Class),
+        queue: Queue,
+        (from, to): (Instant, Instant),
+    ) {
+        let held = self.held.entry(place).or_default();
+        match held.last_mut().filter(|last| last.1 >= from) {
+            Some((_, end, number)) => {
+                *end = to.max(*end);
+                self.all[*number].to = *end;
+            }
+            None => {
+                held.push((from, to, self.all.len()));
+                let (cause, root) = (Some(queue), Some(queue));
+                let (node, class) = (place.0, place.2.index());
+                self.all.push(Pause { node, port: 0, class, from, to, cause, root, depth: 1 });
+            }
+        }
+    }
+
+    /// When a host held back traffic to a destination in a class, in order.
+    pub fn held(&self, place: (NodeId, NodeId, Class)) -> &[Held] {
+        self.held.get(&place).map_or(&[], Vec::as_slice)
     }
 
     /// A pause of classes of a port begins, is extended or ends, at the request of `peer`.

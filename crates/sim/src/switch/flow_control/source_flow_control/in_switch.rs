@@ -3,7 +3,7 @@
 
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, Packet};
+use floodway_model::{Body, Class, FlowId, NodeId, Packet};
 
 use super::{Drain, Mode, SourceFlowControl, Spec};
 use crate::metric::Tally;
@@ -36,7 +36,8 @@ impl Mechanism for SourceFlowControl {
         let Some(pause_ns) = self.resend_notification(packet, home as u8, view.now) else { return };
         match self.spec.mode {
             Mode::Proxy => {
-                self.pause(Source::new(port, packet.class.index()), pause_ns, view, actions);
+                let source = Source::new(port, packet.class.index());
+                self.pause(source, pause_ns, (packet.dst, packet.flow), view, actions);
             }
             Mode::Native => {
                 actions.push(Action::SendTo { port, frame: message(packet, pause_ns, view) });
@@ -83,14 +84,15 @@ impl Mechanism for SourceFlowControl {
         if self.spec.mode == Mode::Native {
             return Fate::Forward;
         }
-        self.pause(Source::new(egress, class.index()), pause_ns, view, actions);
+        let cause = (towards, frame.flow);
+        self.pause(Source::new(egress, class.index()), pause_ns, cause, view, actions);
         // A NIC that takes part in Congestion Isolation may send the flow in either class.
         if let Some(isolation) = &view.spec.flow_control.congestion_isolation
             && isolation.hosts
             && class.0 == isolation.monitored
         {
             let congesting = Source::new(egress, isolation.congesting.into());
-            self.pause(congesting, pause_ns, view, actions);
+            self.pause(congesting, pause_ns, cause, view, actions);
         }
         Fate::Consume
     }
@@ -99,7 +101,7 @@ impl Mechanism for SourceFlowControl {
         for source in (0..CLASSES).map(|class| Source::new(port, class)) {
             let quanta = self.left(source, view);
             if quanta > 0 && !view.holds(source) {
-                self.send(source, quanta, view, actions);
+                self.send(source, quanta, None, view, actions);
             }
         }
     }
@@ -116,21 +118,36 @@ impl Mechanism for SourceFlowControl {
 }
 
 impl SourceFlowControl {
-    /// As a proxy, pauses this class of the host at that port for this time.
-    fn pause(&mut self, source: Source, pause_ns: u32, view: &View<'_>, actions: &mut Actions) {
+    /// As a proxy, pauses this class of the host at that port for this time, because of what leads to this
+    /// destination and of this flow.
+    fn pause(
+        &mut self,
+        source: Source,
+        pause_ns: u32,
+        cause: (NodeId, FlowId),
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
         let rate = view.ports[source.port()].tx.link().rate;
         let Some(quanta) = self.proxy(source, pause_ns, rate, view.now) else { return };
         // PFC pauses the class already. When it resumes the class, its frame carries the remainder
         // of this pause.
         if !view.holds(source) {
-            self.send(source, quanta, view, actions);
+            self.send(source, quanta, Some(cause), view, actions);
         }
     }
 
-    fn send(&mut self, source: Source, quanta: u16, view: &View<'_>, actions: &mut Actions) {
+    fn send(
+        &mut self,
+        source: Source,
+        quanta: u16,
+        cause: Option<(NodeId, FlowId)>,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
         // The host cannot be reached over a link that is down.
         self.proxy_pauses += u64::from(!view.ports[source.port()].tx.is_closed());
-        actions.push(Action::PauseFor { source, quanta });
+        actions.push(Action::PauseFor { source, quanta, cause });
     }
 }
 
