@@ -70,6 +70,7 @@ impl Node<Wire<Packet>> for Forwarder {
 
 impl Part for Forwarders {
     type Frame = Packet;
+    type Attached = ();
 
     fn nodes(&self) -> Vec<NodeId> {
         self.nodes.iter().map(|node| node.id).collect()

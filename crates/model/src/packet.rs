@@ -379,8 +379,8 @@ impl Packet {
         self.tos.ecn()
     }
 
-    /// The telemetry record of the packet: a record of its source if it is data, otherwise of its
-    /// destination. `None` if it has none.
+    /// The number of its telemetry record, in the store of the thread that has the packet; `None` if it
+    /// has none.
     #[inline]
     pub const fn record(&self) -> Option<u32> {
         match self.body {
@@ -388,6 +388,16 @@ impl Packet {
                 echo.record()
             }
             _ => None,
+        }
+    }
+
+    /// Changes the number of its telemetry record. Panics if a frame of its kind cannot have one.
+    pub fn set_record(&mut self, number: u32) {
+        match &mut self.body {
+            Body::Data { echo, .. } | Body::Ack { echo, .. } | Body::Nak { echo, .. } => {
+                *echo = Echo::of(number, echo.marked());
+            }
+            body => panic!("{body:?} has no telemetry"),
         }
     }
 

@@ -6,6 +6,7 @@ use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
 
 use crate::metric::Metrics;
 use crate::observe::{At, Fact, Kinds, Observers};
+use crate::telemetry::Records;
 
 /// What a node can reach besides itself.
 #[derive(Debug)]
@@ -13,13 +14,20 @@ pub struct Context {
     wire: Wire<Packet>,
     /// Where facts are counted.
     pub metrics: Metrics,
+    /// Telemetry of the packets at its nodes and on its wire; `None` if no flow uses it.
+    pub telemetry: Option<Records>,
     observers: Observers,
 }
 
 impl Context {
     /// What the nodes of a thread reach.
-    pub fn new(wire: Wire<Packet>, metrics: Metrics, observers: Observers) -> Self {
-        Self { wire, metrics, observers }
+    pub fn new(
+        wire: Wire<Packet>,
+        metrics: Metrics,
+        telemetry: Option<Records>,
+        observers: Observers,
+    ) -> Self {
+        Self { wire, metrics, telemetry, observers }
     }
 
     /// The frames on the links.
@@ -28,8 +36,16 @@ impl Context {
     }
 
     /// What is left after a run.
-    pub fn into_parts(self) -> (Wire<Packet>, Metrics, Observers) {
-        (self.wire, self.metrics, self.observers)
+    pub fn into_parts(self) -> (Wire<Packet>, Metrics, Option<Records>, Observers) {
+        (self.wire, self.metrics, self.telemetry, self.observers)
+    }
+
+    /// Frees the telemetry record of a packet that ends here.
+    #[inline]
+    pub fn free_telemetry(&mut self, packet: &Packet) {
+        if let Some(records) = &mut self.telemetry {
+            records.free(packet);
+        }
     }
 
     /// Puts a frame on the wire to a port of a node, where it arrives at `at`, sent in this class.

@@ -203,6 +203,7 @@ impl Transmitter {
         let is_lost = lost.is_some();
         if let Some(outages) = lost {
             outages.lose(packet);
+            context.free_telemetry(packet);
         }
         let (port, to) = (self.seldom.link.port.index(), (self.peer, self.peer_port));
         context.state(Kinds::SENT, self.seldom.link.node, now, || Fact::Sent {

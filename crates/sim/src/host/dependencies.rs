@@ -279,7 +279,6 @@ mod tests {
             places: flows.iter().map(&mut place).collect(),
             followers: Vec::new(),
             flows,
-            telemetry: None,
             distances: None,
             tiers: 1,
             awaited: Vec::new(),

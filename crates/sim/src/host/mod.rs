@@ -42,7 +42,6 @@ use crate::link::Link;
 use crate::metric::Tally;
 use crate::observe::{Fact, Kinds};
 use crate::switch;
-use crate::telemetry::{Cursor, Telemetry};
 use application::Application;
 use credit::Granting;
 use dependencies::Dependencies;
@@ -79,8 +78,6 @@ pub struct Shared {
     pub tiers: u8,
     /// Distances between hosts; `None` if no congestion control needs them.
     pub distances: Option<Distances>,
-    /// Telemetry that switches write into packets; `None` if no flow uses it.
-    pub telemetry: Option<Arc<Telemetry>>,
     /// By flow: whether the measured interval waits for its completion; empty if it waits for none.
     pub awaited: Vec<bool>,
     /// Seed of all random number streams.
@@ -152,8 +149,6 @@ pub struct Host {
     granting: Option<Box<Granting>>,
     /// Credit frames received.
     pub credits_received: u64,
-    /// Position of its telemetry records.
-    cursor: Cursor,
     /// Counters of layer 2 congestion indications.
     indications: Indications,
     /// Applications of flows, in order of their start.
@@ -192,7 +187,6 @@ impl Host {
             senders: Vec::new(),
             free: Vec::new(),
             receivers,
-            cursor: Cursor::default(),
             holds: Holds::default(),
             indications: Indications::default(),
             timeouts: BinaryHeap::new(),
@@ -347,7 +341,7 @@ impl Node<Context> for Host {
             }
             Body::Trimmed { psn, sent_at } => self.on_header(packet, (psn, sent_at), now, context),
             Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. } => {
-                self.on_feedback(packet, now);
+                self.on_feedback(packet, now, context);
             }
             Body::Cnp => self.on_cnp(packet.connection, now),
             Body::Credit { number } => self.on_credit(packet.connection, number, now),

@@ -70,7 +70,7 @@ impl Host {
                 self.reply(packet, connection, answer, body);
             }
             // There is no reply that could carry the packet's telemetry back.
-            _ => self.forget(packet),
+            _ => context.free_telemetry(packet),
         }
         if self.granting.is_some() {
             self.ask_receiver_half(packet, false, now, context);
@@ -153,10 +153,10 @@ impl Host {
     }
 
     /// An acknowledgement or a NAK has arrived.
-    pub(super) fn on_feedback(&mut self, packet: &Packet, now: Instant) {
+    pub(super) fn on_feedback(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
         let slot = self.slots[packet.connection as usize];
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else {
-            return self.forget(packet);
+            return context.free_telemetry(packet);
         };
         let sender::Transport::Rocev2(transport) = &mut sender.transport else { return };
         let before = transport.progress().0;
@@ -176,9 +176,9 @@ impl Host {
             _ => unreachable!("it is no answer"),
         };
         if self.shared.distances.is_some() {
-            self.tell_answer(slot, before, packet, now);
+            self.tell_answer(slot, before, packet, now, context);
         }
-        self.forget(packet);
+        context.free_telemetry(packet);
         let Some(sender) = &mut self.senders[slot as usize] else { return };
         let profile = self.shared.profile(sender.flow);
         if echo.marked() && profile.congestion.marks_are_notifications() {
@@ -194,7 +194,14 @@ impl Host {
 
     /// Passes the content of a reply to congestion control. Everything below `before` had been
     /// acknowledged before this reply.
-    fn tell_answer(&mut self, slot: u32, before: u32, packet: &Packet, now: Instant) {
+    fn tell_answer(
+        &mut self,
+        slot: u32,
+        before: u32,
+        packet: &Packet,
+        now: Instant,
+        context: &Context,
+    ) {
         let (echo, psn, sent_at) = match packet.body {
             Body::Ack { echo, psn, sent_at } => (echo, psn, Some(sent_at)),
             Body::Nak { echo, psn, .. } => (echo, psn, None),
@@ -204,8 +211,8 @@ impl Host {
             _ => unreachable!("it is no answer"),
         };
         let mut hops = [Hop::default(); HOPS];
-        let telemetry = self.shared.telemetry.as_ref();
-        let count = telemetry.map_or(0, |telemetry| telemetry.read(self.id, echo, &mut hops));
+        let records = context.telemetry.as_ref();
+        let count = records.map_or(0, |records| records.read(echo, &mut hops));
         let Some(sender) = &mut self.senders[slot as usize] else { return };
         let sender::Transport::Rocev2(transport) = &mut sender.transport else { return };
         let (ack, next, sent) = transport.progress();
@@ -227,13 +234,6 @@ impl Host {
             transport.sent.measure(rtt);
         }
         transport.control.on_answer(congestion, &answer);
-    }
-
-    /// Releases the telemetry record of a packet that ends here.
-    fn forget(&self, packet: &Packet) {
-        if let Some(telemetry) = &self.shared.telemetry {
-            telemetry.free(packet);
-        }
     }
 
     /// A CNP has arrived: the flow met congestion.

@@ -3,13 +3,12 @@
 
 use std::cmp::Reverse;
 
-use floodway_model::{Body, Duration, Echo, Instant, Packet};
+use floodway_model::{Duration, Instant, Packet};
 
 use super::sender::Sender;
 use super::{Host, nic, sender};
 use crate::context::Context;
 use crate::observe::{Fact, Kinds};
-use crate::telemetry::{Cursor, Telemetry};
 
 impl Host {
     /// Sends the next frame, if the wire is free.
@@ -29,7 +28,7 @@ impl Host {
                 let frame = self.nic.take_made();
                 return self.nic.tx.transmit(&frame, frame.class, now, context);
             }
-            let Some(packet) = self.take_from(slot, now) else { continue };
+            let Some(packet) = self.take_from(slot, now, context) else { continue };
             self.nic.tx.transmit(&packet, packet.class, now, context);
             let wire = self.nic.tx.wire_time(packet.bytes);
             return self.after_taking((slot, &packet), wire, now, context);
@@ -63,7 +62,7 @@ impl Host {
             if self.nic.parks(slot, &self.senders) {
                 continue;
             }
-            let Some(packet) = self.take_from(slot, now) else { continue };
+            let Some(packet) = self.take_from(slot, now, context) else { continue };
             self.nic.push_data(packet);
             self.after_taking((slot, &packet), Duration::ZERO, now, context);
         }
@@ -72,7 +71,12 @@ impl Host {
     /// The next packet of the sender in this slot. `None` if it has none or may not send; the
     /// sender is then put where it waits.
     #[inline(always)]
-    pub(super) fn take_from(&mut self, slot: u32, now: Instant) -> Option<Packet> {
+    pub(super) fn take_from(
+        &mut self,
+        slot: u32,
+        now: Instant,
+        context: &mut Context,
+    ) -> Option<Packet> {
         let Some(sender) = &mut self.senders[slot as usize] else {
             unreachable!("a sender leaves the NIC before it ends");
         };
@@ -98,10 +102,10 @@ impl Host {
         let mut packet = sender.next_packet(self.shared.profile(sender.flow), now);
         if let Some(packet) = &mut packet {
             self.emitted += 1;
-            if let Some(telemetry) = &self.shared.telemetry
+            if let Some(records) = &mut context.telemetry
                 && self.shared.profile(packet.flow).transport.telemetry()
             {
-                add_record(packet, telemetry, &mut self.cursor);
+                packet.set_record(records.take());
             }
         } else if sender.is_done() {
             // Nothing remains to be sent or acknowledged.
@@ -195,14 +199,5 @@ impl Host {
             }
             self.revisit(slot, now);
         }
-    }
-}
-
-/// Assigns a telemetry record to a RoCEv2 packet.
-#[cold]
-fn add_record(packet: &mut Packet, telemetry: &Telemetry, cursor: &mut Cursor) {
-    let host = packet.src;
-    if let Body::Data { echo, .. } = &mut packet.body {
-        *echo = Echo::of(telemetry.take(host, cursor), false);
     }
 }

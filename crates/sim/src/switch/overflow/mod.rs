@@ -226,9 +226,7 @@ impl Switch {
         let (aqm, mut view) = self.aqm(egress, now);
         aqm.on_overflow(queue, packet, &mut view);
         // Telemetry that switches wrote into the packet is cut off with the payload.
-        if let Some(telemetry) = &self.ports[egress].telemetry {
-            telemetry.free(packet);
-        }
+        context.free_telemetry(packet);
         Some(header)
     }
 }
