@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::metric::{Metrics, Tally};
 use crate::observe::Observers;
 use crate::switch::Switch;
-use crate::telemetry::{Record, Records};
+use crate::telemetry::Record;
 
 /// Everything that is simulated, before it is shared out.
 pub(crate) struct Nodes {
@@ -110,7 +110,7 @@ fn share_out(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Ve
         let ids: Vec<_> =
             switches.iter().map(Switch::id).chain(hosts.iter().map(Host::id)).collect();
         let (metrics, observers) = (measurement.metrics.clone(), (measurement.observers)(&ids));
-        let telemetry = measurement.telemetry.then(Records::default);
+        let telemetry = measurement.telemetry.then(Box::default);
         let context = Context::new(layout.wire(number), metrics, telemetry, observers);
         let (interval, awaited) = (measurement.interval, measurement.awaited);
         Share { switches, hosts, context, interval, awaited }

@@ -124,6 +124,7 @@ impl Records {
     }
 
     /// Frees the record of a packet that has ended.
+    #[cold]
     pub fn free(&mut self, packet: &Packet) {
         self.free.extend(packet.record());
     }

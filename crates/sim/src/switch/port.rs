@@ -154,23 +154,22 @@ impl Port {
     /// Writes into the telemetry of a packet, if it carries any. The packet is about to go to the
     /// wire, from a queue or by the bypass.
     #[inline(always)]
-    pub fn stamp(&self, packet: &Packet, now: Instant, telemetry: &mut Option<Records>) {
+    pub fn stamp(&self, packet: &Packet, now: Instant, telemetry: &mut Option<Box<Records>>) {
         if let Some(records) = telemetry
             && let Some(number) = packet.record()
             && packet.is_data()
         {
-            records.write(number, self.hop(packet.bytes, now));
+            self.write_telemetry((records, number), packet.bytes, now);
         }
     }
 
-    /// The entry of this port in the telemetry of a packet with this length.
     #[cold]
-    fn hop(&self, bytes: u16, now: Instant) -> Hop {
+    fn write_telemetry(&self, (records, number): (&mut Records, u32), bytes: u16, now: Instant) {
         let link = self.tx.link();
         let tx_bytes = self.tx.bytes + self.tx.frames * u64::from(link.wire_overhead);
         // The packet is still in the accounting, unless it bypassed the queue.
         let backlog = self.occupancy.congestion().saturating_sub(bytes.into());
-        Hop { rate: link.rate, tx_bytes, backlog, at: now }
+        records.write(number, Hop { rate: link.rate, tx_bytes, backlog, at: now });
     }
 
     /// Whether anything is queued for the wire.
