@@ -117,7 +117,7 @@ impl Host {
         let slot = self.slots[connection as usize];
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let profile = self.shared.profile(sender.flow);
-        sender.on_credit(number, profile, now);
+        sender.transport.on_credit(number, profile, now);
         self.revisit(slot, now);
     }
 }

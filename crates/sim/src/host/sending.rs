@@ -6,9 +6,10 @@ use std::cmp::Reverse;
 use floodway_model::{Duration, Instant, Packet};
 
 use super::sender::Sender;
-use super::{Host, nic, sender};
+use super::{Host, nic};
 use crate::context::Context;
 use crate::observe::{Fact, Kinds};
+use crate::telemetry::Records;
 
 impl Host {
     /// Sends the next frame, if the wire is free.
@@ -105,7 +106,7 @@ impl Host {
             if let Some(records) = &mut context.telemetry
                 && self.shared.profile(packet.flow).transport.telemetry()
             {
-                packet.set_record(records.take());
+                add_record(packet, records);
             }
         } else if sender.is_done() {
             // Nothing remains to be sent or acknowledged.
@@ -134,8 +135,7 @@ impl Host {
             context.state(Kinds::DEPARTED, self.id, now, || Fact::Departed(&departure));
         }
         // For RoCEv2, sending a packet never makes the timer expire earlier.
-        if matches!(sender.transport, sender::Transport::Tcp(_)) && sender.timer_is_earlier(profile)
-        {
+        if sender.transport.sets_timer_on_sending() && sender.timer_is_earlier(profile) {
             self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
         }
         if sender.has_more() {
@@ -191,7 +191,7 @@ impl Host {
             let Some(sender) = sender.filter(current) else { continue };
             let profile = self.shared.profile(flow);
             if sender.deadline(profile) <= now {
-                sender.on_timer(profile, now);
+                sender.transport.on_timer(profile, now);
             }
             sender.timer_at = sender.deadline(profile);
             if sender.timer_at != Instant::NEVER {
@@ -200,4 +200,10 @@ impl Host {
             self.revisit(slot, now);
         }
     }
+}
+
+/// Gives a telemetry record to a packet.
+#[cold]
+fn add_record(packet: &mut Packet, records: &mut Records) {
+    packet.set_record(records.take());
 }
