@@ -62,7 +62,7 @@ impl Context {
         self.observers.want(kind)
     }
 
-    /// States a fact of this kind, which is put together only if an observer wants it.
+    /// Reports a fact of this kind, which is built only if an observer wants it.
     #[inline(always)]
     pub fn state<'a>(
         &mut self,
@@ -72,8 +72,16 @@ impl Context {
         fact: impl FnOnce() -> Fact<'a>,
     ) {
         if self.wants(kind) {
-            let is_measured = self.metrics.sampling().measures_at(now);
-            self.observers.on(&fact(), &At { node, now, is_measured });
+            self.report(node, now, fact);
         }
+    }
+
+    /// Compiled for every place that reports a fact, because each has a closure of its own. The kind of
+    /// the fact is a constant there, so only the observers that want it are tested.
+    #[cold]
+    #[inline(never)]
+    fn report<'a>(&mut self, node: NodeId, now: Instant, fact: impl FnOnce() -> Fact<'a>) {
+        let is_measured = self.metrics.sampling().measures_at(now);
+        self.observers.on(&fact(), &At { node, now, is_measured });
     }
 }
