@@ -38,6 +38,8 @@ pub struct Entry {
 /// generates an enum `Side` of the types `Side` in the modules of the members. They implement the
 /// trait, whose `new` gets the parameters of the member and the listed arguments.
 ///
+/// A method is `#[inline]`, unless an attribute such as `#[inline(always)]` precedes it.
+///
 /// In the last two forms, rows name the module of the member, which contains `Spec` and `State`. They
 /// also generate `Spec::all()`, so that a test of the family covers every member.
 #[macro_export]
@@ -251,19 +253,22 @@ macro_rules! family {
     };
     (
         @methods $receiver:tt $self:ident $call:tt $members:tt
-        { $($name:ident $takes:tt $(-> $gives:ty)?;)* }
+        { $($(#[$inline:meta])? $name:ident $takes:tt $(-> $gives:ty)?;)* }
     ) => {
         $($crate::family! {
-            @method $receiver $self $call $members $name $takes ($($gives)?)
+            @method $receiver $self $call $members ($(#[$inline])?) $name $takes ($($gives)?)
         })*
     };
+    (@method $receiver:tt $self:ident $call:tt $members:tt () $($rest:tt)*) => {
+        $crate::family! { @method $receiver $self $call $members (#[inline]) $($rest)* }
+    };
     (
-        @method ($($receiver:tt)+) $self:ident $call:tt $members:tt
+        @method ($($receiver:tt)+) $self:ident $call:tt $members:tt (#[$inline:meta])
         $name:ident ($($argument:ident: $type:ty),*) ($($gives:ty)?)
     ) => {
         $crate::family! {
             @doc $call
-            #[inline]
+            #[$inline]
             pub fn $name($($receiver)+ $(, $argument: $type)*) $(-> $gives)? {
                 $crate::family!(@match $self $call $members $name ($($argument),*))
             }

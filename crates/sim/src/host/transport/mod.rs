@@ -56,7 +56,9 @@ floodway_model::family! {
             mut state {
                 control() -> &mut congestion::State;
                 expect_headers();
+                #[inline(always)]
                 next_frame(profile: &Profile, now: Instant) -> Option<Frame>;
+                #[inline(always)]
                 on_sent(profile: &Profile, bytes: u64, now: Instant) -> Option<f64>;
                 allowance(profile: &Profile, now: Instant) -> Allowance;
                 renew_window(profile: &Profile, now: Instant);

@@ -64,12 +64,12 @@ impl SendingSide for Sender {
         self.expect_headers();
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_frame(&mut self, profile: &Profile, now: Instant) -> Option<Frame> {
         self.next_frame(spec(profile), now)
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_sent(&mut self, profile: &Profile, bytes: u64, now: Instant) -> Option<f64> {
         // DCQCN is by far the most frequent: it is called without the dispatch over all others, so
         // that it can be inlined.
