@@ -42,7 +42,7 @@ impl Context {
     }
 
     /// Frees the telemetry record of a packet that ends here.
-    #[inline]
+    #[cold]
     pub fn free_telemetry(&mut self, packet: &Packet) {
         if let Some(records) = &mut self.telemetry {
             records.free(packet);

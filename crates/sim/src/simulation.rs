@@ -71,6 +71,7 @@ impl Simulation {
             followers: followers(&spec.flows, &spec.triggers),
             tiers: tiers(&spec.graph),
             distances: asks_for_answers(&spec).then(|| Distances::of(&spec)),
+            telemetry: wants_telemetry(&spec),
             awaited: by_flow,
             seed: spec.seed,
         });
@@ -260,7 +261,10 @@ fn switches(
     knowledge: &Knowledge,
 ) -> Vec<Switch> {
     let make = |(id, routes): (NodeId, Routes)| {
-        Switch::new(id, (spec, &shared.switch), routes, &links(spec, id), knowledge)
+        let mut switch =
+            Switch::new(id, (spec, &shared.switch), routes, &links(spec, id), knowledge);
+        switch.ports.iter_mut().for_each(|port| port.telemetry = shared.telemetry);
+        switch
     };
     let mut switches: Vec<Switch> = spec.graph.switches().zip(tables).map(make).collect();
     let mut epochs = vec![VecDeque::new(); switches.len()];

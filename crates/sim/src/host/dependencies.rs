@@ -280,6 +280,7 @@ mod tests {
             followers: Vec::new(),
             flows,
             distances: None,
+            telemetry: false,
             tiers: 1,
             awaited: Vec::new(),
             seed: 1,

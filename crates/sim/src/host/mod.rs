@@ -78,6 +78,8 @@ pub struct Shared {
     pub tiers: u8,
     /// Distances between hosts; `None` if no congestion control needs them.
     pub distances: Option<Distances>,
+    /// Whether packets may carry telemetry.
+    pub telemetry: bool,
     /// By flow: whether the measured interval waits for its completion; empty if it waits for none.
     pub awaited: Vec<bool>,
     /// Seed of all random number streams.

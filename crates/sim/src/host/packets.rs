@@ -60,7 +60,7 @@ impl Host {
                 self.reply(packet, connection, answer, body);
             }
             // There is no reply that could carry the packet's telemetry back.
-            _ => context.free_telemetry(packet),
+            _ => self.free_telemetry(packet, context),
         }
         if self.granting.is_some() {
             self.ask_receiver_half(packet, false, now, context);
@@ -135,7 +135,7 @@ impl Host {
     pub(super) fn on_feedback(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
         let slot = self.slots[packet.connection as usize];
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else {
-            return context.free_telemetry(packet);
+            return self.free_telemetry(packet, context);
         };
         let Some(progress) = sender.transport.on_feedback(&packet.body, now) else { return };
         let marked = match packet.body {
@@ -146,7 +146,7 @@ impl Host {
         if self.shared.distances.is_some() {
             self.tell_answer(slot, progress, packet, now, context);
         }
-        context.free_telemetry(packet);
+        self.free_telemetry(packet, context);
         let Some(sender) = &mut self.senders[slot as usize] else { return };
         let profile = self.shared.profile(sender.flow);
         if marked && profile.congestion.marks_are_notifications() {
@@ -200,6 +200,13 @@ impl Host {
             sender.transport.measure(rtt);
         }
         sender.control().on_answer(congestion, &answer);
+    }
+
+    /// Frees the telemetry record of a packet that ends here.
+    fn free_telemetry(&self, packet: &Packet, context: &mut Context) {
+        if self.shared.telemetry {
+            context.free_telemetry(packet);
+        }
     }
 
     /// A CNP has arrived: the flow met congestion.

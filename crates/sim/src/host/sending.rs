@@ -9,7 +9,6 @@ use super::sender::Sender;
 use super::{Host, nic};
 use crate::context::Context;
 use crate::observe::{Fact, Kinds};
-use crate::telemetry::Records;
 
 impl Host {
     /// Sends the next frame, if the wire is free.
@@ -103,10 +102,8 @@ impl Host {
         let mut packet = sender.next_packet(self.shared.profile(sender.flow), now);
         if let Some(packet) = &mut packet {
             self.emitted += 1;
-            if let Some(records) = &mut context.telemetry
-                && self.shared.profile(packet.flow).transport.telemetry()
-            {
-                add_record(packet, records);
+            if self.shared.telemetry && self.shared.profile(packet.flow).transport.telemetry() {
+                add_record(packet, context);
             }
         } else if sender.is_done() {
             // Nothing remains to be sent or acknowledged.
@@ -204,6 +201,8 @@ impl Host {
 
 /// Gives a telemetry record to a packet.
 #[cold]
-fn add_record(packet: &mut Packet, records: &mut Records) {
-    packet.set_record(records.take());
+fn add_record(packet: &mut Packet, context: &mut Context) {
+    if let Some(records) = &mut context.telemetry {
+        packet.set_record(records.take());
+    }
 }

@@ -7,8 +7,9 @@ use floodway_model::{Duration, Instant, Packet};
 use super::occupancy::Occupancy;
 use super::queue::Queue;
 use super::{aqm, scheduler};
+use crate::context::Context;
 use crate::link::Transmitter;
-use crate::telemetry::{Hop, Records};
+use crate::telemetry::Hop;
 
 /// A switch port. Fields are ordered by access frequency: a packet that need not be queued touches
 /// only the first cache lines.
@@ -25,6 +26,8 @@ pub struct Port {
     urgent: bool,
     /// Whether the node at the other end is a host.
     pub to_host: bool,
+    /// Whether packets may carry telemetry, which the port writes.
+    pub telemetry: bool,
     /// Data bytes in its queues.
     pub occupancy: Occupancy,
     /// AQM state of this port.
@@ -116,6 +119,7 @@ impl Port {
             waiting: 0,
             urgent: false,
             to_host: false,
+            telemetry: false,
             occupancy: Occupancy::default(),
             aqm,
             scheduler,
@@ -154,17 +158,18 @@ impl Port {
     /// Writes into the telemetry of a packet, if it carries any. The packet is about to go to the
     /// wire, from a queue or by the bypass.
     #[inline(always)]
-    pub fn stamp(&self, packet: &Packet, now: Instant, telemetry: &mut Option<Box<Records>>) {
-        if let Some(records) = telemetry
+    pub fn stamp(&self, packet: &Packet, now: Instant, context: &mut Context) {
+        if self.telemetry
             && let Some(number) = packet.record()
             && packet.is_data()
         {
-            self.write_telemetry((records, number), packet.bytes, now);
+            self.write_telemetry(number, packet.bytes, now, context);
         }
     }
 
     #[cold]
-    fn write_telemetry(&self, (records, number): (&mut Records, u32), bytes: u16, now: Instant) {
+    fn write_telemetry(&self, number: u32, bytes: u16, now: Instant, context: &mut Context) {
+        let Some(records) = &mut context.telemetry else { return };
         let link = self.tx.link();
         let tx_bytes = self.tx.bytes + self.tx.frames * u64::from(link.wire_overhead);
         // The packet is still in the accounting, unless it bypassed the queue.

@@ -62,6 +62,7 @@ floodway_model::family! {
                 on_sent(profile: &Profile, bytes: u64, now: Instant) -> Option<f64>;
                 allowance(profile: &Profile, now: Instant) -> Allowance;
                 renew_window(profile: &Profile, now: Instant);
+                #[inline(always)]
                 on_feedback(body: &Body, now: Instant) -> Option<Progress>;
                 measure(rtt: Duration);
                 on_credit(number: u32, profile: &Profile, now: Instant);

@@ -103,7 +103,7 @@ impl SendingSide for Sender {
         self.limit(window, spec(profile));
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_feedback(&mut self, body: &Body, now: Instant) -> Option<Progress> {
         let (before, ..) = self.progress();
         match *body {
