@@ -57,7 +57,7 @@ impl Node<Wire<Packet>> for Forwarder {
                 bytes: 1_086,
                 ingress: PortIx(port),
                 class: Class(0),
-                lane: 0,
+                physical_queue: 0,
                 tos: Tos::default(),
                 indicated: false,
                 body: Body::Data { echo: Echo::default(), psn: 0, sent_at: now },

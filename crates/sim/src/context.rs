@@ -1,5 +1,5 @@
-//! What switches and hosts reach besides themselves: the frames on the links, the counters and the observers of their
-//! thread.
+//! The context of nodes: the frames on the links, the counters, the telemetry and the observers of
+//! their thread.
 
 use floodway_engine::Wire;
 use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
@@ -8,11 +8,11 @@ use crate::metric::Metrics;
 use crate::observe::{At, Fact, Kinds, Observers};
 use crate::telemetry::Records;
 
-/// What a node can reach besides itself.
+/// Everything that a node can access besides its own state.
 #[derive(Debug)]
 pub struct Context {
     wire: Wire<Packet>,
-    /// Where facts are counted.
+    /// Counters of the thread.
     pub metrics: Metrics,
     /// Telemetry of the packets at its nodes and on its wire; `None` if no flow uses it. Boxed, because
     /// a null pointer is the fastest test for `None`.
@@ -21,7 +21,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// What the nodes of a thread reach.
+    /// The context of the nodes of a thread.
     pub fn new(
         wire: Wire<Packet>,
         metrics: Metrics,
@@ -36,7 +36,7 @@ impl Context {
         &mut self.wire
     }
 
-    /// What is left after a run.
+    /// Its parts, after a run.
     pub fn into_parts(self) -> (Wire<Packet>, Metrics, Option<Box<Records>>, Observers) {
         (self.wire, self.metrics, self.telemetry, self.observers)
     }

@@ -51,7 +51,7 @@ pub struct Outages {
     dead: Vec<(Instant, Instant)>,
     /// When what the end knows changes, ascending, and whether it does not send from then on.
     updates: VecDeque<(Instant, bool)>,
-    /// Frames that it has sent and that were lost, with their bytes, by the queue they came from.
+    /// Lost frames and their bytes, by the queue from which they were sent.
     pub lost: [(u64, u64); CLASSES],
     /// Of these, data packets, by flow.
     pub lost_of: BTreeMap<FlowId, u64>,
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn what_is_known_begins_and_ends_after_the_detection() {
         assert_eq!(updates(&[failure(10, 50, 3)]), [(us(13), true), (us(53), false)]);
-        // Over before anybody knows.
+        // It ends before it is detected.
         assert_eq!(updates(&[failure(10, 13, 3)]), []);
         // The second is known before the end of the first is.
         let two = [failure(10, 20, 5), failure(22, 30, 1)];

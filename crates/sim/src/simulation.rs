@@ -214,7 +214,7 @@ impl Simulation {
     }
 }
 
-/// End of the last transmission of a frame that came from a queue.
+/// End of the last transmission of a frame that had been queued.
 fn last_moved(finished: &Finished) -> Instant {
     let ports = finished.switches.iter().flat_map(|switch| &switch.ports).map(|port| &port.tx);
     let nics = finished.hosts.iter().map(|host| &host.nic.tx);

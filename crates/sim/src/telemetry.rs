@@ -178,7 +178,7 @@ mod tests {
             bytes: 1_000,
             ingress: PortIx(0),
             class: Class(0),
-            lane: 0,
+            physical_queue: 0,
             tos: Tos::default(),
             indicated: false,
             body,

@@ -232,8 +232,8 @@ pub fn paused_until(network: &Network, now: Instant, quanta: u16, rate: Rate) ->
     }
 }
 
-/// Whether two frames are the same, apart from fields that may change on the path: class, lane and
-/// marks.
+/// Whether two frames are the same, apart from fields that may change on the path: class, physical
+/// queue and marks.
 pub fn is_same(one: &Packet, other: &Packet) -> bool {
     let key = |frame: &Packet| (frame.flow, frame.connection, frame.src, frame.dst, frame.bytes);
     // A telemetry record gets another number when its packet changes threads.

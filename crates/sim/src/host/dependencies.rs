@@ -236,7 +236,7 @@ impl Host {
         }
     }
 
-    /// Starts the flows whose dependencies are satisfied, if their start time has come.
+    /// Starts the flows whose dependencies are satisfied, if their start time has been reached.
     pub(super) fn start_early(&mut self, now: Instant) {
         while let Some(dependencies) =
             self.dependencies.as_mut().filter(|dependencies| dependencies.due() <= now)

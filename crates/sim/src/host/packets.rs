@@ -124,7 +124,7 @@ impl Host {
             bytes,
             ingress: PortIx(0),
             class: class.map_or(self.nic.control_class, Class),
-            lane: 0,
+            physical_queue: 0,
             tos: Tos::new(Dscp::DEFAULT, ecn),
             indicated: false,
             body,

@@ -142,7 +142,7 @@ impl Host {
             bytes: reply.bytes,
             ingress: PortIx(0),
             class,
-            lane: 0,
+            physical_queue: 0,
             tos: Tos::new(dscp, Ecn::NotEct),
             indicated: false,
             body: reply.body,

@@ -1,5 +1,5 @@
-//! The sending side of a flow, as the NIC sees it. Every transport has a class, a time from which it may
-//! send, a next frame, and a timer.
+//! The sending side of a flow, as the NIC sees it. Every transport has a class, a time from which
+//! it may send, a next frame, and a timer.
 
 use floodway_model::{
     Class, Dscp, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx, Tos,
@@ -39,7 +39,7 @@ pub struct Sender {
     /// The class in which it sends.
     pub class: Class,
     /// Its physical queue in that class of the NIC; 0 without physical queues.
-    pub lane: u8,
+    pub physical_queue: u8,
     /// Whether it is in the schedule of the NIC.
     pub in_nic: bool,
     /// When its rate allows its next packet.
@@ -88,7 +88,7 @@ impl Sender {
         let mut sender = Self {
             flow,
             class: Class(0),
-            lane: 0,
+            physical_queue: 0,
             in_nic: true,
             acknowledged: None,
             eligible_at: now,
@@ -165,7 +165,7 @@ impl Sender {
             bytes,
             ingress: PortIx(0),
             class: self.class,
-            lane: self.lane,
+            physical_queue: self.physical_queue,
             tos: Tos::new(self.dscp, ecn),
             indicated: false,
             body,

@@ -13,7 +13,7 @@ use crate::observe::{Fact, Kinds};
 impl Host {
     /// Sends the next frame, if the wire is free.
     pub(super) fn send_next(&mut self, now: Instant, context: &mut Context) {
-        if self.nic.memory.is_some() {
+        if self.nic.buffer.is_some() {
             return self.send_stored(now, context);
         }
         if self.nic.tx.busy_until > now {
@@ -39,7 +39,7 @@ impl Host {
     /// frame has left it.
     #[inline(never)]
     pub(super) fn send_stored(&mut self, now: Instant, context: &mut Context) {
-        self.fill_memory(now, context);
+        self.fill_buffer(now, context);
         if self.nic.tx.busy_until > now {
             return;
         }
@@ -48,13 +48,13 @@ impl Host {
         }
         if let Some(frame) = self.nic.take_stored(now) {
             self.nic.tx.transmit(&frame, frame.class, now, context);
-            self.fill_memory(now, context);
+            self.fill_buffer(now, context);
         }
     }
 
     /// Moves frames from senders to the transmit buffer while there is room. This takes no
     /// simulated time: a sender that is not rate-limited is stopped only by lack of room.
-    pub(super) fn fill_memory(&mut self, now: Instant, context: &mut Context) {
+    pub(super) fn fill_buffer(&mut self, now: Instant, context: &mut Context) {
         loop {
             self.nic.wake_paced(now, &self.senders);
             self.nic.unpark();
@@ -93,8 +93,8 @@ impl Host {
             self.nic.put_back(slot, sender.class, until);
             return None;
         }
-        if let Some(lanes) = &mut self.nic.lanes
-            && lanes.parks(slot, sender.class, sender.lane)
+        if let Some(physical_queues) = &mut self.nic.physical_queues
+            && physical_queues.parks(slot, sender.class, sender.physical_queue)
         {
             return None;
         }
@@ -168,8 +168,8 @@ impl Host {
     pub(super) fn end(&mut self, slot: u32) {
         let sender = self.senders[slot as usize].take().expect("it has not ended yet");
         self.slots[self.shared.places[sender.flow.index()].0 as usize] = u32::MAX;
-        if let Some(lanes) = &mut self.nic.lanes {
-            lanes.give_back(sender.class, sender.lane);
+        if let Some(physical_queues) = &mut self.nic.physical_queues {
+            physical_queues.give_back(sender.class, sender.physical_queue);
         }
         self.ended.push((sender.flow, sender.sent()));
         self.free.push(slot);

@@ -54,8 +54,8 @@ impl Host {
         let queue = switch.classify.queue(dscp, sender.ecn(), spec.dst, switch.queue.count);
         let class = Class(queue);
         sender.begin_in(class);
-        if let Some(lanes) = &mut self.nic.lanes {
-            sender.lane = lanes.take(class, flow);
+        if let Some(physical_queues) = &mut self.nic.physical_queues {
+            sender.physical_queue = physical_queues.take(class, flow);
         }
         let slot = self.free.pop().unwrap_or_else(|| {
             self.senders.push(None);

@@ -1,4 +1,4 @@
-//! Transports: how a message becomes packets and arrives complete.
+//! Transports: segmentation of messages, acknowledgement and retransmission.
 
 #[cfg(test)]
 mod conformance;
@@ -98,34 +98,33 @@ floodway_model::family! {
         "Ethernet frames with nothing above, neither acknowledged nor sent again.",
 }
 
-/// Parameters of a transport, and what others ask about it.
+/// Parameters of a transport, and its properties.
 pub trait Transport {
     /// Payload of a full packet, in bytes.
     fn payload(&self) -> u64;
 
-    /// About a full packet without telemetry.
+    /// Properties of a full packet without telemetry.
     fn full(&self) -> Full;
 
-    /// Length of the frame that carries `payload` bytes, at most [`payload`](Self::payload).
+    /// Length of the frame with `payload` bytes, which is at most [`payload`](Self::payload).
     fn frame(&self, payload: u64) -> u16;
 
-    /// Full packets that may be sent before the receiver has answered.
+    /// Number of full packets that may be sent before the first acknowledgement.
     fn initial_window(&self) -> u32 {
         u32::MAX
     }
 
-    /// The frame that goes to the receiver and back before any data; `None` if data goes at once.
+    /// Length of the frames of the handshake; `None` if data is sent at once.
     fn handshake_frame(&self) -> Option<u16> {
         None
     }
 
-    /// Length of the frame that answers a packet when nothing is lost; the shortest frame where
-    /// nothing answers.
+    /// Length of an acknowledgement; the shortest frame for a transport without acknowledgements.
     fn answer_frame(&self) -> u16 {
         length::SHORTEST_FRAME
     }
 
-    /// The shortest frame that it makes; no longer than that of Ethernet.
+    /// Length of its shortest frame, at most that of Ethernet.
     fn shortest_frame(&self) -> u16 {
         length::SHORTEST_FRAME
     }
@@ -135,28 +134,28 @@ pub trait Transport {
         false
     }
 
-    /// How RoCEv2 repairs losses, if it is RoCEv2.
+    /// The loss recovery of RoCEv2; `None` for other transports.
     fn recovery(&self) -> Option<&rocev2::recovery::Spec> {
         None
     }
 
-    /// Whether what is lost is sent again.
+    /// Whether lost packets are retransmitted.
     fn repeats(&self) -> bool {
         false
     }
 
-    /// Whether its data is ECN-capable with a congestion control that wants this feedback.
+    /// Whether its data is ECN-capable if congestion control requests this feedback.
     fn is_capable(&self, wanted: EcnFeedback) -> bool;
 
-    /// The congestion control where none is chosen.
+    /// The default congestion control.
     fn usual_control(&self) -> congestion::Spec;
 
-    /// Whether a congestion control hears from it what it needs.
+    /// Whether it provides the feedback that a congestion control needs.
     fn reports(&self, needs: Needs) -> bool {
         matches!(needs, Needs::Nothing | Needs::Indications | Needs::Messages)
     }
 
-    /// Whether it fits the network.
+    /// Checks its parameters for this network.
     fn check_on(&self, _network: &Network, _findings: &mut Findings<'_>) {}
 }
 
@@ -334,22 +333,22 @@ pub struct HeaderReply {
 /// A full packet, for checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Full {
-    /// The field with its payload.
+    /// The field that sets its payload.
     pub field: &'static str,
-    /// Bytes beside the payload.
+    /// Bytes in addition to the payload.
     pub overhead: u64,
-    /// What is usual.
+    /// Usual sizes, for messages.
     pub usual: &'static str,
 }
 
-/// What a transport may look at in the network.
+/// Properties of the network for checks of transports.
 #[derive(Clone, Copy, Debug)]
 pub struct Network {
-    /// The longest round trip when nothing else is sent.
+    /// Longest round-trip time without queueing.
     pub round_trip: Duration,
     /// The slowest link of a host.
     pub slowest: Rate,
-    /// Preamble and gap of a frame.
+    /// Preamble and interframe gap of a frame.
     pub wire_overhead: Bytes,
 }
 
@@ -360,7 +359,8 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// The frame of a full packet without telemetry, if it can be made. `findings` are about the member.
+    /// Length of the frame of a full packet without telemetry, if it is valid. `findings` are about the
+    /// member.
     pub fn check_frame(&self, wire_overhead: Bytes, findings: &mut Findings<'_>) -> Option<u16> {
         let most = u64::from(u16::MAX);
         let Full { field, overhead, usual } = self.full();
@@ -385,13 +385,13 @@ impl Spec {
         (self.payload() > 0 && on_wire <= most).then_some(frame as u16)
     }
 
-    /// Whether its receivers answer trimmed packets, and its senders send exactly those again. Go-back-N does not: it
-    /// sends everything behind a missing packet again, so it gains nothing from knowing which one it was.
+    /// Whether its receivers answer the headers of trimmed packets, and its senders retransmit exactly
+    /// these packets. Go-back-N does not: it retransmits everything after a missing packet anyway.
     pub fn understands_trimming(&self) -> bool {
         matches!(self.recovery(), Some(rocev2::recovery::Spec::SelectiveRepeat(_)))
     }
 
-    /// The frame of a full packet.
+    /// Length of the frame of a full packet.
     pub fn largest_frame(&self) -> u16 {
         self.frame(self.payload())
     }

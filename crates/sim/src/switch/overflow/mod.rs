@@ -214,7 +214,8 @@ impl Switch {
         let Body::Data { psn, sent_at, .. } = packet.body else { return None };
         let trimming = self.trimming.as_mut()?;
         let body = Body::Trimmed { psn, sent_at };
-        let mut header = Packet { bytes: trimming.spec.header(), lane: 0, body, ..*packet };
+        let mut header =
+            Packet { bytes: trimming.spec.header(), physical_queue: 0, body, ..*packet };
         trimming.trimmed += 1;
         let marks = trimming.spec.mark || verdict == Verdict::Congested;
         if marks && packet.ecn().is_capable() {
