@@ -61,6 +61,7 @@ floodway_model::family! {
                 #[inline(always)]
                 on_sent(profile: &Profile, bytes: u64, now: Instant) -> Option<f64>;
                 allowance(profile: &Profile, now: Instant) -> Allowance;
+                #[inline(always)]
                 renew_window(profile: &Profile, now: Instant);
                 #[inline(always)]
                 on_feedback(body: &Body, now: Instant) -> Option<Progress>;

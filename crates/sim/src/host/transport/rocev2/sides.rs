@@ -92,7 +92,7 @@ impl SendingSide for Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn renew_window(&mut self, profile: &Profile, now: Instant) {
         let window = match (&mut self.control, &profile.congestion) {
             (congestion::State::Dcqcn(state), congestion::Spec::Dcqcn(control)) => {
