@@ -292,7 +292,8 @@ pub struct Allowance {
     pub rate: Option<f64>,
     /// Payload bytes in flight; `None` for no limit.
     pub window: Option<u64>,
-    /// See [`Departure::probes`](crate::observe::fact::Departure::probes).
+    /// TCP: number of probes so far, which the window does not limit. RoCEv2: number of timeouts, each
+    /// of which may be followed by a packet without credit.
     pub probes: u64,
 }
 
