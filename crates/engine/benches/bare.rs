@@ -57,7 +57,7 @@ impl Node<Wire<Packet>> for Forwarder {
                 bytes: 1_086,
                 ingress: PortIx(port),
                 class: Class(0),
-                lane: 0,
+                physical_queue: 0,
                 tos: Tos::default(),
                 indicated: false,
                 body: Body::Data { echo: Echo::default(), psn: 0, sent_at: now },
@@ -70,6 +70,7 @@ impl Node<Wire<Packet>> for Forwarder {
 
 impl Part for Forwarders {
     type Frame = Packet;
+    type Attached = ();
 
     fn nodes(&self) -> Vec<NodeId> {
         self.nodes.iter().map(|node| node.id).collect()

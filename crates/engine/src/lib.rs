@@ -33,7 +33,7 @@ pub use governor::Reading;
 pub use layout::Layout;
 pub use timers::Timers;
 pub use windows::Windows;
-pub use wire::{Arrival, MAX_PORTS, Wire};
+pub use wire::{Arrival, MAX_PORTS, Parcel, Wire};
 pub use worker::Window;
 
 use governor::Governor;
@@ -62,6 +62,9 @@ pub trait Part: Send {
     /// The type of frame its nodes send.
     type Frame: Frame;
 
+    /// Data that frames refer to and that the part keeps beside them. `()` if there is none.
+    type Attached: Default + Send;
+
     /// Its nodes, in order of place.
     fn nodes(&self) -> Vec<NodeId>;
 
@@ -74,6 +77,15 @@ pub trait Part: Send {
     /// Runs those of its nodes that have something to do in this window, with one call of
     /// [`Window::run`] for each kind of node, in order of place.
     fn run(&mut self, window: &mut Window<'_, Self::Frame>);
+
+    /// Removes the data that these frames refer to. They are about to be handed over to another part.
+    fn detach(&mut self, _frames: &mut Parcel<Self::Frame>) -> Self::Attached {
+        Self::Attached::default()
+    }
+
+    /// Takes over the data that another part has detached from these frames, and changes their
+    /// references to it.
+    fn attach(&mut self, _frames: &mut Parcel<Self::Frame>, _attached: Self::Attached) {}
 
     /// Totals so far. Counters that the caller does not use may be left at their defaults.
     fn done(&self) -> Done {

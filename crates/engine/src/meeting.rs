@@ -4,23 +4,24 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use crate::Part;
 use crate::barrier::Barrier;
 use crate::wire::Parcel;
 
 /// State that workers exchange at the barrier. There are two copies, used alternately, so that a fast
 /// thread can write for the next window while a slow one still reads for this one.
-pub struct Meeting<F> {
+pub struct Meeting<P: Part> {
     pub barrier: Barrier,
     pub reports: [Vec<Report>; 2],
-    pub mail: [Mail<F>; 2],
+    pub mail: [Mail<P>; 2],
     /// Whether the run was interrupted; written by the first thread.
     pub interrupted: [AtomicBool; 2],
     /// Number of threads that work after this window; written by the first thread.
     pub active: [AtomicUsize; 2],
 }
 
-/// Frames between workers: `mail[from * workers + to]`.
-pub type Mail<F> = Vec<Mutex<Vec<Parcel<F>>>>;
+/// Frames between workers, with what is attached to them: `mail[from * workers + to]`.
+pub type Mail<P> = Vec<Mutex<Vec<(Parcel<<P as Part>::Frame>, <P as Part>::Attached)>>>;
 
 /// Report of one worker.
 #[derive(Default)]
@@ -37,7 +38,7 @@ pub struct Report {
     pub unacknowledged: AtomicU64,
 }
 
-impl<F> Meeting<F> {
+impl<P: Part> Meeting<P> {
     /// For this number of workers, each with a thread.
     pub fn new(workers: usize) -> Self {
         let reports = [(); 2].map(|()| (0..workers).map(|_| Report::default()).collect());

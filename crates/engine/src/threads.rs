@@ -20,7 +20,7 @@ use crate::{Limits, Part, Progress, Stop};
 /// The workers of a run, and the state shared by their threads.
 pub struct Threads<'a, P: Part> {
     workers: Vec<Mutex<Worker<P>>>,
-    meeting: Meeting<P::Frame>,
+    meeting: Meeting<P>,
     windows: Windows,
     limits: &'a Limits<'a>,
     phase: Mutex<Phase>,

@@ -31,6 +31,13 @@ pub struct Parcel<F> {
     arrivals: Vec<Arrival<F>>,
 }
 
+impl<F> Parcel<F> {
+    /// Its frames, always in the same order.
+    pub fn frames(&mut self) -> impl Iterator<Item = &mut F> {
+        self.arrivals.iter_mut().map(|arrival| &mut arrival.frame)
+    }
+}
+
 /// The frames that one thread has sent: those to its own nodes, which it also reads from here, and
 /// those to nodes of other threads, which it hands over at the end of every window.
 #[derive(Debug)]
@@ -141,8 +148,8 @@ impl<F: Frame> Wire<F> {
         self.lists[place] = arrivals;
     }
 
-    /// Removes all frames for nodes of other threads and passes them to `deliver`, with the thread.
-    pub(crate) fn hand_over(&mut self, mut deliver: impl FnMut(u16, Parcel<F>)) {
+    /// Moves all frames for nodes of other threads to `parcels`, with the thread.
+    pub(crate) fn hand_over(&mut self, parcels: &mut Vec<(u16, Parcel<F>)>) {
         for thread in (0..self.threads).filter(|&thread| thread != self.thread) {
             for window in self.current + 1..self.current + self.ring {
                 let place = self.place(thread, window);
@@ -150,13 +157,13 @@ impl<F: Frame> Wire<F> {
                     let spare = self.spare.pop().unwrap_or_default();
                     let arrivals = std::mem::replace(&mut self.lists[place], spare);
                     self.sent_ahead = self.sent_ahead.min(window);
-                    deliver(thread, Parcel { window, arrivals });
+                    parcels.push((thread, Parcel { window, arrivals }));
                 }
             }
         }
         while let Some(((window, thread), arrivals)) = self.far_others.pop_first() {
             self.sent_ahead = self.sent_ahead.min(window);
-            deliver(thread, Parcel { window, arrivals });
+            parcels.push((thread, Parcel { window, arrivals }));
         }
     }
 
@@ -208,10 +215,12 @@ mod tests {
             first.send(NodeId(to), Instant(at), &pebble(0, false), seal);
         }
         assert_eq!(first.in_flight().count(), 4);
-        first.hand_over(|thread, parcel| {
+        let mut parcels = Vec::new();
+        first.hand_over(&mut parcels);
+        for (thread, parcel) in parcels {
             assert_eq!(thread, 1);
             second.accept(parcel);
-        });
+        }
         assert_eq!((first.next_window(), second.next_window()), (1, 2));
         assert_eq!(first.next_window(), 1);
         first.advance(1);

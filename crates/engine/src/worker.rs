@@ -9,7 +9,7 @@ use crate::layout::Layout;
 use crate::meeting::{Mail, Report, lock};
 use crate::order::Order;
 use crate::windows::Windows;
-use crate::wire::Arrival;
+use crate::wire::{Arrival, Parcel};
 use crate::{Node, Part};
 
 /// The nodes that one thread runs at a time, and the times of their events.
@@ -24,6 +24,8 @@ pub struct Worker<P: Part> {
     workers: usize,
     /// Whether all finite flows have completed.
     draining: bool,
+    /// Empty; reused by every handover.
+    parcels: Vec<(u16, Parcel<P::Frame>)>,
 }
 
 impl<P: Part> Worker<P> {
@@ -38,6 +40,7 @@ impl<P: Part> Worker<P> {
             number,
             workers: layout.parts(),
             draining: false,
+            parcels: Vec::new(),
         }
     }
 
@@ -57,17 +60,24 @@ impl<P: Part> Worker<P> {
     }
 
     /// Takes in the frames that other workers sent.
-    pub fn take_in(&mut self, mail: &Mail<P::Frame>) {
+    pub fn take_in(&mut self, mail: &Mail<P>) {
         let to_here = mail.iter().skip(self.number).step_by(self.workers);
         for parcels in to_here {
-            lock(parcels).drain(..).for_each(|parcel| self.part.wire().accept(parcel));
+            for (mut parcel, attached) in lock(parcels).drain(..) {
+                self.part.attach(&mut parcel, attached);
+                self.part.wire().accept(parcel);
+            }
         }
     }
 
     /// Hands over the frames for other workers.
-    pub fn hand_over(&mut self, mail: &Mail<P::Frame>) {
+    pub fn hand_over(&mut self, mail: &Mail<P>) {
         let from = self.number * self.workers;
-        self.part.wire().hand_over(|to, parcel| lock(&mail[from + usize::from(to)]).push(parcel));
+        self.part.wire().hand_over(&mut self.parcels);
+        for (to, mut parcel) in self.parcels.drain(..) {
+            let attached = self.part.detach(&mut parcel);
+            lock(&mail[from + usize::from(to)]).push((parcel, attached));
+        }
     }
 
     /// All finite flows have completed before the window that begins at `start`; from now on reports

@@ -80,6 +80,7 @@ struct Relays {
 
 impl Part for Relays {
     type Frame = Token;
+    type Attached = ();
 
     fn nodes(&self) -> Vec<NodeId> {
         self.nodes.iter().map(|node| node.id).collect()

@@ -33,6 +33,13 @@ pub struct Entry {
 ///   the parameters, and become methods of `Spec`; those under `state` and `mut state` are methods
 ///   that get `&self` and `&mut self`. A large state is `boxed`, so that it does not enlarge the enum.
 ///
+/// After `as Trait { … }`, `states { … }` declares states of a member beside its parameters, such as
+/// the sending and the receiving side of a transport. `Side with Trait { … }`, with contents as above,
+/// generates an enum `Side` of the types `Side` in the modules of the members. They implement the
+/// trait, whose `new` gets the parameters of the member and the listed arguments.
+///
+/// A method is `#[inline]`, unless an attribute such as `#[inline(always)]` precedes it.
+///
 /// In the last two forms, rows name the module of the member, which contains `Spec` and `State`. They
 /// also generate `Spec::all()`, so that a test of the family covers every member.
 #[macro_export]
@@ -79,6 +86,20 @@ macro_rules! family {
                 @methods (&mut self) self (of $trait) ($($variant $module)+) $of_mut_state
             }
         }
+    };
+    (
+        $(#[$doc:meta])*
+        $path:literal as $trait:ident $methods:tt
+        states $states:tt
+        $($variant:ident = $name:literal in $module:ident $(, $boxed:ident)?: $summary:literal,)+
+    ) => {
+        $crate::family! {
+            $(#[$doc])*
+            $path as $trait $methods
+            $($variant = $name in $module: $summary,)+
+        }
+
+        $crate::family! { @states ($($variant $module)+) ($($variant $module ($($boxed)?))+) $states }
     };
     (
         $(#[$doc:meta])*
@@ -155,6 +176,65 @@ macro_rules! family {
 
     // The following rules are internal to those above. A rule cannot repeat arguments within
     // members, so arguments are passed on to these as one group.
+    (
+        @states $members:tt $types:tt
+        {
+            $(
+                $(#[$doc:meta])*
+                $side:ident with $trait:ident {
+                    new $given:tt;
+                    state $of_state:tt
+                    mut state $of_mut_state:tt
+                }
+            )+
+        }
+    ) => {
+        $(
+            $crate::family! { @enum $types $(#[$doc])* $side }
+
+            impl $side {
+                $crate::family! { @constructor $members $side $trait $given }
+                $crate::family! { @methods (&self) self (side $trait $side) $members $of_state }
+                $crate::family! {
+                    @methods (&mut self) self (side $trait $side) $members $of_mut_state
+                }
+            }
+        )+
+    };
+    (
+        @enum ($($variant:ident $module:ident ($($boxed:ident)?))+) $(#[$doc:meta])* $side:ident
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub enum $side {
+            $(
+                #[doc = concat!("See [`", stringify!($module), "`].")]
+                $variant($crate::family!(@side $module $side $($boxed)?)),
+            )+
+        }
+    };
+    (
+        @constructor ($($variant:ident $module:ident)+) $side:ident $trait:ident
+        ($($given:ident: $what:ty),*)
+    ) => {
+        #[doc = concat!("See [`", stringify!($trait), "::new`].")]
+        pub fn new(spec: &Spec $(, $given: $what)*) -> Self {
+            $crate::family!(@construct spec $side $trait ($($variant $module)+) ($($given),*))
+        }
+    };
+    (
+        @construct $spec:ident $side:ident $trait:ident ($($variant:ident $module:ident)+) $pass:tt
+    ) => {
+        match $spec {
+            $(Spec::$variant(spec) => {
+                Self::$variant(
+                    $crate::family!(@call (side $trait $side) $module new spec $pass).into()
+                )
+            })+
+        }
+    };
+    (@side $module:ident $side:ident) => { $module::$side };
+    (@side $module:ident $side:ident boxed) => { Box<$module::$side> };
     (@type $module:ident) => { $module::State };
     (@type $module:ident boxed) => { Box<$module::State> };
     (@all $($variant:ident $module:ident)+) => {
@@ -173,25 +253,28 @@ macro_rules! family {
     };
     (
         @methods $receiver:tt $self:ident $call:tt $members:tt
-        { $($name:ident $takes:tt $(-> $gives:ty)?;)* }
+        { $($(#[$inline:meta])? $name:ident $takes:tt $(-> $gives:ty)?;)* }
     ) => {
         $($crate::family! {
-            @method $receiver $self $call $members $name $takes ($($gives)?)
+            @method $receiver $self $call $members ($(#[$inline])?) $name $takes ($($gives)?)
         })*
     };
+    (@method $receiver:tt $self:ident $call:tt $members:tt () $($rest:tt)*) => {
+        $crate::family! { @method $receiver $self $call $members (#[inline]) $($rest)* }
+    };
     (
-        @method ($($receiver:tt)+) $self:ident $call:tt $members:tt
+        @method ($($receiver:tt)+) $self:ident $call:tt $members:tt (#[$inline:meta])
         $name:ident ($($argument:ident: $type:ty),*) ($($gives:ty)?)
     ) => {
         $crate::family! {
             @doc $call
-            #[inline]
+            #[$inline]
             pub fn $name($($receiver)+ $(, $argument: $type)*) $(-> $gives)? {
                 $crate::family!(@match $self $call $members $name ($($argument),*))
             }
         }
     };
-    (@doc ($kind:tt $trait:ident) $(#[$attribute:meta])* pub fn $name:ident $($rest:tt)*) => {
+    (@doc ($kind:tt $trait:ident $($side:ident)?) $(#[$attribute:meta])* pub fn $name:ident $($rest:tt)*) => {
         #[doc = concat!("See [`", stringify!($trait), "::", stringify!($name), "`].")]
         $(#[$attribute])*
         pub fn $name $($rest)*
@@ -203,6 +286,12 @@ macro_rules! family {
     };
     (@call (static $trait:ident) $module:ident $name:ident $member:ident ($($argument:ident),*)) => {
         <$module::State as $trait>::$name($member $(, $argument)*)
+    };
+    (
+        @call (side $trait:ident $side:ident) $module:ident $name:ident $member:ident
+        ($($argument:ident),*)
+    ) => {
+        <$module::$side as $trait>::$name($member $(, $argument)*)
     };
     (@call (of $trait:ident) $module:ident $name:ident $member:ident ($($argument:ident),*)) => {
         $member.$name($($argument),*)

@@ -92,7 +92,7 @@ pub struct Packet {
     pub class: Class,
     /// Physical queue within its class from which the frame was sent, if flow control is per
     /// physical queue; otherwise 0.
-    pub lane: u8,
+    pub physical_queue: u8,
     /// DSCP and ECN field: see [`Packet::dscp`] and [`Packet::ecn`].
     pub tos: Tos,
     /// Layer 2 congestion indication: a switch on the path has detected congestion. It is signaled
@@ -175,8 +175,8 @@ pub enum Body {
         /// Time at which the first bit of the data packet left the sender.
         sent_at: Instant,
     },
-    /// Packet `psn` has arrived trimmed and must be retransmitted: the negative acknowledgement of a single
-    /// packet (NDP, SIGCOMM 2017, section 3.2), which acknowledges nothing.
+    /// Packet `psn` has arrived trimmed and must be retransmitted: the negative acknowledgement of
+    /// a single packet (NDP, SIGCOMM 2017, section 3.2), which acknowledges nothing.
     TrimNak {
         /// Whether the header arrived with CE.
         marked: bool,
@@ -188,8 +188,8 @@ pub enum Body {
     },
     /// Credit from the receiver's half of congestion control: an NDP pull (SIGCOMM 2017, section 3.2).
     Credit {
-        /// Total number of packets that the receiver has requested from the flow so far. It is cumulative,
-        /// so a later credit makes up for a lost one.
+        /// Total number of packets that the receiver has requested from the flow so far. It is
+        /// cumulative, so a later credit makes up for a lost one.
         number: u32,
     },
     /// Congestion notification packet of RoCEv2: a marked packet of the flow arrived.
@@ -244,7 +244,7 @@ pub enum Body {
         /// The class that the physical queue belongs to.
         class: u8,
         /// Its number within the class.
-        lane: u8,
+        physical_queue: u8,
         /// Whether the queue must stop or may resume.
         stop: bool,
     },
@@ -379,8 +379,8 @@ impl Packet {
         self.tos.ecn()
     }
 
-    /// The telemetry record of the packet: a record of its source if it is data, otherwise of its
-    /// destination. `None` if it has none.
+    /// The number of its telemetry record, in the store of the thread that has the packet; `None` if it
+    /// has none.
     #[inline]
     pub const fn record(&self) -> Option<u32> {
         match self.body {
@@ -388,6 +388,16 @@ impl Packet {
                 echo.record()
             }
             _ => None,
+        }
+    }
+
+    /// Changes the number of its telemetry record. Panics if a frame of its kind cannot have one.
+    pub fn set_record(&mut self, number: u32) {
+        match &mut self.body {
+            Body::Data { echo, .. } | Body::Ack { echo, .. } | Body::Nak { echo, .. } => {
+                *echo = Echo::of(number, echo.marked());
+            }
+            body => panic!("{body:?} has no telemetry"),
         }
     }
 
@@ -403,16 +413,16 @@ impl Packet {
         matches!(self.body, Body::Data { .. } | Body::Segment { .. })
     }
 
-    /// Whether it carries part of a message or is the header of a trimmed packet, so that its loss is the
-    /// loss of a packet of its flow.
+    /// Whether it carries part of a message or is the header of a trimmed packet, so that its loss
+    /// is the loss of a packet of its flow.
     #[inline]
     pub const fn is_of_message(&self) -> bool {
         self.is_data() || matches!(self.body, Body::Trimmed { .. })
     }
 
-    /// Whether it is RoCEv2 feedback, a notification, or the header of a trimmed packet. These use the control queue
-    /// of a port unless `switch.feedback` assigns them another. TCP acknowledgements are queued with the data, as in
-    /// any switch that looks at classes only.
+    /// Whether it is RoCEv2 feedback, a notification, or the header of a trimmed packet. These use
+    /// the control queue of a port unless `switch.feedback` assigns them another. TCP
+    /// acknowledgements are queued with the data, as in any switch that looks at classes only.
     #[inline]
     pub const fn is_control(&self) -> bool {
         !matches!(

@@ -52,7 +52,7 @@ fn packet(flow: u32, ingress: u16) -> Packet {
         bytes: 1_086,
         ingress: PortIx(ingress),
         class: Class(0),
-        lane: 0,
+        physical_queue: 0,
         tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
         indicated: false,
         body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },

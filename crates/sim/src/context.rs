@@ -1,25 +1,34 @@
-//! What switches and hosts reach besides themselves: the frames on the links, the counters and the observers of their
-//! thread.
+//! The context of nodes: the frames on the links, the counters, the telemetry and the observers of
+//! their thread.
 
 use floodway_engine::Wire;
 use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
 
 use crate::metric::Metrics;
 use crate::observe::{At, Fact, Kinds, Observers};
+use crate::telemetry::Records;
 
-/// What a node can reach besides itself.
+/// Everything that a node can access besides its own state.
 #[derive(Debug)]
 pub struct Context {
     wire: Wire<Packet>,
-    /// Where facts are counted.
+    /// Counters of the thread.
     pub metrics: Metrics,
+    /// Telemetry of the packets at its nodes and on its wire; `None` if no flow uses it. Boxed, because
+    /// a null pointer is the fastest test for `None`.
+    pub telemetry: Option<Box<Records>>,
     observers: Observers,
 }
 
 impl Context {
-    /// What the nodes of a thread reach.
-    pub fn new(wire: Wire<Packet>, metrics: Metrics, observers: Observers) -> Self {
-        Self { wire, metrics, observers }
+    /// The context of the nodes of a thread.
+    pub fn new(
+        wire: Wire<Packet>,
+        metrics: Metrics,
+        telemetry: Option<Box<Records>>,
+        observers: Observers,
+    ) -> Self {
+        Self { wire, metrics, telemetry, observers }
     }
 
     /// The frames on the links.
@@ -27,9 +36,17 @@ impl Context {
         &mut self.wire
     }
 
-    /// What is left after a run.
-    pub fn into_parts(self) -> (Wire<Packet>, Metrics, Observers) {
-        (self.wire, self.metrics, self.observers)
+    /// Its parts, after a run.
+    pub fn into_parts(self) -> (Wire<Packet>, Metrics, Option<Box<Records>>, Observers) {
+        (self.wire, self.metrics, self.telemetry, self.observers)
+    }
+
+    /// Frees the telemetry record of a packet that ends here.
+    #[cold]
+    pub fn free_telemetry(&mut self, packet: &Packet) {
+        if let Some(records) = &mut self.telemetry {
+            records.free(packet);
+        }
     }
 
     /// Puts a frame on the wire to a port of a node, where it arrives at `at`, sent in this class.
@@ -45,7 +62,7 @@ impl Context {
         self.observers.want(kind)
     }
 
-    /// States a fact of this kind, which is put together only if an observer wants it.
+    /// Reports a fact of this kind, which is built only if an observer wants it.
     #[inline(always)]
     pub fn state<'a>(
         &mut self,
@@ -55,8 +72,16 @@ impl Context {
         fact: impl FnOnce() -> Fact<'a>,
     ) {
         if self.wants(kind) {
-            let is_measured = self.metrics.sampling().measures_at(now);
-            self.observers.on(&fact(), &At { node, now, is_measured });
+            self.report(node, now, fact);
         }
+    }
+
+    /// Compiled for every place that reports a fact, because each has a closure of its own. The kind of
+    /// the fact is a constant there, so only the observers that want it are tested.
+    #[cold]
+    #[inline(never)]
+    fn report<'a>(&mut self, node: NodeId, now: Instant, fact: impl FnOnce() -> Fact<'a>) {
+        let is_measured = self.metrics.sampling().measures_at(now);
+        self.observers.on(&fact(), &At { node, now, is_measured });
     }
 }

@@ -23,7 +23,7 @@ pub struct Deadlocks {
     pub cycles: Vec<Cycle>,
     /// Number of ports and classes of switches that are in no cycle but blocked behind one.
     pub behind: u64,
-    /// End of the last transmission, anywhere, of a frame that came from a queue.
+    /// End of the last transmission, anywhere, of a frame that had been queued.
     pub last_moved: Instant,
 }
 

@@ -7,14 +7,12 @@
 //! simulated. Whether a frame will be lost is known when it is sent; a lost frame never arrives.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
 
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, Duration, FlowId, Graph, Instant, NodeId, Packet, PortIx};
 use serde::Serialize;
 
 use crate::routing::Routes;
-use crate::telemetry::Telemetry;
 
 /// A link failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -53,7 +51,7 @@ pub struct Outages {
     dead: Vec<(Instant, Instant)>,
     /// When what the end knows changes, ascending, and whether it does not send from then on.
     updates: VecDeque<(Instant, bool)>,
-    /// Frames that it has sent and that were lost, with their bytes, by the queue they came from.
+    /// Lost frames and their bytes, by the queue from which they were sent.
     pub lost: [(u64, u64); CLASSES],
     /// Of these, data packets, by flow.
     pub lost_of: BTreeMap<FlowId, u64>,
@@ -61,8 +59,6 @@ pub struct Outages {
     pub lost_pauses: u64,
     /// Of these, headers of trimmed packets.
     pub lost_headers: u64,
-    /// Telemetry records, to free those of lost packets.
-    telemetry: Option<Arc<Telemetry>>,
 }
 
 impl Outages {
@@ -71,7 +67,6 @@ impl Outages {
         failures: &[Failure],
         graph: &Graph,
         (node, port): (NodeId, PortIx),
-        telemetry: Option<&Arc<Telemetry>>,
     ) -> Option<Box<Self>> {
         let here = |failure: &&Failure| failure.ends(graph).contains(&(node, port));
         let failures: Vec<&Failure> = failures.iter().filter(here).collect();
@@ -92,7 +87,7 @@ impl Outages {
                 updates.extend([(from, true), (until, false)]);
             }
         }
-        Some(Box::new(Self { dead, updates, telemetry: telemetry.cloned(), ..Self::default() }))
+        Some(Box::new(Self { dead, updates, ..Self::default() }))
     }
 
     /// Whether a frame is lost whose first bit is sent at `from` and whose last bit arrives at
@@ -111,9 +106,6 @@ impl Outages {
         }
         self.lost_pauses += u64::from(matches!(packet.body, Body::Pfc { .. } | Body::Pause { .. }));
         self.lost_headers += u64::from(matches!(packet.body, Body::Trimmed { .. }));
-        if let Some(telemetry) = &self.telemetry {
-            telemetry.free(packet);
-        }
     }
 
     /// When what the end knows changes next.
@@ -175,14 +167,14 @@ mod tests {
     }
 
     fn updates(failures: &[Failure]) -> Vec<(Instant, bool)> {
-        let outages = Outages::of(failures, &graph(), (NodeId(1), PortIx(0)), None).unwrap();
+        let outages = Outages::of(failures, &graph(), (NodeId(1), PortIx(0))).unwrap();
         outages.updates.into_iter().collect()
     }
 
     #[test]
     fn what_is_known_begins_and_ends_after_the_detection() {
         assert_eq!(updates(&[failure(10, 50, 3)]), [(us(13), true), (us(53), false)]);
-        // Over before anybody knows.
+        // It ends before it is detected.
         assert_eq!(updates(&[failure(10, 13, 3)]), []);
         // The second is known before the end of the first is.
         let two = [failure(10, 20, 5), failure(22, 30, 1)];
@@ -192,13 +184,12 @@ mod tests {
         assert_eq!(updates(&apart), expected);
         let forever = Failure { until: Instant::NEVER, ..failure(10, 0, 3) };
         assert_eq!(updates(&[forever]), [(us(13), true), (Instant::NEVER, false)]);
-        assert!(Outages::of(&two, &graph(), (NodeId(1), PortIx(1)), None).is_none());
+        assert!(Outages::of(&two, &graph(), (NodeId(1), PortIx(1))).is_none());
     }
 
     #[test]
     fn a_frame_is_lost_if_the_link_is_down_while_any_bit_is_on_it() {
-        let outages =
-            Outages::of(&[failure(10, 20, 1)], &graph(), (NodeId(0), PortIx(0)), None).unwrap();
+        let outages = Outages::of(&[failure(10, 20, 1)], &graph(), (NodeId(0), PortIx(0))).unwrap();
         let hit = |from, until| outages.hit(us(from), us(until));
         assert_eq!([hit(5, 10), hit(5, 11), hit(12, 14)], [false, true, true]);
         assert_eq!([hit(19, 22), hit(20, 22), hit(9, 21)], [true, false, true]);

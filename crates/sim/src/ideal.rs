@@ -17,7 +17,7 @@ pub struct Ideal<'a> {
     places: Vec<(u32, u32)>,
     /// Number of edge switches that are destinations of flows.
     destinations: usize,
-    /// Index in `ways` of the shortest paths between two edge switches, without the first and last
+    /// Index in `paths` of the shortest paths between two edge switches, without the first and last
     /// hop, by the indices of both switches; `u32::MAX` if there is no path.
     between: Vec<u32>,
     paths: Vec<Paths>,
@@ -34,7 +34,7 @@ struct Paths {
 }
 
 impl Paths {
-    /// Takes in others of the same length.
+    /// Merges other paths of the same length.
     fn merge(&mut self, other: &Self) {
         for (hop, (rate, delay)) in self.hops.iter_mut().zip(&other.hops) {
             *hop = (hop.0.max(*rate), hop.1.min(*delay));
@@ -182,7 +182,7 @@ impl Known {
 struct Class {
     bits: u64,
     paths: Option<Paths>,
-    /// What was taken in last: what follows the step, and the rate and delay of the step.
+    /// The last step that was added: the paths that follow it, its rate and its delay.
     last: Option<(u32, Rate, Duration)>,
 }
 
@@ -196,7 +196,7 @@ impl Class {
             return;
         };
         paths.several = true;
-        // Nearly always all steps are alike.
+        // Usually all steps are identical.
         if self.last != Some(step) {
             let (following, rate, delay) = step;
             let mut others = known.paths[following as usize].clone();
@@ -221,7 +221,7 @@ fn towards(spec: &Spec, fabric: &Fabric, to: &[u32], known: &mut Known) -> Vec<V
     found
 }
 
-/// The ways of one switch to the destinations from which it is as far as the ring.
+/// The paths of one switch to the destinations at the distance of the ring.
 fn paths_from(
     spec: &Spec,
     fabric: &Fabric,
@@ -255,7 +255,7 @@ fn paths_from(
     let mut whole: Vec<(u64, u32)> = Vec::new();
     for Class { bits, paths, .. } in classes {
         let paths = known.number(paths.expect("a ring has a link to the one before it"));
-        // Alike again, if it was only the ports that made them different.
+        // Sets that differed only in their ports are identical now.
         match whole.iter_mut().find(|(_, other)| *other == paths) {
             Some((others, _)) => *others |= bits,
             None => whole.push((bits, paths)),

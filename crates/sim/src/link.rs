@@ -27,7 +27,7 @@ pub struct Link {
     pub latency: Duration,
     /// Rate.
     pub rate: Rate,
-    /// The same for pause frames: the response time of the port.
+    /// Latency of pause frames: the response time of the port.
     pub response: Duration,
     /// Longest frame that crosses the link, in bytes, without preamble and interframe gap.
     pub largest_frame: u16,
@@ -54,12 +54,13 @@ impl Link {
     };
 }
 
-/// How long a pause of `quanta` of 512 bit times lasts on a link of this rate (IEEE 802.3 clause 31B.2).
+/// How long a pause of `quanta` of 512 bit times lasts on a link of this rate (IEEE 802.3 clause
+/// 31B.2).
 pub fn pause_time(quanta: u16, rate: Rate) -> Duration {
     ByteTime::at(rate).of(u64::from(quanta) * 64)
 }
 
-/// The sending end of a link. What every frame needs comes first, and is one cache line.
+/// The sending end of a link. The fields that every frame needs come first, in one cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Transmitter {
@@ -203,6 +204,7 @@ impl Transmitter {
         let is_lost = lost.is_some();
         if let Some(outages) = lost {
             outages.lose(packet);
+            context.free_telemetry(packet);
         }
         let (port, to) = (self.seldom.link.port.index(), (self.peer, self.peer_port));
         context.state(Kinds::SENT, self.seldom.link.node, now, || Fact::Sent {
@@ -294,8 +296,8 @@ impl Transmitter {
         self.outages.as_ref().map_or(Instant::NEVER, |outages| outages.next_update())
     }
 
-    /// That time may have come: whether it is closed from now on, if that changes. What the other
-    /// end has paused, is not any more.
+    /// Processes the updates of the link's failures that are due. Returns whether the link is
+    /// closed from now on, if that changes. If it is, pauses from the other end no longer apply.
     pub fn update(&mut self, now: Instant, context: &mut Context) -> Option<bool> {
         let closes = self.outages.as_mut()?.update(now)?;
         if closes {
@@ -310,7 +312,7 @@ impl Transmitter {
         self.outages.as_ref().map_or(0, |outages| outages.lost.iter().map(|lost| lost.0).sum())
     }
 
-    /// The part of `busy` that lies after `now`.
+    /// The part of `busy` after `now`.
     pub fn unfinished(&self, now: Instant) -> Duration {
         if self.is_closed() { Duration::ZERO } else { self.busy_until.since(now) }
     }

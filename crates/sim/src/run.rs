@@ -3,7 +3,9 @@
 
 #[cfg(test)]
 use floodway_engine::Reading;
-use floodway_engine::{self as engine, Done, Layout, Limits, Node, Part, Stop, Window, Wire};
+use floodway_engine::{
+    self as engine, Done, Layout, Limits, Node, Parcel, Part, Stop, Window, Wire,
+};
 use floodway_model::{Instant, NodeId, Packet};
 
 use crate::context::Context;
@@ -12,6 +14,7 @@ use crate::host::Host;
 use crate::metric::{Metrics, Tally};
 use crate::observe::Observers;
 use crate::switch::Switch;
+use crate::telemetry::Record;
 
 /// Everything that is simulated, before it is shared out.
 pub(crate) struct Nodes {
@@ -42,6 +45,8 @@ pub(crate) struct Measurement<'a> {
     pub awaited: u64,
     /// Initial metrics of each thread.
     pub metrics: &'a Metrics,
+    /// Whether switches write telemetry into packets.
+    pub telemetry: bool,
     /// Builds the observers of a thread with these nodes.
     pub observers: &'a dyn Fn(&[NodeId]) -> Observers,
 }
@@ -52,6 +57,8 @@ pub(crate) struct Finished {
     pub hosts: Vec<Host>,
     pub in_flight: Vec<Packet>,
     pub metrics: Metrics,
+    /// Number of telemetry records in use; `None` if no flow uses telemetry.
+    pub records: Option<u64>,
     pub deadlocks: Deadlocks,
     /// Their `finish` has not been called yet.
     pub observers: Observers,
@@ -103,7 +110,8 @@ fn share_out(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Ve
         let ids: Vec<_> =
             switches.iter().map(Switch::id).chain(hosts.iter().map(Host::id)).collect();
         let (metrics, observers) = (measurement.metrics.clone(), (measurement.observers)(&ids));
-        let context = Context::new(layout.wire(number), metrics, observers);
+        let telemetry = measurement.telemetry.then(Box::default);
+        let context = Context::new(layout.wire(number), metrics, telemetry, observers);
         let (interval, awaited) = (measurement.interval, measurement.awaited);
         Share { switches, hosts, context, interval, awaited }
     };
@@ -117,6 +125,7 @@ fn finish((shares, stop, now): engine::Finished<Share>, metrics: &Metrics) -> Fi
         hosts: Vec::new(),
         in_flight: Vec::new(),
         metrics: metrics.clone(),
+        records: None,
         deadlocks: Deadlocks::default(),
         observers: Observers::default(),
         stop,
@@ -126,9 +135,12 @@ fn finish((shares, stop, now): engine::Finished<Share>, metrics: &Metrics) -> Fi
         share.take_tallies([now; 2], Instant::NEVER);
         finished.switches.extend(share.switches);
         finished.hosts.extend(share.hosts);
-        let (wire, metrics, observers) = share.context.into_parts();
+        let (wire, metrics, records, observers) = share.context.into_parts();
         finished.in_flight.extend(wire.in_flight());
         finished.metrics.merge(&metrics);
+        if let Some(records) = records {
+            *finished.records.get_or_insert(0) += records.taken();
+        }
         finished.observers.merge(observers);
     }
     finished.switches.sort_by_key(Switch::id);
@@ -157,6 +169,7 @@ impl Share {
 
 impl Part for Share {
     type Frame = Packet;
+    type Attached = Vec<Record>;
 
     fn nodes(&self) -> Vec<NodeId> {
         self.switches.iter().map(Switch::id).chain(self.hosts.iter().map(Host::id)).collect()
@@ -174,6 +187,19 @@ impl Part for Share {
     fn run(&mut self, window: &mut Window<'_, Packet>) {
         window.run(&mut self.switches, &mut self.context);
         window.run(&mut self.hosts, &mut self.context);
+    }
+
+    fn detach(&mut self, frames: &mut Parcel<Packet>) -> Vec<Record> {
+        match &mut self.context.telemetry {
+            Some(records) => records.detach(frames.frames()),
+            None => Vec::new(),
+        }
+    }
+
+    fn attach(&mut self, frames: &mut Parcel<Packet>, attached: Vec<Record>) {
+        if let Some(records) = &mut self.context.telemetry {
+            records.attach(frames.frames(), attached);
+        }
     }
 
     fn done(&self) -> Done {

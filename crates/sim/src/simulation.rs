@@ -28,7 +28,6 @@ use crate::routing::Routes;
 use crate::run::{self, Finished, Measurement, Nodes};
 use crate::switch::flow_control::bfc;
 use crate::switch::{Knowledge, Switch};
-use crate::telemetry::Telemetry;
 
 /// A network that is ready to run.
 pub struct Simulation {
@@ -62,7 +61,6 @@ pub struct Run<'a> {
 impl Simulation {
     /// Builds all nodes.
     pub fn new(spec: Spec) -> Self {
-        let nodes = spec.graph.nodes.len();
         let by_flow = awaited(&spec);
         let awaited = by_flow.iter().filter(|awaited| **awaited).count() as u64;
         let shared = Arc::new(Shared {
@@ -74,7 +72,7 @@ impl Simulation {
             followers: followers(&spec.flows, &spec.triggers),
             tiers: tiers(&spec.graph),
             distances: asks_for_answers(&spec).then(|| Distances::of(&spec)),
-            telemetry: wants_telemetry(&spec).then(|| Arc::new(Telemetry::new(nodes))),
+            telemetry: wants_telemetry(&spec),
             awaited: by_flow,
             seed: spec.seed,
         });
@@ -195,6 +193,7 @@ impl Simulation {
             interval: [Instant(self.spec.warmup.0), least_end(&self.spec)],
             awaited: self.awaited,
             metrics: &self.metrics,
+            telemetry: wants_telemetry(&self.spec),
             observers: &observers,
         };
         let (ports, hop) = (self.nodes.ports(), self.longest_hop);
@@ -216,7 +215,7 @@ impl Simulation {
     }
 }
 
-/// End of the last transmission of a frame that came from a queue.
+/// End of the last transmission of a frame that had been queued.
 fn last_moved(finished: &Finished) -> Instant {
     let ports = finished.switches.iter().flat_map(|switch| &switch.ports).map(|port| &port.tx);
     let nics = finished.hosts.iter().map(|host| &host.nic.tx);
@@ -265,9 +264,7 @@ fn switches(
     let make = |(id, routes): (NodeId, Routes)| {
         let mut switch =
             Switch::new(id, (spec, &shared.switch), routes, &links(spec, id), knowledge);
-        for port in &mut switch.ports {
-            port.telemetry.clone_from(&shared.telemetry);
-        }
+        switch.ports.iter_mut().for_each(|port| port.telemetry = shared.telemetry);
         switch
     };
     let mut switches: Vec<Switch> = spec.graph.switches().zip(tables).map(make).collect();
@@ -300,7 +297,7 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, knowledge: &Knowledge) -> Vec<Host> 
         host.wait_for(triggers.get(&id).map_or(&[], Vec::as_slice));
         host.regulate(knowledge.peers.regulator(link.peer));
         let end = (id, PortIx(0));
-        host.fail(Outages::of(&spec.failures, &spec.graph, end, shared.telemetry.as_ref()));
+        host.fail(Outages::of(&spec.failures, &spec.graph, end));
         if let Some(limit) = spec.record {
             host.record(limit, &sampling(spec, 0));
         }
@@ -512,12 +509,11 @@ fn audit_credit(finished: &Finished) -> Option<String> {
 
 /// Every telemetry record is free or belongs to a packet, in a switch, on a wire or in a NIC.
 fn audit_telemetry(finished: &Finished) -> Option<String> {
-    let telemetry = finished.hosts.first()?.shared().telemetry.as_ref()?;
+    let taken = finished.records?;
     let (switches, in_flight) = (&finished.switches, &finished.in_flight);
     let frames = switches.iter().flat_map(Switch::held).chain(in_flight);
     let carried = frames.filter(|packet| packet.record().is_some()).count() as u64;
     let in_nics: usize = finished.hosts.iter().map(|host| host.nic.waiting()).sum();
-    let taken = telemetry.taken();
     let known = carried..=carried + in_nics as u64;
     (!known.contains(&taken)).then(|| {
         format!(

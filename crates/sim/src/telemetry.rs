@@ -1,17 +1,16 @@
 //! In-band network telemetry (INT): data that the switches on the path write into a packet (HPCC,
 //! SIGCOMM 2019, section 4.1).
 //!
-//! Packets are moved by value and would be twice as large with this data, so a packet carries the
-//! number of a record instead ([`Echo`]). Records belong to the host that sends the data. The host
-//! takes a free record for each packet, switches write to it, the receiver returns it with the
-//! acknowledgement, and the node at which the packet ends frees it. A record is only accessed by
-//! the node that holds its packet, and the handover of packets between threads is synchronized, so
-//! relaxed atomics are sufficient. Results do not depend on which record a packet has.
+//! Packets are moved by value and would be four times as large with this data, so a packet carries
+//! the number of a record instead ([`Echo`]). The host takes a free record for
+//! each packet, switches write to it, the receiver returns it with the acknowledgement, and the node
+//! at which the packet ends frees it.
+//!
+//! Every thread has the [`Records`] of the packets at its nodes and on its wire, and no other thread
+//! accesses them. Packets for nodes of another thread take their records with them, and get numbers
+//! there. Results do not depend on which record a packet has.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use floodway_model::{Body, Echo, Instant, NodeId, Packet, Rate};
+use floodway_model::{Echo, Instant, Packet, Rate};
 
 /// Maximum number of hops in a record; later hops are not recorded.
 pub const HOPS: usize = 8;
@@ -62,170 +61,138 @@ impl Hop {
 const TX_BITS: u32 = 40;
 const TX_MASK: u64 = (1 << TX_BITS) - 1;
 
-/// One record: the number of hops written, and two words for each.
-#[derive(Debug)]
-struct Record {
-    hops: AtomicU64,
-    words: [AtomicU64; 2 * HOPS],
+/// The telemetry of one packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Record {
+    /// Number of hops written.
+    count: u8,
+    hops: [[u64; 2]; HOPS],
 }
-
-/// Stored instead of the number of hops if the record is free.
-const FREE: u64 = u64::MAX;
 
 impl Record {
-    fn new() -> Self {
-        Self { hops: AtomicU64::new(FREE), words: [const { AtomicU64::new(0) }; 2 * HOPS] }
+    fn write(&mut self, hop: Hop) {
+        if let Some(entry) = self.hops.get_mut(usize::from(self.count)) {
+            *entry = hop.pack();
+            self.count += 1;
+        }
+    }
+
+    fn read(&self, hops: &mut [Hop; HOPS]) -> usize {
+        let written = &self.hops[..self.count.into()];
+        for (hop, words) in hops.iter_mut().zip(written) {
+            *hop = Hop::unpack(*words);
+        }
+        written.len()
     }
 }
 
-/// The records of all hosts.
-#[derive(Debug)]
-pub struct Telemetry {
-    /// The records, by host.
-    pools: Vec<Pool>,
-}
-
-/// The records of one host, in pieces that double in length, so that records never move.
+/// The records of one thread.
 #[derive(Debug, Default)]
-struct Pool {
-    pieces: [OnceLock<Box<[Record]>>; PIECES],
+pub struct Records {
+    /// Record n has index n - 1.
+    all: Vec<Record>,
+    /// The numbers of those that no packet has. The last one that was freed is the next one that is
+    /// taken, because it is in the cache.
+    free: Vec<u32>,
 }
 
-const PIECES: usize = 18;
-/// Number of records in the first piece. All pieces together have about 2^23, as many as an
-/// [`Echo`] can address.
-const FIRST: usize = 32;
-
-impl Pool {
-    /// The piece that contains a record, and the index in it. Records are numbered from 1.
-    fn place(number: u32) -> (usize, usize) {
-        let index = (number as usize - 1) / FIRST + 1;
-        let piece = index.ilog2() as usize;
-        (piece, number as usize - 1 - ((1 << piece) - 1) * FIRST)
+impl Records {
+    /// Takes an empty record for a packet that is about to be sent, and returns its number. Panics
+    /// if packets of this thread have eight million already.
+    pub fn take(&mut self) -> u32 {
+        self.add(Record::default())
     }
 
-    fn record(&self, number: u32) -> &Record {
-        let (piece, place) = Self::place(number);
-        &self.pieces[piece].get().expect("it was taken before")[place]
-    }
-}
-
-/// Where a host resumes the search for a free record.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Cursor {
-    last: u32,
-    all: u32,
-}
-
-impl Telemetry {
-    /// An empty store, for a network whose hosts have the numbers below `hosts`.
-    pub fn new(hosts: usize) -> Self {
-        Self { pools: (0..hosts).map(|_| Pool::default()).collect() }
-    }
-
-    /// Takes a record for a packet that `host` is about to send. Panics if eight million are in
-    /// flight.
-    pub fn take(&self, host: NodeId, cursor: &mut Cursor) -> u32 {
-        let pool = &self.pools[host.index()];
-        // Records are freed in approximately the order in which they were taken.
-        for _ in 0..cursor.all.min(TRIES) {
-            cursor.last = cursor.last % cursor.all + 1;
-            let record = pool.record(cursor.last);
-            if record.hops.load(Ordering::Acquire) == FREE {
-                record.hops.store(0, Ordering::Relaxed);
-                return cursor.last;
-            }
+    fn add(&mut self, record: Record) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.all[place(number)] = record;
+            return number;
         }
-        let piece = cursor.all as usize / FIRST + 1;
-        let piece = piece.ilog2() as usize;
-        assert!(piece < PIECES, "host {} has eight million packets in flight", host.0);
-        let records = (0..FIRST << piece).map(|_| Record::new()).collect();
-        pool.pieces[piece].set(records).expect("only its host makes pieces");
-        cursor.last = cursor.all + 1;
-        cursor.all += (FIRST << piece) as u32;
-        pool.record(cursor.last).hops.store(0, Ordering::Relaxed);
-        cursor.last
+        self.all.push(record);
+        assert!(self.all.len() <= Echo::MOST as usize, "eight million packets have telemetry");
+        self.all.len() as u32
     }
 
-    /// Adds an entry to a record of `host`, whose packet the calling switch sends.
-    pub fn write(&self, (host, number): (NodeId, u32), hop: Hop) {
-        let record = self.pools[host.index()].record(number);
-        let count = record.hops.load(Ordering::Relaxed) as usize;
-        if count < HOPS {
-            let words = record.words[2 * count..].iter();
-            for (word, value) in words.zip(hop.pack()) {
-                word.store(value, Ordering::Relaxed);
-            }
-            record.hops.store(count as u64 + 1, Ordering::Relaxed);
-        }
+    /// Adds an entry to the record of a packet that a switch sends.
+    pub fn write(&mut self, number: u32, hop: Hop) {
+        self.all[place(number)].write(hop);
     }
 
-    /// Reads the record of an answer to `host`; returns the number of hops.
-    pub fn read(&self, host: NodeId, echo: Echo, hops: &mut [Hop; HOPS]) -> usize {
-        let Some(number) = echo.record() else { return 0 };
-        let record = self.pools[host.index()].record(number);
-        let count = record.hops.load(Ordering::Relaxed) as usize;
-        for (hop, words) in hops.iter_mut().zip(record.words.chunks_exact(2)).take(count) {
-            *hop = Hop::unpack([0, 1].map(|word| words[word].load(Ordering::Relaxed)));
-        }
-        count
+    /// Reads the record of an answer; returns the number of hops.
+    pub fn read(&self, echo: Echo, hops: &mut [Hop; HOPS]) -> usize {
+        echo.record().map_or(0, |number| self.all[place(number)].read(hops))
     }
 
     /// Frees the record of a packet that has ended.
-    pub fn free(&self, packet: &Packet) {
-        let (owner, echo) = match packet.body {
-            Body::Data { echo, .. } => (packet.src, echo),
-            Body::Ack { echo, .. } | Body::Nak { echo, .. } => (packet.dst, echo),
-            _ => return,
+    #[cold]
+    pub fn free(&mut self, packet: &Packet) {
+        self.free.extend(packet.record());
+    }
+
+    /// Removes the records of packets that another thread takes over, in their order.
+    pub fn detach<'a>(&mut self, packets: impl Iterator<Item = &'a mut Packet>) -> Vec<Record> {
+        let numbers = packets.filter_map(|packet| packet.record());
+        let detach = |number| {
+            self.free.push(number);
+            self.all[place(number)]
         };
-        if let Some(number) = echo.record() {
-            self.pools[owner.index()].record(number).hops.store(FREE, Ordering::Release);
+        numbers.map(detach).collect()
+    }
+
+    /// Adds the records of packets that come from another thread, which has detached them.
+    pub fn attach<'a>(
+        &mut self,
+        packets: impl Iterator<Item = &'a mut Packet>,
+        records: Vec<Record>,
+    ) {
+        let packets = packets.filter(|packet| packet.record().is_some());
+        for (packet, record) in packets.zip(records) {
+            packet.set_record(self.add(record));
         }
     }
 
-    /// Number of records in use.
+    /// Number of records that packets have.
     pub fn taken(&self) -> u64 {
-        let pieces = self.pools.iter().flat_map(|pool| &pool.pieces);
-        let records = pieces.filter_map(OnceLock::get).flatten();
-        records.filter(|record| record.hops.load(Ordering::Relaxed) != FREE).count() as u64
+        (self.all.len() - self.free.len()) as u64
     }
 }
 
-/// Number of records examined before new ones are allocated.
-const TRIES: u32 = 8;
+fn place(number: u32) -> usize {
+    number as usize - 1
+}
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeSet, VecDeque};
+    use std::collections::BTreeSet;
 
     use super::*;
     use floodway_model::packet::Tos;
-    use floodway_model::{Class, FlowId, PortIx};
+    use floodway_model::{Body, Class, FlowId, NodeId, PortIx};
 
-    fn packet(echo: Echo, body: fn(Echo) -> Body) -> Packet {
-        let (host, peer) = (NodeId(0), NodeId(1));
-        let answers = !matches!(body(echo), Body::Data { .. });
+    fn packet(body: Body) -> Packet {
         Packet {
             flow: FlowId(0),
             connection: 0,
-            src: if answers { peer } else { host },
-            dst: if answers { host } else { peer },
+            src: NodeId(0),
+            dst: NodeId(1),
             bytes: 1_000,
             ingress: PortIx(0),
             class: Class(0),
-            lane: 0,
+            physical_queue: 0,
             tos: Tos::default(),
             indicated: false,
-            body: body(echo),
+            body,
         }
     }
 
-    fn data(echo: Echo) -> Body {
-        Body::Data { echo, psn: 0, sent_at: Instant::ZERO }
+    fn data(record: u32) -> Packet {
+        let echo = Echo::of(record, false);
+        packet(Body::Data { echo, psn: 0, sent_at: Instant::ZERO })
     }
 
-    fn ack(echo: Echo) -> Body {
-        Body::Ack { echo, psn: 1, sent_at: Instant::ZERO }
+    fn ack(record: u32) -> Packet {
+        let echo = Echo::of(record, true);
+        packet(Body::Ack { echo, psn: 1, sent_at: Instant::ZERO })
     }
 
     fn hop(number: u64) -> Hop {
@@ -233,20 +200,53 @@ mod tests {
         Hop { rate: Rate::from_gbps(400), tx_bytes: number << 32, backlog: 7 * number, at }
     }
 
+    fn read(records: &Records, packet: &Packet) -> Vec<Hop> {
+        let (Body::Data { echo, .. } | Body::Ack { echo, .. }) = packet.body else {
+            panic!("no telemetry")
+        };
+        let mut hops = [Hop::default(); HOPS];
+        let count = records.read(echo, &mut hops);
+        hops[..count].to_vec()
+    }
+
     #[test]
     fn what_switches_write_is_what_the_sender_reads() {
-        let telemetry = Telemetry::new(2);
-        let mut cursor = Cursor::default();
-        let record = telemetry.take(NodeId(0), &mut cursor);
-        let echo = Echo::of(record, false);
+        let mut records = Records::default();
+        let number = records.take();
         // There is no room for a ninth hop.
-        (0..9).for_each(|number| telemetry.write((NodeId(0), record), hop(number)));
-        let mut hops = [Hop::default(); HOPS];
-        assert_eq!(telemetry.read(NodeId(0), echo, &mut hops), HOPS);
-        assert_eq!(hops, [0, 1, 2, 3, 4, 5, 6, 7].map(hop));
-        assert_eq!(telemetry.taken(), 1);
-        telemetry.free(&packet(echo, ack));
-        assert_eq!(telemetry.taken(), 0);
+        (0..9).for_each(|hops| records.write(number, hop(hops)));
+        assert_eq!(read(&records, &ack(number)), [0, 1, 2, 3, 4, 5, 6, 7].map(hop));
+        assert_eq!(records.taken(), 1);
+        records.free(&ack(number));
+        assert_eq!(records.taken(), 0);
+        // The next packet finds nothing of the previous one.
+        assert_eq!(records.take(), number);
+        assert_eq!(read(&records, &data(number)), []);
+    }
+
+    #[test]
+    fn records_go_with_their_packets_to_another_thread() {
+        let (mut here, mut there) = (Records::default(), Records::default());
+        let (first, second, stays) = (here.take(), here.take(), here.take());
+        here.write(first, hop(1));
+        here.write(second, hop(2));
+        here.write(second, hop(3));
+        // There, the numbers are in use.
+        let others: BTreeSet<u32> = (0..3).map(|_| there.take()).collect();
+        let cnp = packet(Body::Cnp);
+        let mut packets = [ack(second), cnp, data(0), data(first)];
+        let records = here.detach(packets.iter_mut());
+        assert_eq!((records.len(), here.taken()), (2, 1));
+        there.attach(packets.iter_mut(), records);
+        assert_eq!(there.taken(), 5);
+        assert_eq!(read(&there, &packets[0]), [hop(2), hop(3)]);
+        assert_eq!(packets[2].record(), None);
+        assert_eq!(read(&there, &packets[3]), [hop(1)]);
+        assert!(packets.iter().filter_map(Packet::record).all(|number| !others.contains(&number)));
+        // The mark of an acknowledgement stays.
+        assert!(matches!(packets[0].body, Body::Ack { echo, .. } if echo.marked()));
+        here.free(&data(stays));
+        assert_eq!(here.taken(), 0);
     }
 
     #[test]
@@ -268,31 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn a_record_has_one_packet_at_a_time() {
-        let telemetry = Telemetry::new(1);
-        let mut cursor = Cursor::default();
-        let take = |cursor: &mut Cursor| telemetry.take(NodeId(0), cursor);
-        let mut taken: VecDeque<u32> = (0..10_000).map(|_| take(&mut cursor)).collect();
-        let different: BTreeSet<u32> = taken.iter().copied().collect();
-        assert_eq!((different.len(), telemetry.taken()), (10_000, 10_000));
-        // Freed in the order in which they were taken: no more records are needed.
-        let all = cursor.all;
-        for _ in 0..50_000 {
-            let first = taken.pop_front().unwrap();
-            telemetry.free(&packet(Echo::of(first, true), data));
-            taken.push_back(take(&mut cursor));
+    fn freed_records_are_taken_first() {
+        let mut records = Records::default();
+        let numbers: BTreeSet<u32> = (0..10_000).map(|_| records.take()).collect();
+        assert_eq!((numbers.len(), records.taken()), (10_000, 10_000));
+        for number in numbers {
+            records.free(&data(number));
+            assert_eq!(records.take(), number);
         }
-        let different: BTreeSet<u32> = taken.iter().copied().collect();
-        assert_eq!((different.len(), telemetry.taken()), (10_000, 10_000));
-        assert_eq!(cursor.all, all);
-    }
-
-    #[test]
-    fn places_follow_each_other() {
-        let first = [1, 32, 33, 96, 97].map(Pool::place);
-        assert_eq!(first, [(0, 0), (0, 31), (1, 0), (1, 63), (2, 0)]);
-        // All pieces together: 32 (2^18 - 1) records, fewer than an echo can address.
-        assert_eq!(Pool::place(32 * ((1 << 18) - 1)), (17, (32 << 17) - 1));
-        const { assert!(32 * ((1 << 18) - 1) <= Echo::MOST) };
+        assert_eq!(records.all.len(), 10_000);
     }
 }

@@ -1,5 +1,6 @@
 //! Whose turn it is among the queues of a port, frame by frame: deficit round robin (Shreedhar and
-//! Varghese, SIGCOMM 1995) among data queues and among the physical queues of Backpressure Flow Control.
+//! Varghese, SIGCOMM 1995) among data queues and among the physical queues of Backpressure Flow
+//! Control.
 
 use crate::common::overload::two_queues;
 use crate::common::timeline::*;
@@ -17,12 +18,12 @@ fn times(sent: &[Sent], node: u32, flow: u32) -> Vec<u64> {
     data_to(sent, node, flow).map(begun).collect()
 }
 
-/// Hosts 1 and 2 keep the second of two queues full from 1050 ns on, and a quantum is that of three frames.
-/// Frame 0 of host 1 goes straight to the wire at 1000 ns; then the second queue sends three in each of its
-/// turns. A frame for the first queue comes at 1130 ns, has its turn at 1400 ns, and leaves credit for two.
-/// The turn ends with the queue empty, and a queue that is empty loses its credit (section 3 of the paper).
-/// So of six frames that come from 1830 ns on, three have the next turn, at 2100 ns, and three the one
-/// after that.
+/// Hosts 1 and 2 keep the second of two queues full from 1050 ns on, and a quantum is that of three
+/// frames. Frame 0 of host 1 goes straight to the wire at 1000 ns; then the second queue sends
+/// three in each of its turns. A frame for the first queue comes at 1130 ns, has its turn at 1400
+/// ns, and leaves credit for two. The turn ends with the queue empty, and a queue that is empty
+/// loses its credit (section 3 of the paper). So of six frames that come from 1830 ns on, three
+/// have the next turn, at 2100 ns, and three the one after that.
 #[test]
 fn an_empty_queue_keeps_no_credit() {
     let flows = vec![
@@ -44,10 +45,10 @@ fn an_empty_queue_keeps_no_credit() {
     assert_eq!(times(&sent, 3, 1), expected);
 }
 
-/// Of three queues the first is strict and empty, and the others have as much of the link. Ten mice and
-/// forty elephants come to a port of 10 Gb/s: the first of each by 1050 ns, when the first mouse is on the
-/// wire, and all before the second leaves at 2000 ns. Then the two queues take turns with a frame each,
-/// which the queue with the lower number begins.
+/// Of three queues the first is strict and empty, and the others have as much of the link. Ten mice
+/// and forty elephants come to a port of 10 Gb/s: the first of each by 1050 ns, when the first
+/// mouse is on the wire, and all before the second leaves at 2000 ns. Then the two queues take
+/// turns with a frame each, which the queue with the lower number begins.
 #[test]
 fn queues_below_the_strict_ones_share() {
     for (strict, expected) in [
@@ -76,10 +77,10 @@ fn backpressure(queues: u8) -> bfc::Spec {
     bfc::Spec { queues, tau, hop_rtt, ..Default::default() }
 }
 
-/// The quantum of a physical queue is the longest frame, 1250 bytes on the wire. A port of 10 Gb/s is busy
-/// with one until 2000 ns; by then flows 1 and 2 have frames of 750 bytes there, in physical queues of their
-/// own. In three rounds each sends one of 1250 bytes of credit, two of 500 + 1250, and two of 250 + 1250,
-/// which leaves nothing.
+/// The quantum of a physical queue is the longest frame, 1250 bytes on the wire. A port of 10 Gb/s
+/// is busy with one until 2000 ns; by then flows 1 and 2 have frames of 750 bytes there, in
+/// physical queues of their own. In three rounds each sends one of 1250 bytes of credit, two of 500
+/// + 1250, and two of 250 + 1250, which leaves nothing.
 #[test]
 fn physical_queues_have_a_frame_in_each_round() {
     let short = 684;
@@ -96,9 +97,9 @@ fn physical_queues_have_a_frame_in_each_round() {
     assert_eq!(times(&sent, 3, 2)[..10], turns([1, 4, 5, 8, 9, 11, 14, 15, 18, 19]));
 }
 
-/// A frame every 5 us has left the switch at once, and its flow keeps the physical queue for `sticky` hop
-/// round trips: with 2.4 us two are 4.8 us, and three are 7.2 us. When it has none, it is given the one
-/// that was given longest ago.
+/// A frame every 5 us has left the switch at once, and its flow keeps the physical queue for
+/// `sticky` hop round trips: with 2.4 us two are 4.8 us, and three are 7.2 us. When it has none, it
+/// is given the one that was given longest ago.
 #[test]
 fn a_flow_keeps_its_physical_queue_for_some_round_trips() {
     for (sticky, expected) in [(2, [0, 1, 2, 3]), (3, [0; 4])] {
@@ -107,15 +108,16 @@ fn a_flow_keeps_its_physical_queue_for_some_round_trips() {
         let hop_rtt = Some(for_ns(2_400));
         spec.switch.flow_control.bfc = Some(bfc::Spec { hop_rtt, sticky, ..backpressure(8) });
         let (_, sent) = traced(spec);
-        let lanes: Vec<u8> = data_to(&sent, 1, 0).map(|frame| frame.packet.lane).collect();
-        assert_eq!(lanes, expected, "{sticky}");
+        let physical_queues: Vec<u8> =
+            data_to(&sent, 1, 0).map(|frame| frame.packet.physical_queue).collect();
+        assert_eq!(physical_queues, expected, "{sticky}");
     }
 }
 
-/// Every 2 us a frame occupies the wire, and meanwhile a frame each of two other flows come to the port,
-/// which has two physical queues. They share one if their identifiers hash to the same entry of the flow
-/// table: with one entry per queue that is one pair in two, with two one in four, and with eight one in
-/// sixteen. Five standard deviations of 400 pairs are 50, 43 and 24.
+/// Every 2 us a frame occupies the wire, and meanwhile a frame each of two other flows come to the
+/// port, which has two physical queues. They share one if their identifiers hash to the same entry
+/// of the flow table: with one entry per queue that is one pair in two, with two one in four, and
+/// with eight one in sixteen. Five standard deviations of 400 pairs are 50, 43 and 24.
 #[test]
 fn flows_of_one_entry_share_a_physical_queue() {
     for (table, entries, sigmas_5) in [(1, 2, 50), (2, 4, 43), (8, 16, 24)] {
@@ -128,9 +130,10 @@ fn flows_of_one_entry_share_a_physical_queue() {
         let mut spec = full_frames(star(4), flows);
         spec.switch.flow_control.bfc = Some(bfc::Spec { table, sticky: 0, ..backpressure(2) });
         let (_, sent) = traced(spec);
-        let lane = |flow| data_to(&sent, 3, flow).next().unwrap().packet.lane;
-        let shared =
-            (0..pairs as u32).filter(|n| lane(3 * n + 1) == lane(3 * n + 2)).count() as i64;
+        let physical_queue = |flow| data_to(&sent, 3, flow).next().unwrap().packet.physical_queue;
+        let shared = (0..pairs as u32)
+            .filter(|n| physical_queue(3 * n + 1) == physical_queue(3 * n + 2))
+            .count() as i64;
         let expected = pairs as i64 / entries;
         assert!((shared - expected).abs() < sigmas_5, "{table}: {shared} of {expected}");
     }

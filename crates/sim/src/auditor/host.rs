@@ -43,11 +43,11 @@ impl Host {
                 self.pauses.set(resumed, now, until(0), closed);
             }
             Body::Pause { quanta } => self.pauses.set(u8::MAX, now, until(quanta), closed),
-            Body::Bfc { class, lane, stop: true } => {
-                self.stopped.insert((class, lane));
+            Body::Bfc { class, physical_queue, stop: true } => {
+                self.stopped.insert((class, physical_queue));
             }
-            Body::Bfc { class, lane, stop: false } => {
-                self.stopped.remove(&(class, lane));
+            Body::Bfc { class, physical_queue, stop: false } => {
+                self.stopped.remove(&(class, physical_queue));
             }
             Body::Sfc { towards, class, pause_ns } => {
                 let hold = self.holds.entry((towards, class.0)).or_default();
@@ -73,9 +73,11 @@ impl Host {
                 format!("a packet is sent to a destination that is held until {}", time(until));
             log.flow(packet.flow, text);
         }
-        let (class, lane) = (packet.class.0, packet.lane);
-        if self.stopped.contains(&(class, lane)) {
-            let text = format!("physical queue {lane} of class {class} sends while it is stopped");
+        let (class, physical_queue) = (packet.class.0, packet.physical_queue);
+        if self.stopped.contains(&(class, physical_queue)) {
+            let text = format!(
+                "physical queue {physical_queue} of class {class} sends while it is stopped"
+            );
             log.flow(packet.flow, text);
         }
         if let Some(size) = network.spec.host.buffer {

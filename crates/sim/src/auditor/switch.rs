@@ -73,11 +73,11 @@ impl Switch {
                 here.pauses.set(resumed, now, until(0), closed);
             }
             Body::Pause { quanta } => here.pauses.set(u8::MAX, now, until(quanta), closed),
-            Body::Bfc { class, lane, stop: true } => {
-                here.stopped.insert((class, lane));
+            Body::Bfc { class, physical_queue, stop: true } => {
+                here.stopped.insert((class, physical_queue));
             }
-            Body::Bfc { class, lane, stop: false } => {
-                here.stopped.remove(&(class, lane));
+            Body::Bfc { class, physical_queue, stop: false } => {
+                here.stopped.remove(&(class, physical_queue));
             }
             Body::Cim | Body::Drc { .. } | Body::Sfc { .. } => {}
             _ => self.arrived = Some(*packet),
@@ -224,9 +224,13 @@ impl Switch {
         {
             log.queue(port, queue, format!("a packet is sent while paused until {}", time(until)));
         }
-        if here.stopped.contains(&(packet.class.0, packet.lane)) && !packet.is_control() {
-            let lane = packet.lane;
-            log.queue(port, queue, format!("physical queue {lane} sends while it is stopped"));
+        if here.stopped.contains(&(packet.class.0, packet.physical_queue)) && !packet.is_control() {
+            let physical_queue = packet.physical_queue;
+            log.queue(
+                port,
+                queue,
+                format!("physical queue {physical_queue} sends while it is stopped"),
+            );
         }
     }
 

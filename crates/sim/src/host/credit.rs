@@ -1,5 +1,5 @@
-//! Receiver-driven credit. Arriving packets are passed to the receiver halves of congestion control, whose
-//! credit frames go to the senders; the senders' side is here too.
+//! Receiver-driven credit. Arriving packets are passed to the receiver halves of congestion
+//! control, whose credit frames go to the senders; the senders' side is here too.
 
 use std::cmp::Reverse;
 
@@ -25,8 +25,8 @@ pub struct Granting {
 }
 
 impl Granting {
-    /// The receiver halves of a host that receives these flows; `None` if no flow's congestion control has
-    /// a receiver half.
+    /// The receiver halves of a host that receives these flows; `None` if no flow's congestion
+    /// control has a receiver half.
     pub fn of(incoming: &[FlowId], shared: &Shared) -> Option<Box<Self>> {
         if !shared.profiles.iter().any(|profile| profile.congestion.has_receiver_half()) {
             return None;
@@ -43,8 +43,8 @@ impl Host {
         self.granting.as_ref().map_or(0, |granting| granting.sent)
     }
 
-    /// Data, or the header of a trimmed packet, has arrived and is answered. Not inlined, like everything here, so
-    /// that hosts without receiver halves do not become slower.
+    /// Data, or the header of a trimmed packet, has arrived and is answered. Not inlined, like
+    /// everything here, so that hosts without receiver halves do not become slower.
     #[inline(never)]
     pub(super) fn ask_receiver_half(
         &mut self,
@@ -100,7 +100,7 @@ impl Host {
                 bytes: length::ROCE_CREDIT,
                 ingress: PortIx(0),
                 class: class.map_or(self.nic.control_class, Class),
-                lane: 0,
+                physical_queue: 0,
                 tos: Tos::new(Dscp::DEFAULT, Ecn::NotEct),
                 indicated: false,
                 body,
@@ -117,7 +117,7 @@ impl Host {
         let slot = self.slots[connection as usize];
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let profile = self.shared.profile(sender.flow);
-        sender.on_credit(number, profile, now);
+        sender.transport.on_credit(number, profile, now);
         self.revisit(slot, now);
     }
 }

@@ -246,7 +246,7 @@ impl Host {
         }
     }
 
-    /// Starts the flows whose dependencies are satisfied, if their start time has come.
+    /// Starts the flows whose dependencies are satisfied, if their start time has been reached.
     pub(super) fn start_early(&mut self, now: Instant, context: &mut Context) {
         while let Some(dependencies) =
             self.dependencies.as_mut().filter(|dependencies| dependencies.due() <= now)
@@ -290,8 +290,8 @@ mod tests {
             places: flows.iter().map(&mut place).collect(),
             followers: Vec::new(),
             flows,
-            telemetry: None,
             distances: None,
+            telemetry: false,
             tiers: 1,
             awaited: Vec::new(),
             seed: 1,

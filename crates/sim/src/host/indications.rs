@@ -5,8 +5,7 @@ use std::cmp::Reverse;
 
 use floodway_model::{FlowId, Instant, Packet};
 
-use super::sender::rules;
-use super::{Host, sender};
+use super::Host;
 
 /// Counters of indications.
 #[derive(Debug, Default)]
@@ -39,12 +38,7 @@ impl Host {
         let Some(slot) = self.slot_of(flow) else { return };
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let profile = self.shared.profile(flow);
-        if let sender::Transport::Tcp(tcp) = &mut sender.transport {
-            tcp.on_indication(rules(profile), now);
-        } else {
-            sender.control().on_indication(&profile.congestion, now, severity);
-            sender.renew_window(profile, now);
-        }
+        sender.transport.on_indication(severity, profile, now);
         if sender.timer_is_earlier(profile) {
             self.timeouts.push(Reverse((sender.timer_at, slot, flow)));
         }

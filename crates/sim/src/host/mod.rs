@@ -2,22 +2,22 @@
 //!
 //! The path of a packet: a flow starts and gets a sender (`begin` in `starts.rs`). When the sender is
 //! scheduled, it makes a packet (`take_from` in `sending.rs`), which goes to the wire (`send_next`), or
-//! first to the transmit buffer if the NIC has one (`fill_memory`). At the other end `arrive`, in this
+//! first to the transmit buffer if the NIC has one (`fill_buffer`). At the other end `arrive`, in this
 //! file, handles it. Data goes to its receiver (`on_data` in `packets.rs`; `on_segment` in
 //! `segments.rs`). The reply takes the same path back, to `on_feedback` or `on_segment_without_data`,
 //! after which the sender may continue or end (`revisit`).
 
 pub mod application;
+mod buffer;
 pub mod congestion;
 mod credit;
 mod dependencies;
 mod holds;
 mod indications;
 mod isolation;
-mod lanes;
-mod memory;
 mod nic;
 mod packets;
+mod physical_queues;
 mod receiver;
 mod record;
 mod regulated;
@@ -42,14 +42,13 @@ use crate::link::Link;
 use crate::metric::Tally;
 use crate::observe::{Fact, Kinds};
 use crate::switch;
-use crate::telemetry::{Cursor, Telemetry};
 use application::Application;
 use credit::Granting;
 use dependencies::Dependencies;
 use holds::Holds;
 use indications::Indications;
-use lanes::Lanes;
 use nic::Nic;
+use physical_queues::PhysicalQueues;
 use record::Record;
 use sender::Sender;
 use transport::Sent;
@@ -79,8 +78,8 @@ pub struct Shared {
     pub tiers: u8,
     /// Distances between hosts; `None` if no congestion control needs them.
     pub distances: Option<Distances>,
-    /// Telemetry that switches write into packets; `None` if no flow uses it.
-    pub telemetry: Option<Arc<Telemetry>>,
+    /// Whether packets may carry telemetry.
+    pub telemetry: bool,
     /// By flow: whether the measured interval waits for its completion; empty if it waits for none.
     pub awaited: Vec<bool>,
     /// Seed of all random number streams.
@@ -152,8 +151,6 @@ pub struct Host {
     granting: Option<Box<Granting>>,
     /// Credit frames received.
     pub credits_received: u64,
-    /// Position of its telemetry records.
-    cursor: Cursor,
     /// Counters of layer 2 congestion indications.
     indications: Indications,
     /// Applications of flows, in order of their start.
@@ -192,7 +189,6 @@ impl Host {
             senders: Vec::new(),
             free: Vec::new(),
             receivers,
-            cursor: Cursor::default(),
             holds: Holds::default(),
             indications: Indications::default(),
             timeouts: BinaryHeap::new(),
@@ -212,7 +208,7 @@ impl Host {
             shared,
         };
         let bfc = host.shared.switch.flow_control.bfc.as_ref();
-        host.nic.lanes = bfc.map(|bfc| Box::new(Lanes::new(bfc.queues)));
+        host.nic.physical_queues = bfc.map(|bfc| Box::new(PhysicalQueues::new(bfc.queues)));
         if host.shared.switch.flow_control.pauses_are_endless() {
             host.nic.tx.pause_endlessly();
         }
@@ -314,9 +310,9 @@ impl Host {
         tally.indications_passed += self.indications.passed;
         tally.indications_received += self.indications.received;
         tally.sfc_holds_ns += self.holds.booked().0 / 1_000;
-        if let Some(lanes) = &self.nic.lanes {
-            tally.bfc_collisions += lanes.collisions;
-            tally.bfc_paused_ns += lanes.paused_at(now).0 / 1_000;
+        if let Some(physical_queues) = &self.nic.physical_queues {
+            tally.bfc_collisions += physical_queues.collisions;
+            tally.bfc_paused_ns += physical_queues.paused_at(now).0 / 1_000;
         }
         if let Some(regulated) = self.nic.regulated() {
             regulated.regulator.count(now, tally);
@@ -347,7 +343,7 @@ impl Node<Context> for Host {
             }
             Body::Trimmed { psn, sent_at } => self.on_header(packet, (psn, sent_at), now, context),
             Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. } => {
-                self.on_feedback(packet, now);
+                self.on_feedback(packet, now, context);
             }
             Body::Cnp => self.on_cnp(packet.connection, now),
             Body::Credit { number } => self.on_credit(packet.connection, number, now),
@@ -370,7 +366,9 @@ impl Node<Context> for Host {
                 let until = now + Duration::from_ns(pause_ns.into());
                 self.holds.hold(towards, class, now, until);
             }
-            Body::Bfc { class, lane, stop } => self.nic.obey_lane(Class(class), lane, stop, now),
+            Body::Bfc { class, physical_queue, stop } => {
+                self.nic.obey_physical_queue(Class(class), physical_queue, stop, now)
+            }
             Body::Drc { group, mask, statuses } => {
                 self.obey_feedback((group, mask, statuses), now);
             }

@@ -1,12 +1,13 @@
 //! The network interface of a host: selects the sender that puts the next frame on the wire.
 //!
-//! RoCEv2 feedback goes first; feedback that `switch.feedback` assigns to a data class can be paused with that class.
-//! Senders are served round robin, packet by packet, within their class, and classes are served round robin. A sender
-//! whose rate does not allow it to send yet is paced by a timer. Replies of receivers that travel as data (TCP
-//! acknowledgements) share the round robin with the senders of their class.
+//! RoCEv2 feedback goes first; feedback that `switch.feedback` assigns to a data class can be
+//! paused with that class. Senders are served round robin, packet by packet, within their class,
+//! and classes are served round robin. A sender whose rate does not allow it to send yet is paced
+//! by a timer. Replies of receivers that travel as data (TCP acknowledgements) share the round
+//! robin with the senders of their class.
 //!
-//! A NIC with a transmit buffer accepts the frames of senders in the same order as soon as there is room, and sends
-//! them in the order in which they were accepted.
+//! A NIC with a transmit buffer accepts the frames of senders in the same order as soon as there is
+//! room, and sends them in the order in which they were accepted.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -14,8 +15,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use floodway_model::id::CLASSES;
 use floodway_model::{Bytes, Class, Instant, Packet};
 
-use super::lanes::Lanes;
-use super::memory::Memory;
+use super::buffer::TransmitBuffer;
+use super::physical_queues::PhysicalQueues;
 use super::regulated::Regulated;
 use super::sender::Sender;
 use super::spec::{PauseScope, Spec};
@@ -38,9 +39,9 @@ pub struct Nic {
     /// The class of feedback and notifications.
     pub control_class: Class,
     /// Physical queues, with Backpressure Flow Control.
-    pub lanes: Option<Box<Lanes>>,
+    pub physical_queues: Option<Box<PhysicalQueues>>,
     /// Transmit buffer; `None` if frames leave the senders only when the wire is free.
-    pub(super) memory: Option<Box<Memory>>,
+    pub(super) buffer: Option<Box<TransmitBuffer>>,
     control: VecDeque<Packet>,
     /// Feedback that travels in data classes, by class; empty if there has never been any.
     feedback: Vec<VecDeque<Packet>>,
@@ -56,12 +57,12 @@ pub struct Nic {
 
 impl Nic {
     pub(super) fn new(link: Link, spec: &Spec, control_class: Class) -> Self {
-        let memory = |size: Bytes| Box::new(Memory::new(size.0, link.largest_frame));
+        let buffer = |size: Bytes| Box::new(TransmitBuffer::new(size.0, link.largest_frame));
         Self {
             tx: Transmitter::new(link),
             control_class,
-            lanes: None,
-            memory: spec.buffer.map(memory),
+            physical_queues: None,
+            buffer: spec.buffer.map(buffer),
             pause_scope: spec.pause_scope,
             control: VecDeque::new(),
             feedback: Vec::new(),
@@ -123,8 +124,8 @@ impl Nic {
 
     /// Queues a frame with the data of its class.
     pub(super) fn push_data(&mut self, frame: Packet) {
-        if let Some(memory) = &mut self.memory {
-            return memory.push(frame);
+        if let Some(buffer) = &mut self.buffer {
+            return buffer.push(frame);
         }
         if self.made.is_empty() {
             self.made.resize_with(CLASSES, VecDeque::new);
@@ -146,19 +147,19 @@ impl Nic {
 
     /// Number of queued frames.
     pub fn waiting(&self) -> usize {
-        let in_memory = self.memory.as_ref().map_or(0, |memory| memory.len());
+        let in_buffer = self.buffer.as_ref().map_or(0, |buffer| buffer.len());
         let feedback = self.feedback.iter().map(VecDeque::len).sum::<usize>();
         self.control.len()
             + feedback
             + self.made.iter().map(VecDeque::len).sum::<usize>()
-            + in_memory
+            + in_buffer
     }
 
     /// Bytes queued for the wire, by data class.
     pub(super) fn backlogs(&self) -> [u64; CLASSES] {
         let made = |class: usize| self.made.get(class).into_iter().flatten();
         let made = move |class| made(class).map(|frame| u64::from(frame.bytes)).sum::<u64>();
-        let stored = |class| self.memory.as_ref().map_or(0, |memory| memory.bytes(class));
+        let stored = |class| self.buffer.as_ref().map_or(0, |buffer| buffer.bytes(class));
         std::array::from_fn(|class| made(class) + stored(class))
     }
 
@@ -171,7 +172,7 @@ impl Nic {
     #[inline(always)]
     pub(super) fn put_back(&mut self, slot: u32, class: Class, eligible_at: Instant) {
         // It may send by the time the wire is free, so no timer is needed.
-        if eligible_at <= self.tx.busy_until && self.memory.is_none() && !self.tx.is_closed() {
+        if eligible_at <= self.tx.busy_until && self.buffer.is_none() && !self.tx.is_closed() {
             self.make_ready(slot, class);
         } else {
             self.paced.push(Reverse((eligible_at, slot)));
@@ -192,7 +193,7 @@ impl Nic {
         }
     }
 
-    /// Moves paced senders whose time has come to the ready queues.
+    /// Moves paced senders that are eligible now to the ready queues.
     #[inline(always)]
     pub(super) fn wake_paced(&mut self, now: Instant, senders: &[Option<Box<Sender>>]) {
         while let Some(&Reverse((at, slot))) = self.paced.peek() {
@@ -207,9 +208,15 @@ impl Nic {
     }
 
     /// The switch pauses or resumes a physical queue.
-    pub(super) fn obey_lane(&mut self, class: Class, lane: u8, stop: bool, now: Instant) {
-        let Some(lanes) = &mut self.lanes else { return };
-        for slot in lanes.obey(class, lane, stop, now) {
+    pub(super) fn obey_physical_queue(
+        &mut self,
+        class: Class,
+        physical_queue: u8,
+        stop: bool,
+        now: Instant,
+    ) {
+        let Some(physical_queues) = &mut self.physical_queues else { return };
+        for slot in physical_queues.obey(class, physical_queue, stop, now) {
             self.ready[class.index()].push_back(slot);
             self.some_ready |= 1 << class.0;
         }
@@ -233,9 +240,9 @@ impl Nic {
         if self.some_ready == 0 {
             return None;
         }
-        let stopped = match &self.memory {
+        let stopped = match &self.buffer {
             None => self.stopped(now),
-            Some(memory) => !memory.with_room(),
+            Some(buffer) => !buffer.with_room(),
         };
         let may = self.some_ready & !stopped;
         if may == 0 {
@@ -255,9 +262,9 @@ impl Nic {
     #[inline]
     pub(super) fn next_wake(&self) -> Instant {
         let paced = self.paced.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
-        let mut next = match &self.memory {
+        let mut next = match &self.buffer {
             None => self.first_unpaused(self.some_ready),
-            Some(memory) => self.first_stored(memory),
+            Some(buffer) => self.first_stored(buffer),
         };
         if !self.control.is_empty() {
             next = next.min(self.control_from());
@@ -267,7 +274,7 @@ impl Nic {
                 next = next.min(self.feedback_from(class));
             }
         }
-        if self.memory.is_some() {
+        if self.buffer.is_some() {
             // Paced senders send to the buffer, for which the wire need not be free. Ready senders
             // have no room there until a frame leaves.
             return paced.min(next.max(self.tx.busy_until));
@@ -297,12 +304,12 @@ impl Nic {
 
     /// The state of Directional Rate Control, if it is in use.
     pub(super) fn regulated(&self) -> Option<&Regulated> {
-        self.memory.as_ref()?.regulated.as_ref()
+        self.buffer.as_ref()?.regulated.as_ref()
     }
 
     /// Returns parked senders that now have room in the buffer to the round robin.
     pub(super) fn unpark(&mut self) {
-        while let Some((slot, class)) = self.memory.as_mut().and_then(|memory| memory.unpark()) {
+        while let Some((slot, class)) = self.buffer.as_mut().and_then(|buffer| buffer.unpark()) {
             self.make_ready(slot, class);
         }
     }
@@ -310,23 +317,23 @@ impl Nic {
     /// Whether the sender in this slot finds no room in the buffer although others may. It is then
     /// parked until there is room.
     pub(super) fn parks(&mut self, slot: u32, senders: &[Option<Box<Sender>>]) -> bool {
-        let Some(memory) = self.memory.as_mut().filter(|_| slot != MADE) else { return false };
+        let Some(buffer) = self.buffer.as_mut().filter(|_| slot != MADE) else { return false };
         let sender = senders[slot as usize].as_ref();
         let sender = sender.expect("a sender leaves the NIC before it ends");
-        memory.parks(slot, sender.class, (sender.dst(), sender.flow))
+        buffer.parks(slot, sender.class, (sender.dst(), sender.flow))
     }
 
     /// Earliest time at which a buffered frame may be sent.
-    fn first_stored(&self, memory: &Memory) -> Instant {
-        let waiting = (0..CLASSES).filter(|class| memory.waiting() >> class & 1 != 0);
+    fn first_stored(&self, buffer: &TransmitBuffer) -> Instant {
+        let waiting = (0..CLASSES).filter(|class| buffer.waiting() >> class & 1 != 0);
         let may =
-            waiting.map(|class| self.first_unpaused(1 << class).max(memory.eligible_at(class)));
+            waiting.map(|class| self.first_unpaused(1 << class).max(buffer.eligible_at(class)));
         may.min().unwrap_or(Instant::NEVER)
     }
 
     /// Removes the next buffered frame that may be sent now, if there is one.
     pub(super) fn take_stored(&mut self, now: Instant) -> Option<Packet> {
         let stopped = self.stopped(now);
-        self.memory.as_mut()?.pop(stopped, &self.tx, now)
+        self.buffer.as_mut()?.pop(stopped, &self.tx, now)
     }
 }

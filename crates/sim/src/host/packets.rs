@@ -6,9 +6,9 @@ use std::cmp::Reverse;
 use floodway_model::packet::length;
 use floodway_model::{Body, Class, Dscp, Echo, Ecn, Instant, Packet, PortIx, Tos};
 
+use super::Host;
 use super::congestion::{Answer, Needs};
-use super::transport::rocev2::Arrived;
-use super::{Host, receiver, sender, transport};
+use super::transport::{Arrived, HeaderReply, Progress};
 use crate::context::Context;
 use crate::observe::{Delivery, Fact, Kinds};
 use crate::telemetry::{HOPS, Hop};
@@ -26,17 +26,7 @@ impl Host {
         receiver.count(packet, sent_at);
         let connection = receiver.back;
         let profile = self.shared.profile(packet.flow);
-        let (arrived, notify) = match (&mut receiver.transport, &profile.transport) {
-            (receiver::Transport::Rocev2(receiver), transport::Spec::Rocev2(spec)) => {
-                let interval = profile.congestion.cnp_interval();
-                let notify = packet.ecn() == Ecn::Ce && receiver.may_notify(interval, now);
-                (receiver.on_data(spec, psn, now), notify)
-            }
-            (receiver::Transport::Datagram(receiver), _) => {
-                (Arrived { completes: receiver.on_data(psn), ..Arrived::default() }, false)
-            }
-            _ => unreachable!("TCP has segments"),
-        };
+        let arrived = receiver.transport.on_data(packet, psn, profile, now);
         if arrived.completes {
             receiver.finished = Some(now);
             context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
@@ -45,7 +35,7 @@ impl Host {
             let delivery = Delivery {
                 packet,
                 sent_at: Some(sent_at),
-                notified: notify,
+                notified: arrived.notify,
                 answered: arrived.acknowledge.or(arrived.missing),
                 completes: arrived.completes,
                 delivered: receiver.delivered(),
@@ -53,7 +43,7 @@ impl Host {
             context.state(Kinds::DELIVERED, self.id, now, || Fact::Delivered(&delivery));
         }
         let completes = arrived.completes;
-        if notify {
+        if arrived.notify {
             self.cnps += 1;
             self.reply(packet, connection, length::ROCE_CNP, Body::Cnp);
         }
@@ -70,7 +60,7 @@ impl Host {
                 self.reply(packet, connection, answer, body);
             }
             // There is no reply that could carry the packet's telemetry back.
-            _ => self.forget(packet),
+            _ => self.free_telemetry(packet, context),
         }
         if self.granting.is_some() {
             self.ask_receiver_half(packet, false, now, context);
@@ -86,7 +76,7 @@ impl Host {
     pub(super) fn on_header(
         &mut self,
         packet: &Packet,
-        (psn, sent_at): (u32, Instant),
+        trimmed: (u32, Instant),
         now: Instant,
         context: &mut Context,
     ) {
@@ -95,19 +85,8 @@ impl Host {
         let receiver = &mut self.receivers[packet.connection as usize];
         let connection = receiver.back;
         let profile = self.shared.profile(packet.flow);
-        let receiver::Transport::Rocev2(transport) = &mut receiver.transport else {
-            unreachable!("only packets are trimmed of transports that understand it");
-        };
-        let marked = packet.ecn() == Ecn::Ce;
-        let interval = profile.congestion.cnp_interval();
-        let notified = marked && transport.may_notify(interval, now);
-        let body = match transport.has(psn) {
-            false => Body::TrimNak { marked, psn, sent_at },
-            true => {
-                let echo = Echo::default().answering(packet.ecn());
-                Body::Nak { echo, psn: transport.expected(), arrived: psn }
-            }
-        };
+        let HeaderReply { body, notify: notified } =
+            receiver.transport.on_header(packet, trimmed, profile, now);
         if context.wants(Kinds::DELIVERED) {
             let (sent_at, answered, completes) = (None, None, false);
             let delivered = receiver.delivered();
@@ -145,7 +124,7 @@ impl Host {
             bytes,
             ingress: PortIx(0),
             class: class.map_or(self.nic.control_class, Class),
-            lane: 0,
+            physical_queue: 0,
             tos: Tos::new(Dscp::DEFAULT, ecn),
             indicated: false,
             body,
@@ -153,35 +132,24 @@ impl Host {
     }
 
     /// An acknowledgement or a NAK has arrived.
-    pub(super) fn on_feedback(&mut self, packet: &Packet, now: Instant) {
+    pub(super) fn on_feedback(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
         let slot = self.slots[packet.connection as usize];
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else {
-            return self.forget(packet);
+            return self.free_telemetry(packet, context);
         };
-        let sender::Transport::Rocev2(transport) = &mut sender.transport else { return };
-        let before = transport.progress().0;
-        let echo = match packet.body {
-            Body::Ack { echo, psn, .. } => {
-                transport.on_ack(psn, now);
-                echo
-            }
-            Body::Nak { echo, psn, arrived } => {
-                transport.on_nak(psn, arrived, now);
-                echo
-            }
-            Body::TrimNak { marked, psn, sent_at } => {
-                transport.on_trimmed(psn, sent_at, now);
-                Echo::of(0, marked)
-            }
-            _ => unreachable!("it is no answer"),
+        let Some(progress) = sender.transport.on_feedback(&packet.body, now) else { return };
+        let marked = match packet.body {
+            Body::Ack { echo, .. } | Body::Nak { echo, .. } => echo.marked(),
+            Body::TrimNak { marked, .. } => marked,
+            _ => unreachable!("it is neither an acknowledgement nor a NAK"),
         };
         if self.shared.distances.is_some() {
-            self.tell_answer(slot, before, packet, now);
+            self.tell_answer(slot, progress, packet, now, context);
         }
-        self.forget(packet);
+        self.free_telemetry(packet, context);
         let Some(sender) = &mut self.senders[slot as usize] else { return };
         let profile = self.shared.profile(sender.flow);
-        if echo.marked() && profile.congestion.marks_are_notifications() {
+        if marked && profile.congestion.marks_are_notifications() {
             sender.control().on_cnp(&profile.congestion, now);
         }
         sender.renew_window(profile, now);
@@ -192,29 +160,34 @@ impl Host {
         self.revisit(slot, now);
     }
 
-    /// Passes the content of a reply to congestion control. Everything below `before` had been
-    /// acknowledged before this reply.
-    fn tell_answer(&mut self, slot: u32, before: u32, packet: &Packet, now: Instant) {
+    /// Passes the content of a reply, after which the sender has this progress, to congestion control.
+    fn tell_answer(
+        &mut self,
+        slot: u32,
+        progress: Progress,
+        packet: &Packet,
+        now: Instant,
+        context: &Context,
+    ) {
         let (echo, psn, sent_at) = match packet.body {
             Body::Ack { echo, psn, sent_at } => (echo, psn, Some(sent_at)),
             Body::Nak { echo, psn, .. } => (echo, psn, None),
             // It acknowledges nothing, and the round-trip time of a header that overtakes data does not
             // measure that of data.
-            Body::TrimNak { marked, .. } => (Echo::of(0, marked), before, None),
+            Body::TrimNak { marked, .. } => (Echo::of(0, marked), progress.before, None),
             _ => unreachable!("it is no answer"),
         };
         let mut hops = [Hop::default(); HOPS];
-        let telemetry = self.shared.telemetry.as_ref();
-        let count = telemetry.map_or(0, |telemetry| telemetry.read(self.id, echo, &mut hops));
+        let records = context.telemetry.as_ref();
+        let count = records.map_or(0, |records| records.read(echo, &mut hops));
         let Some(sender) = &mut self.senders[slot as usize] else { return };
-        let sender::Transport::Rocev2(transport) = &mut sender.transport else { return };
-        let (ack, next, sent) = transport.progress();
+        let Progress { before, acknowledged, next, fresh } = progress;
         let answer = Answer {
             now,
             ack: psn,
-            acked: ack - before,
-            sent,
-            in_flight: next - ack,
+            acked: acknowledged - before,
+            sent: fresh,
+            in_flight: next - acknowledged,
             rtt: sent_at.map(|sent_at| now.since(sent_at)),
             marked: echo.marked(),
             nak: sent_at.is_none(),
@@ -224,15 +197,15 @@ impl Host {
         // If flows use different congestion controls, only those that need round-trip times record
         // them.
         if let (Needs::Answers, Some(rtt)) = (congestion.needs(), answer.rtt) {
-            transport.sent.measure(rtt);
+            sender.transport.measure(rtt);
         }
-        transport.control.on_answer(congestion, &answer);
+        sender.control().on_answer(congestion, &answer);
     }
 
-    /// Releases the telemetry record of a packet that ends here.
-    fn forget(&self, packet: &Packet) {
-        if let Some(telemetry) = &self.shared.telemetry {
-            telemetry.free(packet);
+    /// Frees the telemetry record of a packet that ends here.
+    fn free_telemetry(&self, packet: &Packet, context: &mut Context) {
+        if self.shared.telemetry {
+            context.free_telemetry(packet);
         }
     }
 

@@ -17,15 +17,15 @@ impl Host {
     /// Sets the regulator for the switch at the other end of the link. A NIC without a transmit
     /// buffer has nothing to hold back, so it ignores this.
     pub fn regulate(&mut self, regulator: Option<Box<Regulator>>) {
-        if let Some(memory) = &mut self.nic.memory {
-            memory.regulated = regulator.map(Regulated::new);
+        if let Some(buffer) = &mut self.nic.buffer {
+            buffer.regulated = regulator.map(Regulated::new);
         }
     }
 
     /// The switch has reported the severity of congestion at some of its output ports.
     pub(super) fn obey_feedback(&mut self, (group, mask, statuses): (u16, u8, u64), now: Instant) {
-        let memory = self.nic.memory.as_mut();
-        if let Some(regulated) = memory.and_then(|memory| memory.regulated.as_mut()) {
+        let buffer = self.nic.buffer.as_mut();
+        if let Some(regulated) = buffer.and_then(|buffer| buffer.regulated.as_mut()) {
             regulated.regulator.on_feedback(group, mask, Statuses(statuses), now);
         }
     }

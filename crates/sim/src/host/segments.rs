@@ -5,9 +5,8 @@ use std::cmp::Reverse;
 use floodway_model::packet::length;
 use floodway_model::{Body, Class, Ecn, FlowId, Instant, Packet, PortIx, SegmentFlags, Tos};
 
-use super::sender::rules;
-use super::transport::tcp::{Acknowledgement, Reply, Segment};
-use super::{Host, receiver, sender, transport};
+use super::transport::tcp::{Acknowledgement, Reply, Segment, rules};
+use super::{Host, transport};
 use crate::context::Context;
 use crate::observe::{Delivery, Fact, Kinds};
 
@@ -23,7 +22,7 @@ impl Host {
         let place = packet.connection;
         let receiver = &mut self.receivers[place as usize];
         receiver.count(packet, sent_at);
-        let (receiver::Transport::Tcp(tcp), transport::Spec::Tcp(spec)) =
+        let (transport::Receiver::Tcp(tcp), transport::Spec::Tcp(spec)) =
             (&mut receiver.transport, &self.shared.profile(packet.flow).transport)
         else {
             unreachable!("only TCP has segments");
@@ -58,7 +57,7 @@ impl Host {
     pub(super) fn on_segment_without_data(&mut self, packet: &Packet, now: Instant) {
         if let Body::Syn { feedback } = packet.body {
             let receiver = &mut self.receivers[packet.connection as usize];
-            if let receiver::Transport::Tcp(tcp) = &mut receiver.transport {
+            if let transport::Receiver::Tcp(tcp) = &mut receiver.transport {
                 let (reply, back) = (tcp.on_syn(feedback), receiver.back);
                 self.answer(packet.flow, back, reply);
             }
@@ -67,7 +66,7 @@ impl Host {
         let slot = self.slots[packet.connection as usize];
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let profile = self.shared.profile(sender.flow);
-        let sender::Transport::Tcp(tcp) = &mut sender.transport else { return };
+        let transport::Sender::Tcp(tcp) = &mut sender.transport else { return };
         if let Some(ack) = Acknowledgement::of(&packet.body) {
             tcp.on_ack(rules(profile), &ack, now);
         } else if let Body::SynAck { feedback } = packet.body {
@@ -86,7 +85,7 @@ impl Host {
     fn send_answers(&mut self, flow: FlowId, place: u32) {
         let receiver = &mut self.receivers[place as usize];
         let back = receiver.back;
-        let receiver::Transport::Tcp(tcp) = &mut receiver.transport else { return };
+        let transport::Receiver::Tcp(tcp) = &mut receiver.transport else { return };
         let more: Vec<Reply> = std::iter::from_fn(|| tcp.next_answer()).collect();
         more.into_iter().for_each(|reply| self.answer(flow, back, reply));
     }
@@ -107,7 +106,7 @@ impl Host {
                 continue;
             }
             receiver.timer_at = Instant::NEVER;
-            if let receiver::Transport::Tcp(tcp) = &mut receiver.transport
+            if let transport::Receiver::Tcp(tcp) = &mut receiver.transport
                 && let Some(reply) = tcp.on_timer(now)
             {
                 let (flow, back) = (receiver.flow, receiver.back);
@@ -143,7 +142,7 @@ impl Host {
             bytes: reply.bytes,
             ingress: PortIx(0),
             class,
-            lane: 0,
+            physical_queue: 0,
             tos: Tos::new(dscp, Ecn::NotEct),
             indicated: false,
             body: reply.body,

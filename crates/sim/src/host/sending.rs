@@ -3,18 +3,17 @@
 
 use std::cmp::Reverse;
 
-use floodway_model::{Body, Duration, Echo, Instant, Packet};
+use floodway_model::{Duration, Instant, Packet};
 
 use super::sender::Sender;
-use super::{Host, nic, sender};
+use super::{Host, nic};
 use crate::context::Context;
 use crate::observe::{Fact, Kinds};
-use crate::telemetry::{Cursor, Telemetry};
 
 impl Host {
     /// Sends the next frame, if the wire is free.
     pub(super) fn send_next(&mut self, now: Instant, context: &mut Context) {
-        if self.nic.memory.is_some() {
+        if self.nic.buffer.is_some() {
             return self.send_stored(now, context);
         }
         if self.nic.tx.busy_until > now {
@@ -29,7 +28,7 @@ impl Host {
                 let frame = self.nic.take_made();
                 return self.nic.tx.transmit(&frame, frame.class, now, context);
             }
-            let Some(packet) = self.take_from(slot, now) else { continue };
+            let Some(packet) = self.take_from(slot, now, context) else { continue };
             self.nic.tx.transmit(&packet, packet.class, now, context);
             let wire = self.nic.tx.wire_time(packet.bytes);
             return self.after_taking((slot, &packet), wire, now, context);
@@ -40,7 +39,7 @@ impl Host {
     /// frame has left it.
     #[inline(never)]
     pub(super) fn send_stored(&mut self, now: Instant, context: &mut Context) {
-        self.fill_memory(now, context);
+        self.fill_buffer(now, context);
         if self.nic.tx.busy_until > now {
             return;
         }
@@ -49,13 +48,13 @@ impl Host {
         }
         if let Some(frame) = self.nic.take_stored(now) {
             self.nic.tx.transmit(&frame, frame.class, now, context);
-            self.fill_memory(now, context);
+            self.fill_buffer(now, context);
         }
     }
 
     /// Moves frames from senders to the transmit buffer while there is room. This takes no
     /// simulated time: a sender that is not rate-limited is stopped only by lack of room.
-    pub(super) fn fill_memory(&mut self, now: Instant, context: &mut Context) {
+    pub(super) fn fill_buffer(&mut self, now: Instant, context: &mut Context) {
         loop {
             self.nic.wake_paced(now, &self.senders);
             self.nic.unpark();
@@ -63,7 +62,7 @@ impl Host {
             if self.nic.parks(slot, &self.senders) {
                 continue;
             }
-            let Some(packet) = self.take_from(slot, now) else { continue };
+            let Some(packet) = self.take_from(slot, now, context) else { continue };
             self.nic.push_data(packet);
             self.after_taking((slot, &packet), Duration::ZERO, now, context);
         }
@@ -72,7 +71,12 @@ impl Host {
     /// The next packet of the sender in this slot. `None` if it has none or may not send; the
     /// sender is then put where it waits.
     #[inline(always)]
-    pub(super) fn take_from(&mut self, slot: u32, now: Instant) -> Option<Packet> {
+    pub(super) fn take_from(
+        &mut self,
+        slot: u32,
+        now: Instant,
+        context: &mut Context,
+    ) -> Option<Packet> {
         let Some(sender) = &mut self.senders[slot as usize] else {
             unreachable!("a sender leaves the NIC before it ends");
         };
@@ -89,8 +93,8 @@ impl Host {
             self.nic.put_back(slot, sender.class, until);
             return None;
         }
-        if let Some(lanes) = &mut self.nic.lanes
-            && lanes.parks(slot, sender.class, sender.lane)
+        if let Some(physical_queues) = &mut self.nic.physical_queues
+            && physical_queues.parks(slot, sender.class, sender.physical_queue)
         {
             return None;
         }
@@ -98,10 +102,8 @@ impl Host {
         let mut packet = sender.next_packet(self.shared.profile(sender.flow), now);
         if let Some(packet) = &mut packet {
             self.emitted += 1;
-            if let Some(telemetry) = &self.shared.telemetry
-                && self.shared.profile(packet.flow).transport.telemetry()
-            {
-                add_record(packet, telemetry, &mut self.cursor);
+            if self.shared.telemetry && self.shared.profile(packet.flow).transport.telemetry() {
+                add_record(packet, context);
             }
         } else if sender.is_done() {
             // Nothing remains to be sent or acknowledged.
@@ -130,8 +132,7 @@ impl Host {
             context.state(Kinds::DEPARTED, self.id, now, || Fact::Departed(&departure));
         }
         // For RoCEv2, sending a packet never makes the timer expire earlier.
-        if matches!(sender.transport, sender::Transport::Tcp(_)) && sender.timer_is_earlier(profile)
-        {
+        if sender.transport.sets_timer_on_sending() && sender.timer_is_earlier(profile) {
             self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
         }
         if sender.has_more() {
@@ -167,8 +168,8 @@ impl Host {
     pub(super) fn end(&mut self, slot: u32) {
         let sender = self.senders[slot as usize].take().expect("it has not ended yet");
         self.slots[self.shared.places[sender.flow.index()].0 as usize] = u32::MAX;
-        if let Some(lanes) = &mut self.nic.lanes {
-            lanes.give_back(sender.class, sender.lane);
+        if let Some(physical_queues) = &mut self.nic.physical_queues {
+            physical_queues.give_back(sender.class, sender.physical_queue);
         }
         self.ended.push((sender.flow, sender.sent()));
         self.free.push(slot);
@@ -187,7 +188,7 @@ impl Host {
             let Some(sender) = sender.filter(current) else { continue };
             let profile = self.shared.profile(flow);
             if sender.deadline(profile) <= now {
-                sender.on_timer(profile, now);
+                sender.transport.on_timer(profile, now);
             }
             sender.timer_at = sender.deadline(profile);
             if sender.timer_at != Instant::NEVER {
@@ -198,11 +199,10 @@ impl Host {
     }
 }
 
-/// Assigns a telemetry record to a RoCEv2 packet.
+/// Gives a telemetry record to a packet.
 #[cold]
-fn add_record(packet: &mut Packet, telemetry: &Telemetry, cursor: &mut Cursor) {
-    let host = packet.src;
-    if let Body::Data { echo, .. } = &mut packet.body {
-        *echo = Echo::of(telemetry.take(host, cursor), false);
+fn add_record(packet: &mut Packet, context: &mut Context) {
+    if let Some(records) = &mut context.telemetry {
+        packet.set_record(records.take());
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use floodway_model::{Class, Duration, FlowId, Instant, random};
 
 use super::Host;
-use super::sender::{Header, Sender, Way};
+use super::sender::{Header, Route, Sender};
 use crate::context::Context;
 use crate::observe::{Fact, Kinds};
 
@@ -46,24 +46,24 @@ impl Host {
         let header = Header { connection, dscp };
         let profile = self.shared.profile(flow);
         let seed = random::mix(self.shared.seed ^ u64::from(flow.0));
-        let way = match &self.shared.distances {
-            None => Way { base_rtt: Duration::ZERO, hops: 0, seed },
-            Some(distances) => Way {
+        let route = match &self.shared.distances {
+            None => Route { base_rtt: Duration::ZERO, hops: 0, seed },
+            Some(distances) => Route {
                 base_rtt: distances.longest_round_trip,
                 hops: distances.switches(spec.src, spec.dst),
                 seed,
             },
         };
         let link = self.nic.tx.link();
-        let mut sender = Sender::new((flow, spec), header, profile, link, way, now);
+        let mut sender = Sender::new((flow, spec), header, profile, link, route, now);
         if switch.overflow.trims().is_some() {
-            sender.expect_headers();
+            sender.transport.expect_headers();
         }
         let queue = switch.classify.queue(dscp, sender.ecn(), spec.dst, switch.queue.count);
         let class = Class(queue);
         sender.begin_in(class);
-        if let Some(lanes) = &mut self.nic.lanes {
-            sender.lane = lanes.take(class, flow);
+        if let Some(physical_queues) = &mut self.nic.physical_queues {
+            sender.physical_queue = physical_queues.take(class, flow);
         }
         let slot = self.free.pop().unwrap_or_else(|| {
             self.senders.push(None);

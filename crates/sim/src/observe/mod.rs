@@ -93,8 +93,13 @@ macro_rules! observers {
                 (all, wanted)
             }
 
+            // Inlined, so that the first test disappears where the kind of the fact is a constant.
+            #[inline(always)]
             fn on(&mut self, fact: &Fact<'_>, at: &At) {
-                $(if let Some(observer) = self.$name.as_mut().filter(|_| <$type>::WANTS.has(fact.kind())) {
+                let kind = fact.kind();
+                $(if <$type>::WANTS.has(kind)
+                    && let Some(observer) = &mut self.$name
+                {
                     observer.on(fact, at);
                 })+
             }
@@ -155,9 +160,8 @@ impl Observers {
         self.wanted.has(kinds)
     }
 
-    /// Passes a fact to the observers.
-    #[cold]
-    #[inline(never)]
+    /// Passes a fact to the observers that want it.
+    #[inline(always)]
     pub fn on(&mut self, fact: &Fact<'_>, at: &At) {
         self.all.on(fact, at);
     }

@@ -65,11 +65,8 @@ impl Switch {
         let data = packet.class.index() < self.control_queue();
         let lossless = lossless && data && reason.is_for_want_of_room();
         self.lossless_dropped += u64::from(lossless);
-        let port = &mut self.ports[egress];
-        port.count_drop(queue, reason, packet.bytes);
-        if let Some(telemetry) = &port.telemetry {
-            telemetry.free(packet);
-        }
+        self.ports[egress].count_drop(queue, reason, packet.bytes);
+        context.free_telemetry(packet);
     }
 
     /// Samples queue depths and buffer occupancies.

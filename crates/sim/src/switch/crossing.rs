@@ -67,7 +67,7 @@ impl Switch {
     ) {
         // First those that have crossed, so that the packets of each ingress port leave in order.
         while let Some(Queued { packet, .. }) = self.ports[port].queues[queue].pop() {
-            let crossbar = self.crossbar.as_mut().expect("the packet came by it");
+            let crossbar = self.crossbar.as_mut().expect("the packet has crossed it");
             crossbar.depart(port, queue, packet.bytes, now);
             self.discard(port, queue, reason, &packet, now, context);
         }

@@ -43,8 +43,8 @@ impl Switch {
         Some(queue)
     }
 
-    /// States that the packet at the head leaves.
-    #[cold]
+    /// Reports that the packet at the head leaves.
+    #[inline]
     fn state_departure(&self, port: usize, queue: usize, now: Instant, context: &mut Context) {
         let of = &self.ports[port].queues[queue];
         if let Some(since) = of.head_since()

@@ -161,9 +161,10 @@ fn outdates(new: &Body, old: &Body) -> bool {
     match (new, old) {
         (Body::Pause { .. }, Body::Pause { .. }) => true,
         (Body::Pfc { classes, .. }, Body::Pfc { classes: before, .. }) => classes == before,
-        (Body::Bfc { class, lane, .. }, Body::Bfc { class: c, lane: l, .. }) => {
-            (class, lane) == (c, l)
-        }
+        (
+            Body::Bfc { class, physical_queue, .. },
+            Body::Bfc { class: c, physical_queue: l, .. },
+        ) => (class, physical_queue) == (c, l),
         _ => false,
     }
 }

@@ -52,7 +52,7 @@ impl Events {
     /// A message from a switch to a host is about to leave this switch, which generated it
     /// ([`Action::Send`]) or forwards it.
     pub const TRANSIT: Self = Self(1 << 9);
-    /// The time given by [`Mechanism::next_wake`] has come.
+    /// The time given by [`Mechanism::next_wake`] has been reached.
     pub const TIMER: Self = Self(1 << 10);
     /// A link control frame is about to leave.
     pub const LINK_CONTROL: Self = Self(1 << 11);
@@ -195,7 +195,7 @@ pub(super) fn own_frame(
         class: Class(spec.queue.count),
         tos: Tos::default(),
         indicated: false,
-        lane: 0,
+        physical_queue: 0,
         body,
     }
 }

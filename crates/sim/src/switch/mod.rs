@@ -223,7 +223,7 @@ impl Switch {
         port.queues[queue].pass(packet.bytes);
         port.occupancy.pass(packet.bytes);
         self.occupancy.pass(packet.bytes);
-        port.stamp(packet, now);
+        port.stamp(packet, now, context);
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }
 
@@ -358,7 +358,7 @@ impl Switch {
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }
-        port.stamp(&queued.packet, now);
+        port.stamp(&queued.packet, now, context);
         port.tx.transmit(&queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         if queue != control {

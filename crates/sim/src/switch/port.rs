@@ -1,15 +1,15 @@
 //! A port of a switch: its egress queues and the transmitter of its link.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use floodway_model::{Duration, Instant, NodeId, Packet};
+use floodway_model::{Duration, Instant, Packet};
 
 use super::occupancy::Occupancy;
 use super::queue::Queue;
 use super::{aqm, scheduler};
+use crate::context::Context;
 use crate::link::Transmitter;
-use crate::telemetry::{Hop, Telemetry};
+use crate::telemetry::Hop;
 
 /// A switch port. Fields are ordered by access frequency: a packet that need not be queued touches
 /// only the first cache lines.
@@ -26,8 +26,8 @@ pub struct Port {
     urgent: bool,
     /// Whether the node at the other end is a host.
     pub to_host: bool,
-    /// Telemetry records into which the port writes for packets that request it.
-    pub telemetry: Option<Arc<Telemetry>>,
+    /// Whether packets may carry telemetry, which the port writes.
+    pub telemetry: bool,
     /// Data bytes in its queues.
     pub occupancy: Occupancy,
     /// AQM state of this port.
@@ -119,7 +119,7 @@ impl Port {
             waiting: 0,
             urgent: false,
             to_host: false,
-            telemetry: None,
+            telemetry: false,
             occupancy: Occupancy::default(),
             aqm,
             scheduler,
@@ -158,22 +158,23 @@ impl Port {
     /// Writes into the telemetry of a packet, if it carries any. The packet is about to go to the
     /// wire, from a queue or by the bypass.
     #[inline(always)]
-    pub fn stamp(&self, packet: &Packet, now: Instant) {
-        if self.telemetry.is_some()
-            && let Some(record) = packet.record()
+    pub fn stamp(&self, packet: &Packet, now: Instant, context: &mut Context) {
+        if self.telemetry
+            && let Some(number) = packet.record()
             && packet.is_data()
         {
-            self.write_telemetry((packet.src, record), packet.bytes, now);
+            self.write_telemetry(number, packet.bytes, now, context);
         }
     }
 
     #[cold]
-    fn write_telemetry(&self, record: (NodeId, u32), bytes: u16, now: Instant) {
-        let (Some(telemetry), link) = (&self.telemetry, self.tx.link()) else { return };
+    fn write_telemetry(&self, number: u32, bytes: u16, now: Instant, context: &mut Context) {
+        let Some(records) = &mut context.telemetry else { return };
+        let link = self.tx.link();
         let tx_bytes = self.tx.bytes + self.tx.frames * u64::from(link.wire_overhead);
         // The packet is still in the accounting, unless it bypassed the queue.
         let backlog = self.occupancy.congestion().saturating_sub(bytes.into());
-        telemetry.write(record, Hop { rate: link.rate, tx_bytes, backlog, at: now });
+        records.write(number, Hop { rate: link.rate, tx_bytes, backlog, at: now });
     }
 
     /// Whether anything is queued for the wire.

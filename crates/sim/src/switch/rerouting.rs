@@ -44,7 +44,7 @@ impl Switch {
         self.epochs = epochs;
         for (number, port) in self.ports.iter_mut().enumerate() {
             let end = (self.id, PortIx(number as u16));
-            port.tx.fail(Outages::of(failures, graph, end, port.telemetry.as_ref()));
+            port.tx.fail(Outages::of(failures, graph, end));
         }
     }
 

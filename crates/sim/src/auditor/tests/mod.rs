@@ -1,5 +1,5 @@
-//! Tests that violate every invariant by hand: hosts 0, 1 and 2 on a switch, 100 Gb/s, 200 ns. Frames of
-//! 1086 bytes take 1106 byte times, 88.48 ns, and arrive 288.48 ns after they were sent.
+//! Tests that violate every invariant by hand: hosts 0, 1 and 2 on a switch, 100 Gb/s, 200 ns.
+//! Frames of 1086 bytes take 1106 byte times, 88.48 ns, and arrive 288.48 ns after they were sent.
 
 mod credit;
 mod flows;
@@ -48,7 +48,7 @@ fn packet(src: u32, psn: u32) -> Packet {
         bytes: 1_086,
         ingress: PortIx(src as u16),
         class: Class(0),
-        lane: 0,
+        physical_queue: 0,
         tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
         indicated: false,
         body: Body::Data { echo: Echo::default(), psn, sent_at: Instant::ZERO },

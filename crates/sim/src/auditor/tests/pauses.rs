@@ -35,7 +35,7 @@ fn a_host_obeys_pauses_holds_and_stops() {
         stand.0.arrives(NodeId(1), &frame, Instant(at));
     };
     arrives(&mut stand, Body::Pause { quanta: 100 }, T);
-    arrives(&mut stand, Body::Bfc { class: 0, lane: 0, stop: true }, T + 10_000);
+    arrives(&mut stand, Body::Bfc { class: 0, physical_queue: 0, stop: true }, T + 10_000);
     let hold = Body::Sfc { towards: NodeId(0), class: Class(0), pause_ns: 900 };
     arrives(&mut stand, hold, T + 20_000);
     let packet = packet(1, 0);

@@ -6,8 +6,8 @@ use floodway_model::{Duration, FlowId, Instant};
 
 use super::interactive::Frame;
 use super::{Application, Spec, State, entries};
-use crate::host::transport::tcp;
-use crate::host::{Host, sender};
+use crate::host::Host;
+use crate::host::transport::{self, tcp};
 
 impl Host {
     /// Starts the application of a flow that has started in this slot, if it has one.
@@ -116,9 +116,9 @@ fn request(state: &mut entries::State, spec: &entries::Spec, tcp: &mut tcp::Send
     }
 }
 
-fn connection(transport: &mut sender::Transport) -> &mut tcp::Sender {
-    match transport {
-        sender::Transport::Tcp(tcp) => tcp,
-        _ => unreachable!("an application writes into a connection of TCP"),
-    }
+fn connection(transport: &mut transport::Sender) -> &mut tcp::Sender {
+    let transport::Sender::Tcp(tcp) = transport else {
+        unreachable!("an application writes to a TCP connection");
+    };
+    tcp
 }

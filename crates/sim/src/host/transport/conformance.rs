@@ -1,4 +1,4 @@
-//! What the parameters of every transport say.
+//! Properties of the parameters of every transport.
 
 use floodway_model::packet::length;
 

@@ -2,10 +2,11 @@
 //! message one after the other.
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Echo, Ecn, FlowSpec, Instant};
+use floodway_model::{Body, Echo, Ecn, FlowSpec, Instant, Packet};
 
-use super::{Frame, Sent};
-use crate::host::congestion;
+use super::{Allowance, Arrived, Frame, ReceivingSide, SendingSide, Sent};
+use crate::host::Profile;
+use crate::host::congestion::{self, Path};
 
 /// Segmentation of a message into packets.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +37,12 @@ impl Cut {
     fn payload_of(&self, psn: u32, bytes: u64) -> u64 {
         (bytes - u64::from(psn) * self.payload).min(self.payload)
     }
+}
+
+/// Parameters of a transport that only segments messages.
+pub trait Segmenting {
+    /// Segmentation of a message into packets.
+    fn cut(&self) -> Cut;
 }
 
 /// The sending side.
@@ -96,6 +103,54 @@ impl Sender {
     }
 }
 
+impl SendingSide for Sender {
+    type Parameters = dyn Segmenting;
+
+    fn new(
+        parameters: &dyn Segmenting,
+        flow: &FlowSpec,
+        _: &Profile,
+        control: congestion::State,
+        _: &Path,
+        _: Instant,
+    ) -> Self {
+        Self::new(parameters.cut(), flow, control)
+    }
+
+    #[inline]
+    fn control(&mut self) -> &mut congestion::State {
+        &mut self.control
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn()
+    }
+
+    fn sent(&self) -> Sent {
+        self.sent
+    }
+
+    #[inline]
+    fn is_done(&self) -> bool {
+        self.is_done()
+    }
+
+    #[inline]
+    fn next_frame(&mut self, _: &Profile, now: Instant) -> Option<Frame> {
+        self.next_frame(now)
+    }
+
+    #[inline]
+    fn on_sent(&mut self, profile: &Profile, bytes: u64, now: Instant) -> Option<f64> {
+        self.control.after_send(&profile.congestion, now, bytes).0
+    }
+
+    fn allowance(&mut self, profile: &Profile, now: Instant) -> Allowance {
+        let rate = self.control.rate(&profile.congestion, now);
+        Allowance { rate, window: None, probes: 0 }
+    }
+}
+
 /// The receiving side.
 #[derive(Clone, Debug)]
 pub struct Receiver {
@@ -126,10 +181,26 @@ impl Receiver {
     }
 }
 
+impl ReceivingSide for Receiver {
+    type Parameters = dyn Segmenting;
+
+    fn new(parameters: &dyn Segmenting, flow: &FlowSpec, _: &Profile) -> Self {
+        Self::new(parameters.cut(), flow)
+    }
+
+    #[inline]
+    fn on_data(&mut self, _: &Packet, psn: u32, _: &Profile, _: Instant) -> Arrived {
+        Arrived { completes: self.on_data(psn), ..Arrived::default() }
+    }
+
+    fn delivered(&self) -> u64 {
+        self.delivered()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::congestion::Path;
     use crate::host::transport::{ethernet, udp};
     use floodway_model::{NodeId, Rate};
 

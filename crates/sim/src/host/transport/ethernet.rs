@@ -8,7 +8,8 @@ use floodway_model::{Bytes, Ecn, EcnFeedback};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::datagram::Cut;
+use super::datagram::{Cut, Segmenting};
+pub use super::datagram::{Receiver, Sender};
 use super::{Full, Transport};
 use crate::host::congestion;
 
@@ -56,9 +57,8 @@ impl Transport for Spec {
     }
 }
 
-impl Spec {
-    /// Segmentation of a message into frames.
-    pub fn cut(&self) -> Cut {
+impl Segmenting for Spec {
+    fn cut(&self) -> Cut {
         Cut { payload: self.payload.0, overhead: length::ETHERNET_OVERHEAD, ecn: Ecn::NotEct }
     }
 }

@@ -1,4 +1,4 @@
-//! Transports: how a message becomes packets and arrives complete.
+//! Transports: segmentation of messages, acknowledgement and retransmission.
 
 #[cfg(test)]
 mod conformance;
@@ -11,9 +11,10 @@ pub mod udp;
 
 use floodway_model::check::Findings;
 use floodway_model::packet::length;
-use floodway_model::{Body, Bytes, Duration, Ecn, EcnFeedback, Instant, Rate};
+use floodway_model::{Body, Bytes, Duration, Ecn, EcnFeedback, FlowSpec, Instant, Packet, Rate};
 
-use super::congestion::{self, Needs};
+use super::Profile;
+use super::congestion::{self, Needs, Path};
 
 floodway_model::family! {
     /// How a message becomes packets and arrives complete.
@@ -33,43 +34,98 @@ floodway_model::family! {
         reports(needs: Needs) -> bool;
         check_on(network: &Network, findings: &mut Findings<'_>);
     }
+    states {
+        /// The sending side of a transport.
+        Sender with SendingSide {
+            new(
+                flow: &FlowSpec,
+                profile: &Profile,
+                control: congestion::State,
+                path: &Path,
+                now: Instant
+            );
+            state {
+                ecn() -> Ecn;
+                sent() -> Sent;
+                is_done() -> bool;
+                is_handed_over() -> bool;
+                has_more() -> bool;
+                deadline(profile: &Profile) -> Instant;
+                sets_timer_on_sending() -> bool;
+            }
+            mut state {
+                control() -> &mut congestion::State;
+                expect_headers();
+                #[inline(always)]
+                next_frame(profile: &Profile, now: Instant) -> Option<Frame>;
+                #[inline(always)]
+                on_sent(profile: &Profile, bytes: u64, now: Instant) -> Option<f64>;
+                allowance(profile: &Profile, now: Instant) -> Allowance;
+                #[inline(always)]
+                renew_window(profile: &Profile, now: Instant);
+                #[inline(always)]
+                on_feedback(body: &Body, now: Instant) -> Option<Progress>;
+                measure(rtt: Duration);
+                on_credit(number: u32, profile: &Profile, now: Instant);
+                on_indication(severity: u8, profile: &Profile, now: Instant);
+                on_timer(profile: &Profile, now: Instant);
+            }
+        }
+        /// The receiving side of a transport.
+        Receiver with ReceivingSide {
+            new(flow: &FlowSpec, profile: &Profile);
+            state {
+                deadline() -> Instant;
+                pushed() -> &[(u32, Instant)];
+                delivered() -> u64;
+            }
+            mut state {
+                on_data(packet: &Packet, psn: u32, profile: &Profile, now: Instant) -> Arrived;
+                on_header(
+                    packet: &Packet,
+                    trimmed: (u32, Instant),
+                    profile: &Profile,
+                    now: Instant
+                ) -> HeaderReply;
+            }
+        }
+    }
     Rocev2 = "rocev2" in rocev2:
         "RoCEv2 reliable connection: acknowledgements, loss recovery, retransmission timeout.",
-    Tcp = "tcp" in tcp:
+    Tcp = "tcp" in tcp, boxed:
         "TCP as Linux speaks it: SACK, RACK-TLP, proportional rate reduction, all ECN feedback.",
     Udp = "udp" in udp: "Datagrams, which are neither acknowledged nor sent again.",
     Ethernet = "ethernet" in ethernet:
         "Ethernet frames with nothing above, neither acknowledged nor sent again.",
 }
 
-/// Parameters of a transport, and what others ask about it.
+/// Parameters of a transport, and its properties.
 pub trait Transport {
     /// Payload of a full packet, in bytes.
     fn payload(&self) -> u64;
 
-    /// About a full packet without telemetry.
+    /// Properties of a full packet without telemetry.
     fn full(&self) -> Full;
 
-    /// Length of the frame that carries `payload` bytes, at most [`payload`](Self::payload).
+    /// Length of the frame with `payload` bytes, which is at most [`payload`](Self::payload).
     fn frame(&self, payload: u64) -> u16;
 
-    /// Full packets that may be sent before the receiver has answered.
+    /// Number of full packets that may be sent before the first acknowledgement.
     fn initial_window(&self) -> u32 {
         u32::MAX
     }
 
-    /// The frame that goes to the receiver and back before any data; `None` if data goes at once.
+    /// Length of the frames of the handshake; `None` if data is sent at once.
     fn handshake_frame(&self) -> Option<u16> {
         None
     }
 
-    /// Length of the frame that answers a packet when nothing is lost; the shortest frame where
-    /// nothing answers.
+    /// Length of an acknowledgement; the shortest frame for a transport without acknowledgements.
     fn answer_frame(&self) -> u16 {
         length::SHORTEST_FRAME
     }
 
-    /// The shortest frame that it makes; no longer than that of Ethernet.
+    /// Length of its shortest frame, at most that of Ethernet.
     fn shortest_frame(&self) -> u16 {
         length::SHORTEST_FRAME
     }
@@ -79,50 +135,222 @@ pub trait Transport {
         false
     }
 
-    /// How RoCEv2 repairs losses, if it is RoCEv2.
+    /// The loss recovery of RoCEv2; `None` for other transports.
     fn recovery(&self) -> Option<&rocev2::recovery::Spec> {
         None
     }
 
-    /// Whether what is lost is sent again.
+    /// Whether lost packets are retransmitted.
     fn repeats(&self) -> bool {
         false
     }
 
-    /// Whether its data is ECN-capable with a congestion control that wants this feedback.
+    /// Whether its data is ECN-capable if congestion control requests this feedback.
     fn is_capable(&self, wanted: EcnFeedback) -> bool;
 
-    /// The congestion control where none is chosen.
+    /// The default congestion control.
     fn usual_control(&self) -> congestion::Spec;
 
-    /// Whether a congestion control hears from it what it needs.
+    /// Whether it provides the feedback that a congestion control needs.
     fn reports(&self, needs: Needs) -> bool {
         matches!(needs, Needs::Nothing | Needs::Indications | Needs::Messages)
     }
 
-    /// Whether it fits the network.
+    /// Checks its parameters for this network.
     fn check_on(&self, _network: &Network, _findings: &mut Findings<'_>) {}
+}
+
+/// The sending side of a transport, for one flow. Methods with defaults are about feedback and timers,
+/// which not all transports have.
+pub trait SendingSide {
+    /// Parameters of the transport.
+    type Parameters: ?Sized;
+
+    /// The sender of `flow`, which begins now.
+    fn new(
+        parameters: &Self::Parameters,
+        flow: &FlowSpec,
+        profile: &Profile,
+        control: congestion::State,
+        path: &Path,
+        now: Instant,
+    ) -> Self;
+
+    /// Its congestion control.
+    fn control(&mut self) -> &mut congestion::State;
+
+    /// The ECN field of its data.
+    fn ecn(&self) -> Ecn;
+
+    /// Its counters; `acknowledged` is `None`.
+    fn sent(&self) -> Sent;
+
+    /// Whether it has nothing left to do.
+    fn is_done(&self) -> bool;
+
+    /// Whether every packet has been sent at least once, and no more will be added.
+    fn is_handed_over(&self) -> bool {
+        self.is_done()
+    }
+
+    /// Whether there is a packet to send, now or when the rate allows.
+    fn has_more(&self) -> bool {
+        !self.is_done()
+    }
+
+    /// Switches may trim its packets.
+    fn expect_headers(&mut self) {}
+
+    /// The next frame; `None` if no more may be sent.
+    fn next_frame(&mut self, profile: &Profile, now: Instant) -> Option<Frame>;
+
+    /// A frame that takes `bytes` on the wire is being sent. Returns the rate in bits per second that
+    /// congestion control allows from now on; `None` for no limit.
+    fn on_sent(&mut self, profile: &Profile, bytes: u64, now: Instant) -> Option<f64>;
+
+    /// Limits that congestion control sets now, for observers.
+    fn allowance(&mut self, profile: &Profile, now: Instant) -> Allowance;
+
+    /// The window of congestion control may have changed.
+    fn renew_window(&mut self, _profile: &Profile, _now: Instant) {}
+
+    /// An acknowledgement or a NAK of RoCEv2 has arrived. `None` for a transport without them.
+    fn on_feedback(&mut self, _body: &Body, _now: Instant) -> Option<Progress> {
+        None
+    }
+
+    /// Such a reply has measured a round-trip time.
+    fn measure(&mut self, _rtt: Duration) {}
+
+    /// Credit has arrived, for `number` packets in total.
+    fn on_credit(&mut self, _number: u32, _profile: &Profile, _now: Instant) {}
+
+    /// A backward congestion indication has arrived.
+    fn on_indication(&mut self, severity: u8, profile: &Profile, now: Instant) {
+        self.control().on_indication(&profile.congestion, now, severity);
+        self.renew_window(profile, now);
+    }
+
+    /// Time at which its timer expires.
+    fn deadline(&self, _profile: &Profile) -> Instant {
+        Instant::NEVER
+    }
+
+    /// Whether sending a packet can make its timer expire earlier.
+    fn sets_timer_on_sending(&self) -> bool {
+        false
+    }
+
+    /// Its timer has expired.
+    fn on_timer(&mut self, _profile: &Profile, _now: Instant) {}
+}
+
+/// The receiving side of a transport, for one flow.
+pub trait ReceivingSide {
+    /// Parameters of the transport.
+    type Parameters: ?Sized;
+
+    /// The receiver of `flow`.
+    fn new(parameters: &Self::Parameters, flow: &FlowSpec, profile: &Profile) -> Self;
+
+    /// The data packet `psn` has arrived.
+    fn on_data(&mut self, _packet: &Packet, _psn: u32, _: &Profile, _now: Instant) -> Arrived {
+        unreachable!("its data is in frames of another kind")
+    }
+
+    /// The header of a trimmed packet has arrived, with the number of the packet and the time at which
+    /// it was sent.
+    fn on_header(
+        &mut self,
+        _packet: &Packet,
+        _trimmed: (u32, Instant),
+        _profile: &Profile,
+        _now: Instant,
+    ) -> HeaderReply {
+        unreachable!("only packets of transports that understand it are trimmed")
+    }
+
+    /// Time at which its timer expires.
+    fn deadline(&self) -> Instant {
+        Instant::NEVER
+    }
+
+    /// For each unit of data of an application: the number of its last segment, and the time when it
+    /// had arrived in order.
+    fn pushed(&self) -> &[(u32, Instant)] {
+        &[]
+    }
+
+    /// Payload bytes that have arrived, each counted once.
+    fn delivered(&self) -> u64;
+}
+
+/// Limits that congestion control sets.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowance {
+    /// Rate on the wire in bits per second; `None` for no limit.
+    pub rate: Option<f64>,
+    /// Payload bytes in flight; `None` for no limit.
+    pub window: Option<u64>,
+    /// TCP: number of probes so far, which the window does not limit. RoCEv2: number of timeouts, each
+    /// of which may be followed by a packet without credit.
+    pub probes: u64,
+}
+
+/// Progress of a sender that has processed a reply.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// First unacknowledged packet before the reply.
+    pub before: u32,
+    /// First unacknowledged packet.
+    pub acknowledged: u32,
+    /// The packet after the last one sent.
+    pub next: u32,
+    /// First packet never sent.
+    pub fresh: u32,
+}
+
+/// Results of the arrival of a data packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrived {
+    /// Whether the packet completes the message.
+    pub completes: bool,
+    /// Send a CNP.
+    pub notify: bool,
+    /// Acknowledge everything before this packet.
+    pub acknowledge: Option<u32>,
+    /// Send a NAK: this packet is missing, and the one that has just arrived is not.
+    pub missing: Option<u32>,
+}
+
+/// Reply to the header of a trimmed packet.
+#[derive(Clone, Copy, Debug)]
+pub struct HeaderReply {
+    /// Content of the reply.
+    pub body: Body,
+    /// Send a CNP.
+    pub notify: bool,
 }
 
 /// A full packet, for checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Full {
-    /// The field with its payload.
+    /// The field that sets its payload.
     pub field: &'static str,
-    /// Bytes beside the payload.
+    /// Bytes in addition to the payload.
     pub overhead: u64,
-    /// What is usual.
+    /// Usual sizes, for messages.
     pub usual: &'static str,
 }
 
-/// What a transport may look at in the network.
+/// Properties of the network for checks of transports.
 #[derive(Clone, Copy, Debug)]
 pub struct Network {
-    /// The longest round trip when nothing else is sent.
+    /// Longest round-trip time without queueing.
     pub round_trip: Duration,
     /// The slowest link of a host.
     pub slowest: Rate,
-    /// Preamble and gap of a frame.
+    /// Preamble and interframe gap of a frame.
     pub wire_overhead: Bytes,
 }
 
@@ -133,7 +361,8 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// The frame of a full packet without telemetry, if it can be made. `findings` are about the member.
+    /// Length of the frame of a full packet without telemetry, if it is valid. `findings` are about the
+    /// member.
     pub fn check_frame(&self, wire_overhead: Bytes, findings: &mut Findings<'_>) -> Option<u16> {
         let most = u64::from(u16::MAX);
         let Full { field, overhead, usual } = self.full();
@@ -158,22 +387,22 @@ impl Spec {
         (self.payload() > 0 && on_wire <= most).then_some(frame as u16)
     }
 
-    /// Whether its receivers answer trimmed packets, and its senders send exactly those again. Go-back-N does not: it
-    /// sends everything behind a missing packet again, so it gains nothing from knowing which one it was.
+    /// Whether its receivers answer the headers of trimmed packets, and its senders retransmit exactly
+    /// these packets. Go-back-N does not: it retransmits everything after a missing packet anyway.
     pub fn understands_trimming(&self) -> bool {
         matches!(self.recovery(), Some(rocev2::recovery::Spec::SelectiveRepeat(_)))
     }
 
-    /// The frame of a full packet.
+    /// Length of the frame of a full packet.
     pub fn largest_frame(&self) -> u16 {
         self.frame(self.payload())
     }
 }
 
-/// What a transport gives the NIC to send: everything but the addresses.
+/// A frame that a transport gives to the NIC, without addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// What it carries.
+    /// Its content.
     pub body: Body,
     /// Frame length in bytes.
     pub bytes: u16,
@@ -181,32 +410,31 @@ pub struct Frame {
     pub ecn: Ecn,
 }
 
-/// What a sender counts.
+/// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sent {
-    /// Data packets put on the wire, repetitions included.
+    /// Data packets put on the wire, including retransmissions.
     pub packets: u64,
-    /// Of these, repetitions.
+    /// Of these, retransmissions.
     pub retransmitted: u64,
     /// Timeouts.
     pub timeouts: u32,
-    /// Round-trip times that were measured.
+    /// Number of measured round-trip times.
     pub rtts: u32,
     /// Their sum.
     pub rtt_sum: Duration,
-    /// When the acknowledgement came after which all of the message was acknowledged; of what is
-    /// acknowledged and not over, `None`.
+    /// When the whole message was acknowledged; `None` if it is not, or if more data may follow.
     pub acknowledged: Option<Instant>,
 }
 
 impl Sent {
-    /// A round-trip time was measured.
+    /// Adds a measured round-trip time.
     pub fn measure(&mut self, rtt: Duration) {
         self.rtts += 1;
         self.rtt_sum += rtt;
     }
 
-    /// The mean of the round-trip times that were measured.
+    /// Mean of the measured round-trip times.
     pub fn mean_rtt(&self) -> Option<Duration> {
         self.rtt_sum.0.checked_div(self.rtts.into()).map(Duration)
     }

@@ -8,7 +8,8 @@ use floodway_model::{Bytes, Ecn, EcnFeedback};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::datagram::Cut;
+use super::datagram::{Cut, Segmenting};
+pub use super::datagram::{Receiver, Sender};
 use super::{Full, Transport};
 use crate::host::congestion;
 
@@ -81,9 +82,8 @@ impl Transport for Spec {
     }
 }
 
-impl Spec {
-    /// Segmentation of a message into datagrams.
-    pub fn cut(&self) -> Cut {
+impl Segmenting for Spec {
+    fn cut(&self) -> Cut {
         let ecn = self.ecn.into();
         Cut { payload: self.payload.0, overhead: length::UDP_OVERHEAD, ecn }
     }

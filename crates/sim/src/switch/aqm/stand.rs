@@ -42,7 +42,7 @@ impl Stand {
             bytes: 1_000,
             ingress: PortIx(0),
             class: Class(0),
-            lane: 0,
+            physical_queue: 0,
             tos: Tos::new(Dscp::DEFAULT, ecn),
             indicated: false,
             body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },

@@ -1,4 +1,4 @@
-//! What every buffer does, whatever its parameters.
+//! Properties of every buffer, for all parameters.
 
 use floodway_model::{Bytes, Class, Ecn, Instant, Packet, PortIx, Rate};
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
-//! The memory of a switch: how much of it a packet may take, and who holds what.
+//! The buffer of a switch: admission of packets, and accounting of the bytes that they occupy.
 //!
-//! Every data packet that waits is counted twice, as 802.1Q and switch chips see it: in the ingress
-//! book, by the port and class in which it came, and in the egress book, by the queue in which it
-//! waits. The buffer keeps the ingress book and what memory shares; queues count their own bytes.
+//! Every queued data packet is counted twice, as in 802.1Q and in switch chips: in the ingress
+//! accounting, by its ingress port and class, and in the egress accounting, by its queue. The buffer
+//! keeps the ingress accounting and the state of shared pools; queues count their own bytes.
 
 #[cfg(test)]
 mod conformance;
@@ -54,12 +54,13 @@ impl Default for Spec {
     }
 }
 
-/// Decides whether the buffer of a switch has room for a packet, as what it keeps beside [`Buffer`].
+/// Decides whether the buffer of a switch has room for a packet. Its state is kept in addition to the
+/// ingress accounting of [`Buffer`].
 pub trait Sharing {
     /// Its parameters.
     type Spec;
 
-    /// What has a limit of its own, for checks and for memory budgets.
+    /// The limit of each queue, of each port or of the switch, for checks and memory budgets.
     fn limit(spec: &Self::Spec, queue: &QueueSpec) -> Limit;
 
     /// Its pools, if queues of all ports share them.
@@ -72,46 +73,49 @@ pub trait Sharing {
         None
     }
 
-    /// Whether it goes with what else is chosen. That the limit holds a frame is checked elsewhere.
+    /// Checks that it is compatible with the rest of the scenario. Whether a frame fits into the limit
+    /// is checked elsewhere.
     fn check_beside(_spec: &Self::Spec, _facts: &Facts<'_>, _findings: &mut Findings<'_>) {}
 
-    /// That of an empty switch with ports of these rates.
+    /// The state of an empty switch with ports of these rates.
     fn new(spec: &Self::Spec, switch: &super::Spec, rates: &[Rate]) -> Self;
 
-    /// Whether a frame of `bytes` finds room.
+    /// Whether there is room for a frame of `bytes`.
     fn admit(&self, place: Place<'_>, bytes: u64) -> Result<(), DropReason>;
 
-    /// An admitted frame joins; `held` by its source and `backlog` of its queue are without it.
+    /// An admitted frame joins. `held`, the bytes of its source, and `backlog`, those of its queue,
+    /// do not include it.
     #[inline]
     fn join(&mut self, _source: Source, _held: u64, _backlog: u64, _bytes: u64) {}
 
-    /// A frame has left; `held` and `backlog` are still with it.
+    /// A frame has left. `held` and `backlog` still include it.
     #[inline]
     fn leave(&mut self, _source: Source, _held: u64, _backlog: u64, _bytes: u64) {}
 
-    /// What PFC compares if it is measured on the pool of the ingress; `held` is by `source`.
+    /// The quantities that PFC compares if it is measured on the ingress pool. `source` holds `held`
+    /// bytes.
     #[inline]
     fn share(&self, _source: Source, held: u64) -> Share {
         Share { held, in_headroom: 0, threshold: f64::INFINITY }
     }
 
-    /// Adds what is wrong if sources and queues hold this much.
+    /// Appends errors of the accounting, given the bytes of all sources and of all queues.
     fn audit(&self, _held: &[u64], _backlogs: impl Iterator<Item = u64>, _wrong: &mut Vec<String>) {
     }
 }
 
-/// The limit of what waits, if it is the same at all times.
+/// A limit of queued bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// What it is the limit of.
+    /// The part of the buffer that it limits.
     pub of: Holder,
-    /// The most bytes; `None` if that depends on what else waits.
+    /// Maximum number of bytes; `None` if it depends on the other queues.
     pub bytes: Option<Bytes>,
     /// The field of a scenario that sets it.
     pub field: &'static str,
 }
 
-/// What has a part of the buffer, or all of it.
+/// A part of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// An egress queue, or an ingress port and class.
@@ -122,12 +126,12 @@ pub enum Holder {
     Switch,
 }
 
-/// Where a frame is from and where it is to wait.
+/// The source of a frame, and the queue that it is bound for.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// The ingress port and class.
     pub source: Source,
-    /// What all sources hold.
+    /// Bytes of all sources.
     pub ingress: &'a Ingress,
     /// The egress port.
     pub port: &'a Port,
@@ -135,52 +139,52 @@ pub struct Place<'a> {
     pub queue: &'a Queue,
 }
 
-/// Bytes by [`Source`], headroom included: the ingress book.
+/// The ingress accounting: bytes by [`Source`], including headroom.
 #[derive(Debug)]
 pub struct Ingress(Vec<u64>);
 
 impl Ingress {
-    /// What `source` holds.
+    /// Bytes of `source`.
     #[inline]
     pub fn held(&self, source: Source) -> u64 {
         self.0[source.index()]
     }
 
-    /// What came in by `port`, of all classes.
+    /// Bytes that arrived by `port`, in all classes.
     pub fn held_of_port(&self, port: usize) -> u64 {
         let first = Source::new(port, 0).index();
         self.0[first..first + CLASSES].iter().sum()
     }
 }
 
-/// The memory of one switch.
+/// The buffer of one switch.
 #[derive(Debug)]
 pub struct Buffer {
     ingress: Ingress,
     state: State,
 }
 
-/// What PFC compares, of one source.
+/// The quantities of one source that PFC compares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
-    /// Bytes held, headroom included.
+    /// Bytes held, including headroom.
     pub held: u64,
     /// Bytes of these in the headroom.
     pub in_headroom: u64,
-    /// The most bytes that may be held outside the headroom now, by the dynamic threshold; infinite
-    /// if no pool limits the ingress.
+    /// Current dynamic threshold of the bytes outside the headroom; infinite if there is no ingress
+    /// pool.
     pub threshold: f64,
 }
 
 impl Buffer {
-    /// The empty memory of a switch with ports of these rates.
+    /// An empty buffer of a switch with ports of these rates.
     pub fn new(spec: &super::Spec, rates: &[Rate]) -> Self {
         let ingress = Ingress(vec![0; rates.len() * CLASSES]);
         Self { ingress, state: State::new(&spec.buffer, spec, rates) }
     }
 
-    /// Whether a frame of `source` finds room to wait in a queue of `port`. Out of line, so that what it is
-    /// asked with stays in registers.
+    /// Whether there is room for a frame of `source` in a queue of `port`. Not inlined, so that its
+    /// arguments stay in registers.
     #[inline(never)]
     pub fn admit(
         &self,
@@ -209,25 +213,25 @@ impl Buffer {
         *held -= bytes;
     }
 
-    /// Bytes that `source` holds, headroom included.
+    /// Bytes that `source` holds, including headroom.
     #[inline]
     pub fn held(&self, source: Source) -> u64 {
         self.ingress.held(source)
     }
 
-    /// Bytes that came in by `port`, of all classes, headroom included.
+    /// Bytes that arrived by `port`, in all classes, including headroom.
     pub fn held_of_port(&self, port: usize) -> u64 {
         self.ingress.held_of_port(port)
     }
 
-    /// What PFC compares if it is measured on the pool of the ingress.
+    /// The quantities that PFC compares if it is measured on the ingress pool.
     #[inline]
     pub fn share(&self, source: Source) -> Share {
         self.state.share(source, self.held(source))
     }
 
-    /// What is wrong with the books, in a sentence each: they must agree with the packets in the
-    /// first `queues` queues of the ports, those of data, and at the inputs of a crossbar.
+    /// Errors of the accounting, one sentence each. It must agree with the packets in the data
+    /// queues of the ports, which are the first `queues`, and at the inputs of a crossbar.
     pub fn audit<'a>(
         &self,
         ports: &[Port],

@@ -1,6 +1,6 @@
-//! Memory that is divided once and for all by ports: each has `size` for all its data queues, and its
-//! classes share it as they come. Which port a frame is charged to is what flow control measures:
-//! the ingress port if PFC or PAUSE is measured on the ingress, else the egress port.
+//! A buffer with a fixed partition by port: each port has `size` bytes for all its data queues, first
+//! come, first served. A frame is charged to its ingress port if PFC or PAUSE is measured on the
+//! ingress, otherwise to its egress port.
 
 use floodway_model::check::Check;
 use floodway_model::{Bytes, Rate};
@@ -30,7 +30,7 @@ impl Default for Spec {
 
 impl Check for Spec {}
 
-/// Which ports are charged.
+/// The limit, and the port that is charged.
 #[derive(Debug)]
 pub struct State {
     size: u64,
@@ -57,8 +57,8 @@ impl Sharing for State {
     fn admit(&self, place: Place<'_>, bytes: u64) -> Result<(), DropReason> {
         let (held, reason) = match self.by_ingress {
             true => {
-                let came = place.ingress.held_of_port(place.source.port());
-                (came, DropReason::HeadroomExceeded)
+                let held = place.ingress.held_of_port(place.source.port());
+                (held, DropReason::HeadroomExceeded)
             }
             false => (place.port.occupancy.bytes(), DropReason::QueueFull),
         };

@@ -1,6 +1,6 @@
-//! Memory that is divided once and for all: `switch.queue.size` for each egress queue; for each
-//! (ingress port, class) instead, where PFC is measured on the ingress and covers the class; for
-//! each ingress port instead, where PAUSE is measured on the ingress.
+//! A buffer with a fixed partition: `switch.queue.size` bytes for each egress queue. If PFC is measured
+//! on the ingress, the classes that it covers have this size for each (ingress port, class) instead.
+//! If PAUSE is measured on the ingress, each ingress port has it.
 
 use floodway_model::Rate;
 use floodway_model::check::Check;
@@ -20,11 +20,11 @@ pub struct Spec {}
 
 impl Check for Spec {}
 
-/// What limits which class.
+/// The limit of each class.
 #[derive(Debug)]
 pub struct State {
     size: u64,
-    /// Bit c: class c is limited by the ingress, not by the queue.
+    /// Bit c: class c is limited at the ingress instead of in the queue.
     by_ingress: u8,
     /// Whether all classes of an ingress port share that limit.
     by_port: bool,
@@ -62,13 +62,13 @@ impl Sharing for State {
     }
 }
 
-/// Bit c: c is a class of data, or none at all. What a switch makes itself is in the control class when
-/// it comes to a data queue, and has no headroom.
+/// Bit c: c is a class of data, or not used. Frames that the switch itself generates are in the control
+/// class even if they join a data queue, and have no headroom.
 pub(super) fn of_data(spec: &crate::switch::Spec) -> u8 {
     !(1 << spec.queue.count)
 }
 
-/// Whether PAUSE makes what came in by a port the measure of the memory.
+/// Whether PAUSE is measured on the ingress, so that the limit is for each ingress port.
 fn by_port(spec: &flow_control::Spec) -> bool {
     spec.pause.as_ref().is_some_and(|spec| spec.measured_on == pause::MeasuredOn::Ingress)
 }

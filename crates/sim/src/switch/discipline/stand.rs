@@ -17,7 +17,7 @@ pub fn packet(flow: u32, psn: u32, bytes: u16) -> Queued {
         bytes,
         ingress: PortIx(0),
         class: Class(0),
-        lane: 0,
+        physical_queue: 0,
         tos: Tos::default(),
         indicated: false,
         body: Body::Data { echo: Echo::default(), psn, sent_at: Instant::ZERO },

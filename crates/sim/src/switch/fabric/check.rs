@@ -1,4 +1,4 @@
-//! Whether what is chosen beside a crossbar knows that data waits before it.
+//! Checks that the other mechanisms of a switch are compatible with input queues.
 
 use floodway_model::Bytes;
 use floodway_model::check::Findings;
@@ -7,7 +7,8 @@ use super::{CongestionAt, Spec};
 use crate::switch::check::Facts;
 
 impl Spec {
-    /// Whether it goes with what else is chosen, and is not too small.
+    /// Checks that it is compatible with the rest of the scenario, and that egress queues have room
+    /// for a frame.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let Some(lines) = self.lines() else { return };
         check_switch(facts, findings);
@@ -25,7 +26,7 @@ impl Spec {
     }
 }
 
-/// Whether sources are ever told of congestion if it is looked for only behind the crossbar.
+/// Warns if congestion is measured only behind the crossbar, where thresholds are never reached.
 fn out_of_reach(facts: &Facts<'_>, room: Bytes, findings: &mut Findings<'_>) {
     let all = facts.switch.flow_control.thresholds().into_iter();
     for (table, (field, threshold, _)) in all.filter(|(_, (_, threshold, _))| *threshold > room) {
@@ -44,7 +45,7 @@ fn out_of_reach(facts: &Facts<'_>, room: Bytes, findings: &mut Findings<'_>) {
     }
 }
 
-/// What does not go with queues at the inputs.
+/// Rejects mechanisms that are incompatible with input queues.
 fn check_switch(facts: &Facts<'_>, findings: &mut Findings<'_>) {
     let switch = facts.switch;
     let mut clash = |place: &str, why: &str, instead: &str| {

@@ -10,7 +10,7 @@ pub(super) struct Clock {
     /// Picobits of a cell, and bits per second.
     picobits: u128,
     rate: u128,
-    /// The length of a slot in picoseconds, if that is a whole number.
+    /// Length of a slot in picoseconds, if it is a whole number.
     whole: Option<u64>,
 }
 
@@ -23,7 +23,7 @@ impl Clock {
         Self { picobits, rate, whole }
     }
 
-    /// When a slot begins.
+    /// Start of a slot.
     pub fn at(&self, slot: u64) -> Instant {
         match self.whole {
             Some(length) => Instant(slot * length),

@@ -1,4 +1,4 @@
-//! What every crossbar does, whatever its parameters.
+//! Properties of every crossbar, for all parameters.
 
 use floodway_model::{Class, Ecn, Instant, Packet, PortIx};
 use proptest::prelude::*;
@@ -11,7 +11,8 @@ use crate::switch::queue::Queued;
 const PORTS: usize = 4;
 const QUEUES: usize = 2;
 
-/// A frame: its input, output, data queue and length, and how many nanoseconds after the one before it comes.
+/// A frame: its input, output, data queue and length, and the interval in nanoseconds after the
+/// previous frame.
 type Frame = (u16, u16, u8, u16, u64);
 
 fn frames() -> impl Strategy<Value = Vec<Frame>> {
@@ -57,7 +58,7 @@ impl Bench {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Every frame crosses once; those from an input to a queue of an output in the order in which they came.
+    /// Every frame crosses once, and frames from an input to a queue of an output stay in order.
     #[test]
     fn every_frame_crosses_in_order(frames in frames(), strict: bool) {
         for spec in Spec::all() {
@@ -83,7 +84,7 @@ proptest! {
         }
     }
 
-    /// What is taken out is gone, and the rest crosses.
+    /// Removed frames do not cross, and all others do.
     #[test]
     fn what_is_taken_out_is_gone(frames in frames(), output in 0..PORTS, queue in 0..QUEUES) {
         for spec in Spec::all() {

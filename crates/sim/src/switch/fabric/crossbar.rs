@@ -1,7 +1,7 @@
-//! The crossbar of one switch, with the queues at its inputs: when frames cross, and what for.
+//! The crossbar of one switch, with its input queues.
 //!
-//! In principle there is a matching at every slot boundary, of what is there just before it. Nothing
-//! is done at those at which nothing could change.
+//! At every slot boundary, a matching is computed from the requests just before it. Boundaries at
+//! which nothing can change are skipped.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -19,48 +19,48 @@ use crate::switch::queue::Queued;
 /// A frame at an input.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
-    /// The packet, and what it has to wait for in its egress queue.
+    /// The packet, and its entry for the egress queue.
     pub queued: Queued,
-    /// When it came.
+    /// When it arrived.
     pub since: Instant,
-    /// The port that it leaves by.
+    /// Its egress port.
     pub egress: u16,
     /// Its queue there.
     pub queue: u8,
 }
 
-/// Slots are counted from the start of the simulation; this one never comes.
+/// Slots are counted from the start of the simulation; this number stands for no slot.
 const NEVER: u64 = u64::MAX;
 
 /// One ingress port.
 #[derive(Debug, Default)]
 pub struct Input {
-    /// The frame that is crossing; `None` also if it has been dropped on its way.
+    /// The frame that is crossing; `None` also if it has been dropped meanwhile.
     crossing: Option<Waiting>,
-    /// Frames that wait, without it.
+    /// Number of other frames.
     waiting: u64,
-    /// Bytes that wait or cross.
+    /// Bytes of all frames at this input.
     bytes: u64,
-    /// The most bytes there have ever been.
+    /// Maximum of these bytes so far.
     pub max: u64,
     /// Sum of the sampled bytes.
     pub sampled: u64,
-    /// Frames that have come.
+    /// Frames that have arrived.
     pub packets: u64,
     /// Their bytes.
     pub bytes_in: u64,
-    /// Since when frames have waited and none has crossed; `None` if it is not so now.
+    /// Since when frames are queued while none is crossing; `None` if that is not the case.
     blocked_since: Option<Instant>,
     blocked: Duration,
 }
 
 impl Input {
-    /// Bytes that wait or cross now.
+    /// Bytes of all frames at this input.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// How long frames have waited here until `now` while none crossed.
+    /// Total time until `now` in which frames were queued here while none was crossing.
     pub fn blocked_at(&self, now: Instant) -> Duration {
         self.blocked + self.blocked_since.map_or(Duration::ZERO, |since| now.since(since))
     }
@@ -82,24 +82,24 @@ pub struct Crossbar {
     free: Free,
     /// By output and data queue: bytes in the egress queue, or crossing to it.
     occupied: Vec<u64>,
-    /// The most that may be occupied when the longest frame begins to cross.
+    /// Maximum number of occupied bytes at which the longest frame may begin to cross.
     full_above: u64,
-    /// By input and output: the data queue that has precedence.
+    /// By input and output: the next data queue in round robin.
     turns: Vec<u8>,
-    /// The slots at which frames have crossed, with their inputs and outputs.
+    /// The slots at which transfers end, with their inputs and outputs.
     ends: BinaryHeap<Reverse<(u64, u16, u16)>>,
     /// The slot of the next matching; [`NEVER`] if nothing would change.
     match_at: u64,
-    /// The slot of the last one.
+    /// The slot of the last matching.
     matched_at: u64,
     pairs: Vec<(usize, usize)>,
-    /// Whether what waits here is no congestion for those who look at the egress.
+    /// Whether frames at the inputs do not count as congestion.
     pub hides: bool,
 }
 
 impl Crossbar {
-    /// That of a switch with these links and so many data queues per port, of which a lower number
-    /// goes first if they are `strict`; `None` if it has none.
+    /// The crossbar of a switch with these links and this number of data queues per port, with strict
+    /// priority for lower numbers if `strict`. `None` if the fabric is not a crossbar.
     pub fn new(spec: &Spec, links: &[Link], queues: usize, strict: bool) -> Option<Self> {
         let lines = spec.lines()?;
         let ports = links.len();
@@ -128,7 +128,7 @@ impl Crossbar {
         })
     }
 
-    /// When there is something to do.
+    /// Time of the next matching or end of a transfer.
     pub fn next(&self) -> Instant {
         let end = self.ends.peek().map_or(NEVER, |Reverse((slot, ..))| *slot);
         match self.match_at.min(end) {
@@ -137,7 +137,7 @@ impl Crossbar {
         }
     }
 
-    /// A frame has come by a port; it takes part from the next boundary on.
+    /// A frame has arrived. It takes part in matchings from the next boundary on.
     pub fn arrive(&mut self, frame: Waiting, now: Instant) {
         let (number, output) = (frame.queued.packet.ingress.index(), usize::from(frame.egress));
         let bytes = u64::from(frame.queued.packet.bytes);
@@ -158,7 +158,7 @@ impl Crossbar {
         }
     }
 
-    /// A frame that has crossed by now, once for each.
+    /// The next frame whose transfer has ended by now.
     pub fn finish(&mut self, now: Instant) -> Option<Waiting> {
         loop {
             let &Reverse((slot, number, output)) = self.ends.peek()?;
@@ -179,8 +179,8 @@ impl Crossbar {
         }
     }
 
-    /// Takes out all frames at the inputs that are bound for a queue, those of each input in order. A
-    /// transfer under way occupies its lines until its end all the same.
+    /// Removes all frames at the inputs that are bound for a queue, those of each input in order. A
+    /// transfer in progress still occupies its input and output until its end.
     #[cold]
     pub fn take_bound(&mut self, output: usize, queue: usize, now: Instant) -> Vec<Waiting> {
         let is_bound = |frame: &Waiting| {
@@ -206,14 +206,14 @@ impl Crossbar {
                 input.blocked_since = None;
             }
         }
-        // Others may be heads now, and there may be room.
+        // There may be new heads of queues, and new room at the output.
         let occupied = self.occupied[output * self.queues + queue];
         self.requests.set_room(output, queue, occupied <= self.full_above);
         self.match_from(now);
         taken
     }
 
-    /// There may be something to match from the next boundary on.
+    /// A matching may find new pairs from the next boundary on.
     fn match_from(&mut self, now: Instant) {
         let slot = self.clock.from(now);
         // One matching per slot.
@@ -221,7 +221,7 @@ impl Crossbar {
         self.match_at = self.match_at.min(slot);
     }
 
-    /// A slot begins, and what has crossed by now has left: who crosses next.
+    /// A slot begins, after all transfers that end now have been finished: starts new transfers.
     pub fn connect(&mut self, now: Instant) {
         let slot = self.clock.slot(now);
         let mut pairs = std::mem::take(&mut self.pairs);
@@ -234,7 +234,7 @@ impl Crossbar {
         self.match_at = if done { NEVER } else { slot + 1 };
     }
 
-    /// A frame begins to cross.
+    /// Starts the transfer of a frame.
     fn begin(&mut self, number: usize, output: usize, slot: u64, now: Instant) {
         let queue = self.take_turn(number, output);
         let frame = self.waiting.take((number, output), queue, &mut self.requests);
@@ -253,7 +253,7 @@ impl Crossbar {
         }
     }
 
-    /// Of which data queue a frame goes from an input to an output.
+    /// Selects the data queue from which the next frame of an input to an output is taken.
     fn take_turn(&mut self, input: usize, output: usize) -> usize {
         let queues = self.requests.between(input, output);
         let turn = &mut self.turns[input * self.ports + output];
@@ -265,7 +265,7 @@ impl Crossbar {
         queue as usize
     }
 
-    /// A frame has left an egress queue, in which there may be room again.
+    /// A frame has left an egress queue, which may have room again.
     pub fn depart(&mut self, output: usize, queue: usize, bytes: u16, now: Instant) {
         let occupied = &mut self.occupied[output * self.queues + queue];
         *occupied -= u64::from(bytes);
@@ -278,13 +278,12 @@ impl Crossbar {
         }
     }
 
-    /// Whether the longest frame could begin to cross to a queue.
+    /// Whether the longest frame may begin to cross to a queue.
     pub fn has_room(&self, output: usize, queue: usize) -> bool {
         self.requests.rooms(output) >> queue & 1 != 0
     }
 
-    /// Frames that wait at the inputs, by what they stand in: each row is in the order in which its
-    /// frames cross.
+    /// The input queues, each in the order in which its frames cross.
     pub fn rows(&self) -> impl Iterator<Item = &VecDeque<Waiting>> {
         self.waiting.rows().iter()
     }
@@ -294,7 +293,7 @@ impl Crossbar {
         self.inputs.iter().filter_map(|input| input.crossing.as_ref())
     }
 
-    /// The frames at the inputs, those included that are crossing.
+    /// The frames at the inputs, including those that are crossing.
     pub fn frames(&self) -> impl Iterator<Item = &Waiting> {
         self.rows().flatten().chain(self.crossing())
     }
@@ -304,7 +303,7 @@ impl Crossbar {
         self.frames().map(|frame| &frame.queued.packet)
     }
 
-    /// By output and data queue: frames at the inputs that are for it, and their bytes.
+    /// By output and data queue: number of frames at the inputs that are bound for it, and their bytes.
     pub fn bound(&self) -> Vec<(u64, u64)> {
         let mut bound = vec![(0, 0); self.ports * self.queues];
         for frame in self.frames() {
@@ -315,8 +314,7 @@ impl Crossbar {
         bound
     }
 
-    /// What is wrong with the books, in a sentence each: of the inputs, and of what the egress queues
-    /// of the ports have room for.
+    /// Errors of the accounting of the inputs and of the egress queues, one sentence each.
     pub fn audit(&self, ports: &[Port]) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut bytes = vec![0; self.ports];
@@ -330,9 +328,9 @@ impl Crossbar {
             );
         }
         let mut occupied = vec![0; self.occupied.len()];
-        for (port, books) in ports.iter().enumerate() {
-            for (queue, books) in books.queues[..self.queues].iter().enumerate() {
-                let bytes = books.iter().map(|queued| u64::from(queued.packet.bytes)).sum::<u64>();
+        for (port, of) in ports.iter().enumerate() {
+            for (queue, of) in of.queues[..self.queues].iter().enumerate() {
+                let bytes = of.iter().map(|queued| u64::from(queued.packet.bytes)).sum::<u64>();
                 occupied[port * self.queues + queue] += bytes;
             }
         }
@@ -343,7 +341,7 @@ impl Crossbar {
         if occupied != self.occupied {
             wrong.push("the accounting of the crossbar differs from the egress queues".to_owned());
         }
-        // Whatever could cross is crossing, or will be looked at.
+        // If a frame could begin to cross, a matching is scheduled.
         let idle = |output: usize| has(&self.free.outputs, output);
         let could = (0..self.ports).filter(|&output| idle(output)).any(|output| {
             let rooms = self.requests.rooms(output);

@@ -1,6 +1,6 @@
-//! Egress queues behind a crossbar. In the books, such a queue is all that waits for it, at the
-//! inputs and here: its virtual output queues. In order are the packets of one ingress port, of
-//! which none can overtake another; those of different ones cross as they are matched.
+//! Egress queues behind a crossbar. The accounting of such a queue includes the packets at the inputs
+//! that are bound for it (its virtual output queues). Packets of one ingress port stay in order;
+//! those of different ingress ports cross in the order in which they are matched.
 
 use std::collections::VecDeque;
 
@@ -12,9 +12,9 @@ use crate::switch::flow_control::pausing::{Source, source_of};
 /// One egress queue behind a crossbar.
 #[derive(Debug)]
 pub struct Egress {
-    /// By [`Source`]: its packets, those at its input included.
+    /// By [`Source`]: number of packets, including those at the input.
     by_source: Vec<u32>,
-    /// By ingress port: its packets, those at its input included; if order is asked for.
+    /// By ingress port: its packets, including those at the input; `None` if order is not recorded.
     sequences: Option<Vec<Sequence>>,
 }
 
@@ -23,16 +23,16 @@ pub struct Egress {
 struct Sequence {
     /// Their flows, in order.
     flows: VecDeque<FlowId>,
-    /// How many there have been before.
+    /// Number of earlier packets, which have left.
     departed: u64,
 }
 
-/// Where the port is in a number that names a packet.
+/// Position of the port in the number of a packet.
 const PORT_SHIFT: u32 = 48;
 
 impl Egress {
-    /// An empty one in a switch with this many ports; `ordered`: that can tell when the packets of a
-    /// flow have left.
+    /// An empty queue of a switch with this many ports. If `ordered`, it records the order of
+    /// packets, so that it is known when the packets of a flow have left.
     pub fn new(ports: usize, ordered: bool) -> Self {
         Self {
             by_source: vec![0; ports * CLASSES],
@@ -40,7 +40,7 @@ impl Egress {
         }
     }
 
-    /// A packet that is bound for it has come to an input.
+    /// A packet that is bound for this queue has arrived at an input.
     pub fn expect(&mut self, packet: &Packet) {
         self.by_source[source_of(packet).index()] += 1;
         if let Some(sequences) = &mut self.sequences {
@@ -48,7 +48,7 @@ impl Egress {
         }
     }
 
-    /// The first packet of its ingress port that was expected has left the queue, or was dropped at its input.
+    /// The first packet of its ingress port has left the queue, or was dropped at its input.
     pub fn forget(&mut self, packet: &Packet) {
         self.by_source[source_of(packet).index()] -= 1;
         if let Some(sequences) = &mut self.sequences {
@@ -58,14 +58,14 @@ impl Egress {
         }
     }
 
-    /// Those who have packets here or at their input.
+    /// The sources that have packets here or at their input.
     pub fn sources(&self) -> impl Iterator<Item = Source> {
         let all = self.by_source.iter().enumerate().filter(|(_, packets)| **packets > 0);
         all.map(|(index, _)| Source::new(index / CLASSES, index % CLASSES))
     }
 
-    /// A number for [`Egress::has_let_go`] that names the last packet of these flows, which all come
-    /// from one port; 0 if there is none.
+    /// The number of the last packet of these flows, which all have the same ingress port, for
+    /// [`Egress::has_let_go`]; 0 if there is none.
     pub fn last_of(&self, flows: impl Fn(FlowId) -> bool) -> u64 {
         let sequences = self.sequences.iter().flatten().enumerate();
         let find = |(port, sequence): (usize, &Sequence)| {
@@ -75,14 +75,14 @@ impl Egress {
         sequences.filter_map(find).last().unwrap_or(0)
     }
 
-    /// Whether the packet that this number names has left.
+    /// Whether the packet with this number has left.
     pub fn has_let_go(&self, packet: u64) -> bool {
         let (port, count) = (packet >> PORT_SHIFT, packet & ((1 << PORT_SHIFT) - 1));
         let sequences = self.sequences.as_ref().expect("the last packet was requested before");
         sequences[port as usize].departed >= count
     }
 
-    /// Whether the books agree with this many packets here and at inputs.
+    /// Whether the accounting agrees with this number of packets, here and at the inputs.
     pub fn is_consistent(&self, packets: u64) -> bool {
         let by_source: u64 = self.by_source.iter().copied().map(u64::from).sum();
         let in_sequence = |sequences: &Vec<Sequence>| {
@@ -106,7 +106,7 @@ mod tests {
             bytes: 1_086,
             ingress: PortIx(port),
             class: Class(class),
-            lane: 0,
+            physical_queue: 0,
             tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
             indicated: false,
             body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },

@@ -1,10 +1,10 @@
-//! One queue per ingress port and data queue, first in, first out: only its head may cross, so that
-//! a head whose output is taken blocks all frames behind it, also those for free outputs. With
-//! many ports, saturated inputs and uniform destinations 2 - sqrt(2) = 58.6 % of the capacity is left
-//! (Karol, Hluchyj and Morgan, IEEE Transactions on Communications 35(12), 1987).
+//! One FIFO queue per ingress port and data queue. Only its head may cross, so a head whose output is
+//! busy blocks all frames behind it, even those for free outputs (head-of-line blocking). With many
+//! ports, saturated inputs and uniform destinations, throughput is limited to 2 - sqrt(2) = 58.6 %
+//! of the capacity (Karol, Hluchyj and Morgan, IEEE Transactions on Communications 35(12), 1987).
 //!
-//! Outputs choose among the heads for them in turn. The paper chooses at random; of a uniform
-//! destination, whose turn it is says nothing about the next one, and so the throughput is the same.
+//! Outputs serve the heads round robin, where the paper chooses at random. With uniform destinations
+//! the next destination is independent of this choice, so the throughput is the same.
 
 use std::collections::VecDeque;
 
@@ -26,8 +26,8 @@ impl Check for Spec {
     }
 }
 
-// An input requests one output for each data queue: one round is enough unless there are several of these, and
-// what is left to be matched is found out by asking again.
+// An input requests one output per data queue. With one data queue, a single iteration is enough; with
+// several, iterations continue until nothing is left to match.
 impl Fabric for Spec {
     fn lines(&self) -> Option<Lines> {
         Some(self.common())
@@ -39,7 +39,7 @@ impl Fabric for Spec {
     }
 }
 
-/// What waits at the inputs of a switch.
+/// The input queues of a switch.
 #[derive(Debug)]
 struct Inputs {
     /// By input and data queue.
@@ -58,7 +58,7 @@ impl super::Inputs for Inputs {
         head
     }
 
-    /// The next one takes the place of the head among the requests.
+    /// The next frame of the queue replaces the head in the requests.
     fn take(
         &mut self,
         (input, _): (usize, usize),

@@ -1,10 +1,10 @@
-//! iSLIP (McKeown, IEEE/ACM ToN 7(2), 1999): a matching of free inputs to free outputs by requests,
-//! grants and accepts, with a round robin pointer at every output and at every input. A pointer moves
-//! one beyond what it has chosen, and only if the grant is accepted, and only in the first iteration:
-//! so pointers of outputs drift apart, and no request waits for ever.
+//! iSLIP (McKeown, IEEE/ACM ToN 7(2), 1999): matches free inputs to free outputs by requests, grants
+//! and accepts, with a round-robin pointer at every output and every input. A pointer moves to one
+//! beyond the chosen port, but only if the grant is accepted in the first iteration. This
+//! desynchronizes the pointers of outputs, and prevents starvation.
 //!
-//! If queues have strict priority, a grant goes to a request of the lowest-numbered queue there is,
-//! and so does an acceptance (the paper's prioritized form, with one pointer for all levels).
+//! With strict priority, outputs grant and inputs accept the lowest-numbered queue (the paper's
+//! prioritized form, with one pointer for all levels).
 
 use super::requests::{Requests, Words, all, has, insert, next, remove, words};
 
@@ -26,15 +26,15 @@ impl Free {
 pub(super) struct Islip {
     ports: usize,
     words: usize,
-    /// By output: the input that has precedence.
+    /// By output: the input at its pointer.
     grant: Vec<u16>,
-    /// By input: the output that has precedence.
+    /// By input: the output at its pointer.
     accept: Vec<u16>,
-    /// By input and word: the outputs that have granted. Empty between calls.
+    /// By input and word: the outputs that have granted its request. Empty between calls.
     granted: Words,
     /// The inputs that have a grant. Empty between calls.
     chosen: Words,
-    /// By output that has granted: the queue, if that counts.
+    /// By output that has granted: the queue, with strict priority.
     level: Vec<u8>,
 }
 
@@ -53,8 +53,8 @@ impl Islip {
         }
     }
 
-    /// Matches free inputs to free outputs, which are not free then, and appends the pairs. Whether
-    /// nothing is left to be matched; if not, more iterations would find more.
+    /// Matches free inputs to free outputs, removes them from `free`, and appends the pairs. Returns
+    /// whether the matching is maximal; if not, more iterations would find more pairs.
     pub fn run(
         &mut self,
         requests: &Requests,
@@ -71,7 +71,7 @@ impl Islip {
         false
     }
 
-    /// Every free output grants one request. Whether there is any.
+    /// Every free output grants one request. Returns whether there is a grant.
     fn grant(&mut self, requests: &Requests, free: &Free) -> bool {
         let mut any = false;
         for word in 0..self.words {
@@ -137,14 +137,14 @@ impl Islip {
         }
     }
 
-    /// By output and by input: who has precedence.
+    /// The pointers of outputs and of inputs.
     #[cfg(test)]
     pub fn pointers(&self) -> (&[u16], &[u16]) {
         (&self.grant, &self.accept)
     }
 }
 
-/// Of the outputs in the set, those remain whose level is the lowest.
+/// Keeps the outputs of the set with the lowest level.
 fn keep_first_level(set: &mut [u64], level: &[u8]) {
     let members = (0..level.len()).filter(|&output| has(set, output));
     let lowest = members.map(|output| level[output]).min();

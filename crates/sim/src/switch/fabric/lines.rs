@@ -22,20 +22,22 @@ macro_rules! with_lines {
         #[serde(default, deny_unknown_fields)]
         pub struct $name {
             $($(#[$field_meta])* pub $field: $type,)*
-            /// How many times as fast as the fastest port of the switch each line of the crossbar is, at
-            /// least 1. Default 1 (Karol, Hluchyj and Morgan 1987, McKeown 1999: pure input
+            /// How many times as fast as the fastest port of the switch each line of the crossbar
+            /// is, at least 1. Default 1 (Karol, Hluchyj and Morgan 1987, McKeown 1999: pure input
             /// queueing).
             pub speedup: f64,
-            /// What crosses in a slot: a frame takes as many slots as it has cells of this size, the last
-            /// one padded. Default 64B (Cisco 12000, McKeown 1999).
+            /// What crosses in a slot: a frame takes as many slots as it has cells of this size,
+            /// the last one padded. Default 64B (Cisco 12000, McKeown 1999).
             pub cell: floodway_model::Bytes,
-            /// The most bytes in an egress queue, those included that are crossing: as long as the longest
-            /// frame would not fit, nothing begins to cross to it. Default: two of the longest frames
-            /// times the speedup rounded up, so that one waits for the wire while the next crosses.
+            /// The most bytes in an egress queue, those included that are crossing: as long as the
+            /// longest frame would not fit, nothing begins to cross to it. Default: two of the
+            /// longest frames times the speedup rounded up, so that one waits for the wire while
+            /// the next crosses.
             pub egress_queue: Option<floodway_model::Bytes>,
-            /// Where queue management, Congestion Isolation, QCN, source flow control, in-band telemetry
-            /// and the `least_loaded` choice of a path look for congestion. PFC, PAUSE and the limits of
-            /// memory always count what waits on both sides. Default `virtual_output`.
+            /// Where queue management, Congestion Isolation, QCN, source flow control, in-band
+            /// telemetry and the `least_loaded` choice of a path look for congestion. PFC, PAUSE
+            /// and the limits of memory always count what waits on both sides. Default
+            /// `virtual_output`.
             pub congestion_at: $crate::switch::fabric::CongestionAt,
         }
 
@@ -52,7 +54,7 @@ macro_rules! with_lines {
         }
 
         impl $name {
-            /// What all crossbars have.
+            /// The parameters that all crossbars have.
             pub(super) fn common(&self) -> $crate::switch::fabric::Lines {
                 let Self { speedup, cell, egress_queue, congestion_at, .. } = *self;
                 $crate::switch::fabric::Lines { speedup, cell, egress_queue, congestion_at }
@@ -62,7 +64,7 @@ macro_rules! with_lines {
 }
 pub(super) use with_lines;
 
-/// What all crossbars have.
+/// The parameters that all crossbars have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lines {
     /// How many times as fast as the fastest port.

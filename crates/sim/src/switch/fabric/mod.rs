@@ -1,10 +1,10 @@
-//! What is between the ports of a switch: nothing, or a crossbar with queues at its inputs.
+//! The switching fabric: output queueing, or a crossbar with input queues.
 //!
 //! A crossbar moves whole frames (packet mode; Marsan, Bianco, Giaccone, Leonardi and Neri, IEEE/ACM
-//! ToN 10(5), 2002) at the boundaries of slots: free inputs are matched to free outputs, and a
-//! matched pair is busy for as many slots as the frame has cells. Then the frame joins its egress
-//! queue. With a speedup above 1 frames wait on both sides (combined input and output queueing).
-//! Feedback and notifications, few and small, do not cross it.
+//! ToN 10(5), 2002). At the boundaries of slots, free inputs are matched to free outputs. A matched
+//! pair is busy for one slot per cell of the frame, after which the frame joins its egress queue. With
+//! a speedup above 1, frames are queued on both sides (combined input and output queueing). Feedback
+//! and notifications bypass the crossbar, because they are few and small.
 
 mod check;
 mod clock;
@@ -64,40 +64,40 @@ pub enum CongestionAt {
     Egress,
 }
 
-/// Parameters of what is between the ports. One that implements nothing has nothing there.
+/// Parameters of a switching fabric. The defaults are those of a switch without a crossbar.
 pub trait Fabric {
-    /// What its crossbar has in common with all others; `None` if it has no crossbar.
+    /// The parameters that all crossbars have; `None` without a crossbar.
     fn lines(&self) -> Option<Lines> {
         None
     }
 
-    /// The empty queues at the inputs of its crossbar, for this many ports with this many data queues each.
+    /// Empty input queues of its crossbar, for this many ports with this many data queues each.
     fn inputs(&self, _ports: usize, _queues: usize) -> Option<Box<dyn Inputs>> {
         None
     }
 
-    /// How many times requests, grants and accepts go round in a slot. Where an input requests few
-    /// outputs at a time, it ends by itself.
+    /// Maximum number of iterations of requests, grants and accepts in a slot. The matching also
+    /// ends when an iteration adds nothing.
     fn iterations(&self) -> u32 {
         u32::MAX
     }
 
-    /// Queues of each input and data queue that take memory even if they are empty.
+    /// Number of input queues per ingress port and data queue, for the estimate of memory.
     fn queues_per_input(&self, _ports: u64) -> u64 {
         0
     }
 }
 
-/// The queues at the inputs of a crossbar. They set the requests: an input requests an output and a data queue
+/// The input queues of a crossbar. They set the requests: an input requests a data queue of an output
 /// while it has a frame for it that may cross next.
 pub trait Inputs: Debug + Send {
-    /// Appends a frame. Whether it may cross next.
+    /// Appends a frame. Returns whether it may cross next.
     fn push(&mut self, input: usize, frame: Waiting, requests: &mut Requests) -> bool;
 
-    /// Takes the next frame from an input to a data queue of an output, which was requested.
+    /// Removes the next frame from an input to a data queue of an output, which was requested.
     fn take(&mut self, pair: (usize, usize), queue: usize, requests: &mut Requests) -> Waiting;
 
-    /// Appends to `taken` all frames from an input to a data queue of an output.
+    /// Moves all frames from an input to a data queue of an output to `taken`.
     fn take_bound(
         &mut self,
         pair: (usize, usize),
@@ -106,6 +106,6 @@ pub trait Inputs: Debug + Send {
         taken: &mut Vec<Waiting>,
     );
 
-    /// All queues. Each is in the order in which its frames cross.
+    /// All queues, each in the order in which its frames cross.
     fn rows(&self) -> &[VecDeque<Waiting>];
 }

@@ -1,5 +1,5 @@
-//! Nothing between the ports: memory that is as fast as all ports together (Karol, Hluchyj and
-//! Morgan, IEEE Transactions on Communications 35(12), 1987: output queueing).
+//! Output queueing: the fabric is as fast as all ports together (Karol, Hluchyj and Morgan, IEEE
+//! Transactions on Communications 35(12), 1987: output queueing).
 
 use floodway_model::check::Check;
 use schemars::JsonSchema;

@@ -1,5 +1,5 @@
-//! Who wants to send where: for every output and data queue the inputs that have a frame which may
-//! cross to it.
+//! Requests of a crossbar: for every output and data queue, the inputs with a frame that may cross to
+//! it.
 
 /// One bit per port, in words of 64.
 pub(super) type Words = Vec<u64>;
@@ -40,21 +40,21 @@ pub(super) fn next(words: usize, start: usize, word: impl Fn(usize) -> u64) -> O
         .or_else(|| masked(first, !from))
 }
 
-/// The requests of all inputs of a switch, and for which queues outputs have room.
+/// The requests of all inputs of a switch, and the egress queues with room.
 #[derive(Debug)]
 pub struct Requests {
     /// By output, data queue and word.
     bits: Words,
-    /// By output: bit q says that there is room in its queue q.
+    /// By output: bit q is set if its queue q has room.
     rooms: Vec<u8>,
     queues: usize,
     words: usize,
-    /// Whether a queue with a lower number goes before others.
+    /// Whether queues with lower numbers have strict priority.
     pub strict: bool,
 }
 
 impl Requests {
-    /// None, and room everywhere.
+    /// No requests, and room in all queues.
     pub fn new(ports: usize, queues: usize, strict: bool) -> Self {
         let words = words(ports);
         let rooms = vec![u8::MAX >> (8 - queues); ports];
@@ -66,7 +66,7 @@ impl Requests {
         first..first + self.words
     }
 
-    /// The inputs that have a frame for this queue of this output.
+    /// The inputs with a frame for this queue of this output.
     pub fn of(&self, output: usize, queue: usize) -> &[u64] {
         &self.bits[self.row(output, queue)]
     }
@@ -81,18 +81,18 @@ impl Requests {
         remove(&mut self.bits[row], input);
     }
 
-    /// Bits of the queues of an output in which there is room.
+    /// Bit mask of the queues of an output with room.
     pub fn rooms(&self, output: usize) -> u8 {
         self.rooms[output]
     }
 
-    /// Says whether there is room in a queue.
+    /// Sets whether a queue has room.
     pub fn set_room(&mut self, output: usize, queue: usize, room: bool) {
         let rooms = &mut self.rooms[output];
         *rooms = *rooms & !(1 << queue) | u8::from(room) << queue;
     }
 
-    /// Bits of the queues of which `input` may send a frame to `output` now.
+    /// Bit mask of the queues for which `input` may send a frame to `output` now.
     pub fn between(&self, input: usize, output: usize) -> u8 {
         let has = |&queue: &usize| has(self.of(output, queue), input);
         let wanted = (0..self.queues).filter(has).fold(0, |set, queue| set | 1 << queue);

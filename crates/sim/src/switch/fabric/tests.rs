@@ -150,7 +150,7 @@ impl Bench {
             bytes: 64,
             ingress: PortIx(input as u16),
             class: Class(0),
-            lane: 0,
+            physical_queue: 0,
             tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
             indicated: false,
             body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },

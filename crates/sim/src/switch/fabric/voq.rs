@@ -1,6 +1,6 @@
 //! Virtual output queues: at every ingress port one queue for each egress port and data queue, so
-//! that no frame blocks one for another output. Which inputs send to which outputs is found by
-//! iSLIP (McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM ToN 7(2),
+//! that no frame blocks one for another output. Inputs are matched to outputs by iSLIP (McKeown,
+//! "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM ToN 7(2),
 //! 1999), which carries 100 % of uniform traffic.
 
 use std::collections::VecDeque;
@@ -48,7 +48,7 @@ impl Fabric for Spec {
     }
 }
 
-/// What waits at the inputs of a switch.
+/// The input queues of a switch.
 #[derive(Debug)]
 struct Inputs {
     /// By input, output and data queue.

@@ -214,7 +214,8 @@ impl Switch {
         let Body::Data { psn, sent_at, .. } = packet.body else { return None };
         let trimming = self.trimming.as_mut()?;
         let body = Body::Trimmed { psn, sent_at };
-        let mut header = Packet { bytes: trimming.spec.header(), lane: 0, body, ..*packet };
+        let mut header =
+            Packet { bytes: trimming.spec.header(), physical_queue: 0, body, ..*packet };
         trimming.trimmed += 1;
         let marks = trimming.spec.mark || verdict == Verdict::Congested;
         if marks && packet.ecn().is_capable() {
@@ -226,9 +227,7 @@ impl Switch {
         let (aqm, mut view) = self.aqm(egress, now);
         aqm.on_overflow(queue, packet, &mut view);
         // Telemetry that switches wrote into the packet is cut off with the payload.
-        if let Some(telemetry) = &self.ports[egress].telemetry {
-            telemetry.free(packet);
-        }
+        context.free_telemetry(packet);
         Some(header)
     }
 }

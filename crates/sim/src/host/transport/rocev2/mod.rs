@@ -5,6 +5,7 @@
 mod receiver;
 pub mod recovery;
 mod sender;
+mod sides;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Full, Network, Transport};
 use crate::host::congestion::{self, Needs};
-pub use receiver::{Arrived, Receiver};
+pub use receiver::Receiver;
 pub use sender::Sender;
 
 /// Parameters of RoCEv2.

@@ -4,6 +4,7 @@ use floodway_model::{Duration, FlowSpec, Instant};
 
 use super::Spec;
 use super::recovery;
+use crate::host::transport::Arrived;
 use crate::host::transport::numbers::Numbers;
 
 /// The receiving side of one message.
@@ -19,17 +20,6 @@ pub struct Receiver {
     last_cnp: Option<Instant>,
     /// With go-back-N: the packet last requested again, and the time of the request.
     asked: Option<(u32, Instant)>,
-}
-
-/// Results of the arrival of a data packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Arrived {
-    /// Whether the packet completes the message.
-    pub completes: bool,
-    /// Acknowledge everything before this packet.
-    pub acknowledge: Option<u32>,
-    /// Send a NAK: this packet is missing, and the one that has just arrived is not.
-    pub missing: Option<u32>,
 }
 
 impl Receiver {

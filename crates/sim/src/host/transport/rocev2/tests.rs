@@ -6,8 +6,9 @@ use floodway_model::{Body, Bytes, Duration, Echo, FlowSpec, Instant, NodeId, Rat
 use proptest::prelude::*;
 
 use super::recovery::{self, go_back_n, selective_repeat};
-use super::{Arrived, Receiver, Sender, Spec};
+use super::{Receiver, Sender, Spec};
 use crate::host::congestion;
+use crate::host::transport::Arrived;
 use crate::host::transport::Frame;
 
 fn pair(bytes: u64, spec: &Spec) -> (Sender, Receiver) {

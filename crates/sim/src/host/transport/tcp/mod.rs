@@ -32,6 +32,7 @@ mod rtt;
 mod sack;
 mod scoreboard;
 mod sender;
+mod sides;
 mod spec;
 mod supply;
 #[cfg(test)]
@@ -47,6 +48,7 @@ pub use idle::IdleRestart;
 pub use loss::LossDetection;
 pub use receiver::{Arrived, Receiver, Reply, Segment};
 pub use sender::{Sender, Sent};
+pub use sides::rules;
 pub use spec::Spec;
 pub use supply::Supply;
 

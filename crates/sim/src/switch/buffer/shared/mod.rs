@@ -1,13 +1,12 @@
-//! One memory with two books for the same bytes, each with a pool that is shared by dynamic
-//! thresholds: at the ingress by (port, class), at the egress by (port, queue). Above its threshold
-//! in the ingress book, a lossless class has headroom.
+//! A shared buffer. The same bytes are counted at the ingress, by (port, class), and at the egress, by
+//! (port, queue), each with a pool that is shared by dynamic thresholds. Above its ingress threshold,
+//! a lossless class has headroom.
 //!
-//! Headroom is an account of its own, and what leaves is taken from it first: the frames that it is
-//! for may come as soon as the neighbour was allowed to go on, so it has to be empty by then; and
-//! switch models agree on it (the HPCC authors' simulator, `SwitchMmu`). Bytes in it are in the
-//! egress book like all others.
+//! Headroom is accounted separately. A departing frame is taken from the headroom first, so that the
+//! headroom is empty when the neighbor resumes and may need it again. The HPCC authors' simulator
+//! does the same (`SwitchMmu`). The egress accounting counts bytes in the headroom like all others.
 
-mod book;
+mod accounting;
 mod spec;
 
 use floodway_model::Rate;
@@ -19,19 +18,19 @@ use crate::switch::QueueSpec;
 use crate::switch::check::{CheckBeside, Facts};
 use crate::switch::flow_control::pausing::Source;
 use crate::switch::port::DropReason;
-use book::Book;
+use accounting::Accounting;
 pub use spec::{OfRate, OfSwitches, Pool, Spec};
 
-/// What is kept beside the bytes that sources and queues hold.
+/// State of the pools.
 #[derive(Debug)]
 pub struct State {
-    ingress: Option<Book>,
-    egress: Option<Book>,
+    ingress: Option<Accounting>,
+    egress: Option<Accounting>,
     /// By source: bytes in its headroom.
     headroom: Vec<u64>,
-    /// By port: what it may hold in the ingress book and in its headroom.
+    /// By port: its share of the ingress pool, and its headroom.
     shares: Vec<PortShare>,
-    /// The same for all queues in the egress book.
+    /// The share of every queue of the egress pool.
     egress_alpha: Option<f64>,
     /// Bit c: class c is lossless.
     lossless: u8,
@@ -68,8 +67,8 @@ impl Sharing for State {
             headroom: spec.headroom_at(rate).0,
         };
         Self {
-            ingress: spec.ingress.as_ref().map(Book::new),
-            egress: spec.egress.as_ref().map(Book::new),
+            ingress: spec.ingress.as_ref().map(Accounting::new),
+            egress: spec.egress.as_ref().map(Accounting::new),
             headroom: vec![0; rates.len() * CLASSES],
             shares: rates.iter().map(share).collect(),
             egress_alpha: spec.egress.as_ref().and_then(|pool| pool.alpha),
@@ -115,7 +114,7 @@ impl Sharing for State {
     #[inline(never)]
     fn share(&self, source: Source, held: u64) -> Share {
         let alpha = self.shares[source.port()].alpha;
-        let threshold = self.ingress.as_ref().map_or(f64::INFINITY, |book| book.threshold(alpha));
+        let threshold = self.ingress.as_ref().map_or(f64::INFINITY, |pool| pool.threshold(alpha));
         Share { held, in_headroom: self.headroom[source.index()], threshold }
     }
 
@@ -126,16 +125,17 @@ impl Sharing for State {
             return;
         }
         let beside = held.iter().zip(&self.headroom).map(|(held, headroom)| held - headroom);
-        let mut check = |book: &Option<Book>, name, holdings: &mut dyn Iterator<Item = u64>| {
-            wrong.extend(book.as_ref().and_then(|book| book.audit(name, holdings)));
-        };
+        let mut check =
+            |pool: &Option<Accounting>, name, holdings: &mut dyn Iterator<Item = u64>| {
+                wrong.extend(pool.as_ref().and_then(|pool| pool.audit(name, holdings)));
+            };
         check(&self.ingress, "ingress", &mut { beside });
         check(&self.egress, "egress", &mut { backlogs });
     }
 }
 
 impl State {
-    /// `held` is what the source has, headroom included, and `backlog` what the queue has.
+    /// The source holds `held` bytes, including headroom, and the queue holds `backlog` bytes.
     #[inline(never)]
     fn accepts(
         &self,

@@ -6,20 +6,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, NodeId, Packet};
 
-use super::{Bfc, Lanes};
+use super::{Bfc, PhysicalQueues};
 use crate::host::Host;
 use crate::switch::Switch;
 use crate::switch::flow_control::pausing::{Source, source_of};
 
-/// A physical queue at its sending end: node, port, class, lane.
+/// A physical queue at its sending end: node, port, class, physical queue.
 type End = (NodeId, usize, u8, u8);
 
 /// Inconsistencies at the end of a run, one sentence each.
 pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -> Vec<String> {
     let mut wrong = Vec::new();
     let (mut told, mut obeyed) = (BTreeSet::<End>::new(), BTreeSet::<End>::new());
-    // While the latest frame about a lane is queued or on the wire, its receiver does not obey it
-    // yet.
+    // While the latest frame about a physical queue is queued or on the wire, its receiver does not
+    // obey it yet.
     let mut unsettled: BTreeSet<End> = in_flight
         .iter()
         .filter_map(|frame| subject(frame, frame.dst, frame.ingress.index()))
@@ -37,20 +37,21 @@ pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -
             unsettled.extend(port.link_control().filter_map(about));
             for class in 0..CLASSES {
                 let source = Source::new(number, class);
-                for (lane, &count) in bfc.counts(source).iter().enumerate() {
-                    let lane = lane as u8;
-                    if count != counted.remove(&(source, lane)).unwrap_or(0) {
+                for (physical_queue, &count) in bfc.counts(source).iter().enumerate() {
+                    let physical_queue = physical_queue as u8;
+                    if count != counted.remove(&(source, physical_queue)).unwrap_or(0) {
                         wrong.push(format!("{}: a pause counter is wrong", switch.id()));
                     }
                     if count > 0 {
-                        told.insert((link.peer, peer, class as u8, lane));
+                        told.insert((link.peer, peer, class as u8, physical_queue));
                     }
                 }
             }
             for (class, queue) in port.queues.iter().enumerate() {
-                let paused =
-                    queue.discipline::<Lanes>().map(|lanes| lanes.paused().queues().iter());
-                let end = |lane| (switch.id(), number, class as u8, lane);
+                let paused = queue
+                    .discipline::<PhysicalQueues>()
+                    .map(|physical_queues| physical_queues.paused().queues().iter());
+                let end = |physical_queue| (switch.id(), number, class as u8, physical_queue);
                 obeyed.extend(paused.into_iter().flatten().map(end));
             }
         }
@@ -59,8 +60,9 @@ pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -
         }
     }
     for host in hosts {
-        let paused = host.nic.lanes.iter().flat_map(|lanes| lanes.paused());
-        obeyed.extend(paused.map(|(class, lane)| (host.id(), 0, class, lane)));
+        let paused =
+            host.nic.physical_queues.iter().flat_map(|physical_queues| physical_queues.paused());
+        obeyed.extend(paused.map(|(class, physical_queue)| (host.id(), 0, class, physical_queue)));
     }
     let differ = told.symmetric_difference(&obeyed).filter(|end| !unsettled.contains(end)).count();
     if differ > 0 {
@@ -71,25 +73,31 @@ pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -
     wrong
 }
 
-/// Ingress port, class and upstream lane of each packet that is counted there as a reason to pause.
+/// Ingress port, class and upstream physical queue of each packet that is counted there as a reason
+/// to pause.
 fn waiting(switch: &Switch, bfc: &Bfc) -> Vec<(Source, u8)> {
     let mut counted = Vec::new();
     for (egress, port) in switch.ports.iter().enumerate() {
         for (queue, books) in port.queues.iter().enumerate() {
-            let Some(lanes) = books.discipline::<Lanes>() else { continue };
-            for (lane, came) in bfc.waiting(egress, queue).enumerate() {
-                let of_packet = lanes.packets(lane).map(|queued| source_of(&queued.packet));
-                counted.extend(of_packet.zip(came).filter_map(|(of, lane)| Some((of, lane?))));
+            let Some(physical_queues) = books.discipline::<PhysicalQueues>() else { continue };
+            for (physical_queue, came) in bfc.waiting(egress, queue).enumerate() {
+                let of_packet =
+                    physical_queues.packets(physical_queue).map(|queued| source_of(&queued.packet));
+                counted.extend(
+                    of_packet
+                        .zip(came)
+                        .filter_map(|(of, physical_queue)| Some((of, physical_queue?))),
+                );
             }
         }
     }
     counted
 }
 
-/// The lane that a frame to this node and port is about.
+/// The physical queue that a frame to this node and port is about.
 fn subject(frame: &Packet, node: NodeId, port: usize) -> Option<End> {
     match frame.body {
-        Body::Bfc { class, lane, .. } => Some((node, port, class, lane)),
+        Body::Bfc { class, physical_queue, .. } => Some((node, port, class, physical_queue)),
         _ => None,
     }
 }

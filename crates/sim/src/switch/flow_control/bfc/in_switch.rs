@@ -7,7 +7,7 @@ use std::sync::Arc;
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, Duration, Packet, Rate};
 
-use super::{Lanes, Spec};
+use super::{PhysicalQueues, Spec};
 use crate::metric::Tally;
 use crate::switch::discipline::Discipline;
 use crate::switch::flow_control::pausing::{Source, source_of};
@@ -22,13 +22,13 @@ pub struct Bfc {
     spec: Spec,
     /// By port: hop round-trip time to the neighbor there, for the pause threshold.
     hops: Vec<Duration>,
-    /// By ingress port: how long a flow keeps its lane after a packet from there has left.
+    /// By ingress port: how long a flow keeps its physical queue after a packet from there has left.
     keeps: Arc<[Duration]>,
-    /// By ingress port and class, then by upstream lane: the number of queued packets that keep
-    /// this lane paused.
+    /// By ingress port and class, then by upstream physical queue: the number of queued packets
+    /// that keep this physical queue paused.
     counts: Vec<Vec<u32>>,
-    /// By egress port and class, then by local lane: the origin of each queued packet, in queue
-    /// order.
+    /// By egress port and class, then by local physical queue: the origin of each queued packet, in
+    /// queue order.
     waiting: Vec<Vec<VecDeque<Came>>>,
     /// Pauses sent.
     pub pauses: u64,
@@ -39,9 +39,9 @@ pub struct Bfc {
 /// The origin of a queued packet.
 #[derive(Clone, Copy, Debug)]
 struct Came {
-    /// The lane from which the neighbor sent it.
-    lane: u8,
-    /// Whether it is counted as a reason to pause that lane.
+    /// The physical queue from which the neighbor sent it.
+    physical_queue: u8,
+    /// Whether it is counted as a reason to pause that physical queue.
     counted: bool,
 }
 
@@ -61,8 +61,8 @@ impl Bfc {
         }
     }
 
-    /// Whether a packet that finds `depth` bytes in its lane is a reason to pause: whether the
-    /// depth exceeds [`Spec::threshold`], computed without division.
+    /// Whether a packet that finds `depth` bytes in its physical queue is a reason to pause:
+    /// whether the depth exceeds [`Spec::threshold`], computed without division.
     #[inline]
     pub fn exceeds(&self, depth: u64, active: u32, packet: &Packet, rate: Rate) -> bool {
         let reach = self.hops[packet.ingress.index()] + self.spec.tau;
@@ -71,48 +71,51 @@ impl Bfc {
         whole > sent
     }
 
-    /// Counts a packet as a reason to pause a lane of `source`. Returns whether the lane must be
-    /// paused now.
-    pub fn count_against(&mut self, source: Source, lane: u8) -> bool {
-        let (counts, lane) = (&mut self.counts[source.index()], usize::from(lane));
-        if counts.len() <= lane {
-            counts.resize(lane + 1, 0);
+    /// Counts a packet as a reason to pause a physical queue of `source`. Returns whether the
+    /// physical queue must be paused now.
+    pub fn count_against(&mut self, source: Source, physical_queue: u8) -> bool {
+        let (counts, physical_queue) =
+            (&mut self.counts[source.index()], usize::from(physical_queue));
+        if counts.len() <= physical_queue {
+            counts.resize(physical_queue + 1, 0);
         }
-        counts[lane] += 1;
-        let stops = counts[lane] == 1;
+        counts[physical_queue] += 1;
+        let stops = counts[physical_queue] == 1;
         self.pauses += u64::from(stops);
         stops
     }
 
-    /// Uncounts such a packet, which has left. Returns whether the lane must be resumed now.
-    pub fn uncount(&mut self, source: Source, lane: u8) -> bool {
-        let count = &mut self.counts[source.index()][usize::from(lane)];
+    /// Uncounts such a packet, which has left. Returns whether the physical queue must be resumed now.
+    pub fn uncount(&mut self, source: Source, physical_queue: u8) -> bool {
+        let count = &mut self.counts[source.index()][usize::from(physical_queue)];
         *count -= 1;
         let goes_on = *count == 0;
         self.resumes += u64::from(goes_on);
         goes_on
     }
 
-    /// By lane of a source: the number of packets that keep it paused.
+    /// By physical queue of a source: the number of packets that keep it paused.
     pub fn counts(&self, source: Source) -> &[u32] {
         &self.counts[source.index()]
     }
 
-    /// By lane of a data queue: for each queued packet, in order, the upstream lane that it keeps
-    /// paused, if any.
+    /// By physical queue of a data queue: for each queued packet, in order, the upstream physical
+    /// queue that it keeps paused, if any.
     pub fn waiting(
         &self,
         egress: usize,
         queue: usize,
     ) -> impl Iterator<Item = impl ExactSizeIterator<Item = Option<u8>>> {
-        let lanes = self.waiting[egress * CLASSES + queue].iter();
-        lanes.map(|lane| lane.iter().map(|came| came.counted.then_some(came.lane)))
+        let physical_queues = self.waiting[egress * CLASSES + queue].iter();
+        physical_queues.map(|physical_queue| {
+            physical_queue.iter().map(|came| came.counted.then_some(came.physical_queue))
+        })
     }
 }
 
-/// A frame that pauses or resumes a lane of a neighbor.
-fn tell(source: Source, lane: u8, stop: bool) -> Action {
-    let body = Body::Bfc { class: source.class() as u8, lane, stop };
+/// A frame that pauses or resumes a physical queue of a neighbor.
+fn tell(source: Source, physical_queue: u8, stop: bool) -> Action {
+    let body = Body::Bfc { class: source.class() as u8, physical_queue, stop };
     Action::SendLinkControl { port: source.port(), body }
 }
 
@@ -130,7 +133,7 @@ impl Mechanism for Bfc {
         queue: usize,
     ) -> Option<Box<dyn Discipline>> {
         let link = &site.ports[port].link;
-        Some(Box::new(Lanes::new(&self.spec, queue as u8, link, Arc::clone(&self.keeps))))
+        Some(Box::new(PhysicalQueues::new(&self.spec, queue as u8, link, Arc::clone(&self.keeps))))
     }
 
     fn wants(&self) -> Events {
@@ -140,35 +143,37 @@ impl Mechanism for Bfc {
     fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
         let Joined { egress, queue, packet, .. } = *joined;
         let port = &view.ports[egress];
-        let lanes = |queue: usize| port.queues[queue].discipline::<Lanes>();
-        let all = (0..port.queues.len()).filter_map(lanes);
-        let active: u32 = all.map(Lanes::active).sum();
-        let of_class = lanes(queue).expect("every data queue has physical queues");
-        let lane = of_class.lane(packet.flow);
+        let physical_queues = |queue: usize| port.queues[queue].discipline::<PhysicalQueues>();
+        let all = (0..port.queues.len()).filter_map(physical_queues);
+        let active: u32 = all.map(PhysicalQueues::active).sum();
+        let of_class = physical_queues(queue).expect("every data queue has physical queues");
+        let physical_queue = of_class.physical_queue(packet.flow);
         // The backlog that the packet found, without itself.
-        let depth = of_class.depth(lane) - u64::from(packet.bytes);
-        let alone = depth == 0 && !of_class.paused().has(lane);
+        let depth = of_class.depth(physical_queue) - u64::from(packet.bytes);
+        let alone = depth == 0 && !of_class.paused().has(physical_queue);
         let rate = port.tx.link().rate;
         let counted = self.exceeds(depth, active - u32::from(alone), packet, rate);
 
         let waiting = &mut self.waiting[egress * CLASSES + queue];
-        if waiting.len() <= usize::from(lane) {
-            waiting.resize_with(usize::from(lane) + 1, VecDeque::new);
+        if waiting.len() <= usize::from(physical_queue) {
+            waiting.resize_with(usize::from(physical_queue) + 1, VecDeque::new);
         }
-        waiting[usize::from(lane)].push_back(Came { lane: packet.lane, counted });
+        waiting[usize::from(physical_queue)]
+            .push_back(Came { physical_queue: packet.physical_queue, counted });
         let source = source_of(packet);
-        if counted && self.count_against(source, packet.lane) {
-            actions.push(tell(source, packet.lane, true));
+        if counted && self.count_against(source, packet.physical_queue) {
+            actions.push(tell(source, packet.physical_queue, true));
         }
     }
 
     fn on_left(&mut self, left: &Left<'_>, _: &View<'_>, actions: &mut Actions) {
         let Left { egress, queue, packet } = *left;
-        let lane = &mut self.waiting[egress * CLASSES + queue][usize::from(packet.lane)];
-        let came = lane.pop_front().expect("it has joined");
+        let physical_queue =
+            &mut self.waiting[egress * CLASSES + queue][usize::from(packet.physical_queue)];
+        let came = physical_queue.pop_front().expect("it has joined");
         let source = source_of(packet);
-        if came.counted && self.uncount(source, came.lane) {
-            actions.push(tell(source, came.lane, false));
+        if came.counted && self.uncount(source, came.physical_queue) {
+            actions.push(tell(source, came.physical_queue, false));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Backpressure Flow Control (BFC; Goyal, Shah, Zhao, Nikolaidis, Alizadeh, Anderson, NSDI 2022):
 //! hop-by-hop flow control, nearly per flow.
 //!
-//! Every data queue of a port consists of physical queues ([`Lanes`]). A flow without queued
+//! Every data queue of a port consists of physical queues ([`PhysicalQueues`]). A flow without queued
 //! packets is assigned an empty physical queue if there is one, otherwise a random one, and keeps
 //! it for some hop round-trip times after its last packet has left. The pause threshold is what a
 //! physical queue, with its share of the port, sends in one hop round-trip time plus `tau`. A
@@ -17,8 +17,8 @@
 mod audit;
 mod bits;
 mod in_switch;
-mod lanes;
 mod paused;
+mod physical_queues;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -26,6 +26,6 @@ mod tests;
 pub(crate) use audit::audit;
 pub use bits::Bits;
 pub use in_switch::Bfc;
-pub use lanes::Lanes;
 pub use paused::Paused;
+pub use physical_queues::PhysicalQueues;
 pub use spec::Spec;

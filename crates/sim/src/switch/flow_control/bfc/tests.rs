@@ -39,7 +39,7 @@ fn packet(flow: u32, bytes: u16) -> Queued {
 }
 
 struct Harness {
-    lanes: Lanes,
+    physical_queues: PhysicalQueues,
     rng: Stream,
 }
 
@@ -47,93 +47,97 @@ impl Harness {
     fn new(queues: u8) -> Self {
         let spec = Spec { queues, ..Spec::default() };
         Self {
-            lanes: Lanes::new(&spec, 0, &link(), [Duration::ZERO].into()),
+            physical_queues: PhysicalQueues::new(&spec, 0, &link(), [Duration::ZERO].into()),
             rng: Stream::named(1, "lanes"),
         }
     }
 
-    fn lane_of(&mut self, flow: u32, now: u64) -> u8 {
-        self.lanes.lane_of(FlowId(flow), Instant(now), &mut self.rng)
+    fn assign(&mut self, flow: u32, now: u64) -> u8 {
+        self.physical_queues.assign(FlowId(flow), Instant(now), &mut self.rng)
     }
 
     fn push(&mut self, flow: u32, bytes: u16, now: u64) -> u8 {
-        self.lanes.push(packet(flow, bytes), Instant(now), &mut self.rng);
-        assert!(self.lanes.is_consistent());
-        self.lanes.lane(FlowId(flow))
+        self.physical_queues.push(packet(flow, bytes), Instant(now), &mut self.rng);
+        assert!(self.physical_queues.is_consistent());
+        self.physical_queues.physical_queue(FlowId(flow))
     }
 
-    /// Sends a packet and returns its flow, which keeps its lane until `until`.
+    /// Sends a packet and returns its flow, which keeps its physical queue until `until`.
     fn pop(&mut self, until: u64) -> Option<u32> {
-        let flow = self.lanes.pop()?.packet.flow;
-        self.lanes.keep(flow, Instant(until));
-        assert!(self.lanes.is_consistent());
+        let flow = self.physical_queues.pop()?.packet.flow;
+        self.physical_queues.keep(flow, Instant(until));
+        assert!(self.physical_queues.is_consistent());
         Some(flow.0)
     }
 }
 
 #[test]
-fn a_flow_has_a_lane_of_its_own_while_there_is_one() {
+fn a_flow_has_a_physical_queue_of_its_own_while_there_is_one() {
     let mut port = Harness::new(3);
-    let lanes: Vec<u8> = (0..3).map(|flow| port.push(flow, 100, 0)).collect();
-    assert_eq!(lanes, [0, 1, 2]);
-    assert_eq!((port.push(1, 100, 0), port.lanes.collisions), (1, 0));
-    // The fourth flow finds no empty lane.
+    let physical_queues: Vec<u8> = (0..3).map(|flow| port.push(flow, 100, 0)).collect();
+    assert_eq!(physical_queues, [0, 1, 2]);
+    assert_eq!((port.push(1, 100, 0), port.physical_queues.collisions), (1, 0));
+    // The fourth flow finds no empty physical queue.
     let shared = port.push(3, 100, 0);
-    assert!(shared < 3 && port.lanes.collisions == 1);
-    assert_eq!(port.lanes.depth(shared), if shared == 1 { 300 } else { 200 });
+    assert!(shared < 3 && port.physical_queues.collisions == 1);
+    assert_eq!(port.physical_queues.depth(shared), if shared == 1 { 300 } else { 200 });
 }
 
 #[test]
-fn a_flow_keeps_its_lane_for_a_while() {
+fn a_flow_keeps_its_physical_queue_for_a_while() {
     let mut port = Harness::new(4);
     assert_eq!(port.push(7, 100, 0), 0);
     assert_eq!(port.pop(50), Some(7));
-    assert_eq!(port.lane_of(7, 50), 0);
-    // Later it counts as a new flow, and gets the lane assigned longest ago.
-    assert_eq!(port.lane_of(7, 51), 1);
-    // A flow that bypassed the queue keeps its lane for as long.
-    port.lanes.keep(FlowId(7), Instant(90));
-    assert_eq!((port.lane_of(7, 90), port.lane_of(7, 91)), (1, 2));
+    assert_eq!(port.assign(7, 50), 0);
+    // Later it counts as a new flow, and gets the physical queue assigned longest ago.
+    assert_eq!(port.assign(7, 51), 1);
+    // A flow that bypassed the queue keeps its physical queue for as long.
+    port.physical_queues.keep(FlowId(7), Instant(90));
+    assert_eq!((port.assign(7, 90), port.assign(7, 91)), (1, 2));
 }
 
 #[test]
-fn an_empty_lane_that_may_send_is_preferred() {
+fn an_empty_physical_queue_that_may_send_is_preferred() {
     let mut port = Harness::new(3);
-    port.lanes.obey(0, true, Instant(0));
-    port.lanes.obey(1, true, Instant(0));
+    port.physical_queues.obey(0, true, Instant(0));
+    port.physical_queues.obey(1, true, Instant(0));
     assert_eq!(port.push(1, 100, 0), 2);
     assert_eq!(port.push(2, 100, 0), 0);
 }
 
 #[test]
-fn lanes_share_by_bytes_and_paused_ones_wait() {
+fn physical_queues_share_by_bytes_and_paused_ones_wait() {
     let mut port = Harness::new(8);
     for _ in 0..60 {
         port.push(1, 1086, 0);
         (0..9).for_each(|_| _ = port.push(2, 100, 0));
         port.push(3, 1086, 0);
     }
-    assert_eq!(port.lanes.active(), 3);
+    assert_eq!(port.physical_queues.active(), 3);
     let mut sent = [0u64; 4];
     let mut send = |port: &mut Harness, times: usize| {
         for _ in 0..times {
-            let bytes = u64::from(port.lanes.head().unwrap().packet.bytes) + 20;
+            let bytes = u64::from(port.physical_queues.head().unwrap().packet.bytes) + 20;
             sent[port.pop(0).unwrap() as usize] += bytes;
         }
         std::mem::take(&mut sent)
     };
-    // 9 frames of 120 bytes on the wire are 1080 bytes, about one frame of 1106: no two lanes
+    // 9 frames of 120 bytes on the wire are 1080 bytes, about one frame of 1106: no two physical queues
     // differ by more than a quantum and a frame.
     let shares = send(&mut port, 220);
     assert!(shares[1].abs_diff(shares[2]) <= 2 * 1106 && shares[1].abs_diff(shares[3]) <= 1106);
     assert!(shares[3] >= 19 * 1106, "{shares:?}");
-    port.lanes.obey(0, true, Instant(0));
-    assert_eq!(port.lanes.active(), 2);
+    port.physical_queues.obey(0, true, Instant(0));
+    assert_eq!(port.physical_queues.active(), 2);
     let shares = send(&mut port, 110);
     assert!(shares[1] == 0 && shares[2].abs_diff(shares[3]) <= 1106, "{shares:?}");
-    (1..3).for_each(|lane| port.lanes.obey(lane, true, Instant(0)));
-    assert!(port.lanes.head().is_none() && port.pop(0).is_none() && port.lanes.active() == 0);
-    port.lanes.obey(0, false, Instant(0));
+    (1..3).for_each(|physical_queue| port.physical_queues.obey(physical_queue, true, Instant(0)));
+    assert!(
+        port.physical_queues.head().is_none()
+            && port.pop(0).is_none()
+            && port.physical_queues.active() == 0
+    );
+    port.physical_queues.obey(0, false, Instant(0));
     assert_eq!(port.pop(0), Some(1));
 }
 
@@ -165,23 +169,25 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
 fn depth_stays_within_the_threshold_and_what_is_on_its_way() {
     let flows = [1, 2].map(|src| flow(src, 0, FlowSpec::PERSISTENT, 0));
     let finished = network(3, flows.to_vec(), Duration::from_ms(1));
-    let lanes = finished.switches[0].ports[0].queues[0].discipline::<Lanes>().unwrap();
+    let physical_queues =
+        finished.switches[0].ports[0].queues[0].discipline::<PhysicalQueues>().unwrap();
     // 2 x (200 ns + 88.48 ns) = 576.96 ns; with 1 us, 19712 bytes for one flow, 9856 for each of
     // two. A packet may find that much and join; the next one finds more and pauses. After that,
     // the bytes that the NIC sends in a hop round-trip time still arrive, 7212 bytes of frames and
     // gaps.
     let bound = 19_712 + 2 * FRAME + 7_212;
-    let deepest = lanes.max_depth();
+    let deepest = physical_queues.max_depth();
     assert!((9_856..=bound).contains(&deepest), "{deepest}");
     assert_eq!(finished.switches[0].dropped, 0);
     assert!(finished.switches[0].mechanisms.bfc.as_ref().unwrap().pauses > 100);
-    // Each of the two flows has a lane of its own, in the switch and in its NIC.
-    assert_eq!(lanes.collisions, 0);
-    // A lane is resumed when the last counted packet leaves, which is also its last packet. If both
-    // flows are in step, the wire is idle until their next packets arrive. Both lanes grow at half
-    // the link rate to 9856 bytes (1577 ns) and for another 495 ns, then drain at the same rate for
-    // 2072 ns. The wire is idle for 495 ns: the times of the pause frame and of a full frame, and
-    // both delays. That is 89 % in a fluid model perfectly in step, more with packets.
+    // Each of the two flows has a physical queue of its own, in the switch and in its NIC.
+    assert_eq!(physical_queues.collisions, 0);
+    // A physical queue is resumed when the last counted packet leaves, which is also its last
+    // packet. If both flows are in step, the wire is idle until their next packets arrive. Both
+    // physical queues grow at half the link rate to 9856 bytes (1577 ns) and for another 495 ns,
+    // then drain at the same rate for 2072 ns. The wire is idle for 495 ns: the times of the pause
+    // frame and of a full frame, and both delays. That is 89 % in a fluid model perfectly in step,
+    // more with packets.
     let whole = whole_link(Duration::from_ms(1));
     let sent = finished.switches[0].ports[0].tx.frames;
     assert!((whole * 89 / 100..whole).contains(&sent), "{sent} of {whole}");
@@ -198,7 +204,7 @@ fn with_more_flows_the_link_is_full() {
     let flows = (1..9).map(|src| flow(src, 0, FlowSpec::PERSISTENT, u64::from(src - 1) * 10_000));
     let end = Duration::from_ms(1);
     let finished = network(9, flows.collect(), end);
-    // Some lane always has packets, except at the very beginning, when all flows are in step.
+    // Some physical queue always has packets, except at the very beginning, when all flows are in step.
     let (sent, whole) = (finished.switches[0].ports[0].tx.frames, whole_link(end));
     assert!(sent * 1000 >= whole * 998, "{sent} of {whole}");
     assert_eq!(finished.switches[0].dropped, 0);
@@ -222,17 +228,17 @@ fn an_empty_network_is_settled_and_the_audit_sees_what_is_not() {
     let queues = switch.ports.iter().flat_map(|port| &port.queues);
     assert!(
         queues
-            .filter_map(|queue| queue.discipline::<Lanes>())
-            .all(|lanes| lanes.paused().queues().is_empty())
+            .filter_map(|queue| queue.discipline::<PhysicalQueues>())
+            .all(|physical_queues| physical_queues.paused().queues().is_empty())
     );
-    let lanes = finished.hosts.iter().flat_map(|host| &host.nic.lanes);
-    assert_eq!(lanes.flat_map(|lanes| lanes.paused()).count(), 0);
+    let physical_queues = finished.hosts.iter().flat_map(|host| &host.nic.physical_queues);
+    assert_eq!(physical_queues.flat_map(|physical_queues| physical_queues.paused()).count(), 0);
 
     assert!(bfc.count_against(source, 0));
     let told = "1 physical queues are not in the state that the next hop has signalled";
     assert_eq!(violations(&finished), ["node 20: a pause counter is wrong", told]);
     assert!(finished.switches[0].mechanisms.bfc.as_mut().unwrap().uncount(source, 0));
-    let lanes = finished.hosts[3].nic.lanes.as_mut().unwrap();
-    assert_eq!(lanes.obey(Class(0), 5, true, Instant::ZERO).count(), 0);
+    let physical_queues = finished.hosts[3].nic.physical_queues.as_mut().unwrap();
+    assert_eq!(physical_queues.obey(Class(0), 5, true, Instant::ZERO).count(), 0);
     assert_eq!(violations(&finished), [told]);
 }

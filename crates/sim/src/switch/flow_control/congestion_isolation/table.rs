@@ -293,7 +293,7 @@ mod tests {
             bytes: 1_000,
             ingress: PortIx(0),
             class: Class(0),
-            lane: 0,
+            physical_queue: 0,
             tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
             indicated: false,
             body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },

@@ -176,7 +176,7 @@ mod tests {
             class: Class(0),
             tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
             indicated: false,
-            lane: 0,
+            physical_queue: 0,
             body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },
         }
     }

@@ -11,7 +11,7 @@ use crate::link::Transmitter;
 
 /// The buffered frames of all classes; all classes have the same size.
 #[derive(Debug)]
-pub struct Memory {
+pub struct TransmitBuffer {
     /// Buffer size per class, in bytes.
     size: u64,
     /// Longest frame of any sender.
@@ -31,7 +31,7 @@ struct OfClass {
     bytes: u64,
 }
 
-impl Memory {
+impl TransmitBuffer {
     /// An empty buffer with `size` bytes for each class.
     pub(super) fn new(size: u64, largest_frame: u16) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl Memory {
     }
 
     /// Whether the frames of a flow find no room in their class although other frames may. Its
-    /// sender is then parked until [`Memory::unpark`] returns it.
+    /// sender is then parked until [`TransmitBuffer::unpark`] returns it.
     pub(super) fn parks(&mut self, slot: u32, class: Class, to: (NodeId, FlowId)) -> bool {
         let free = self.size.saturating_sub(self.classes[class.index()].bytes);
         let regulated = self.regulated.as_mut();
@@ -149,14 +149,14 @@ mod tests {
             bytes,
             ingress: PortIx(0),
             class: Class(class),
-            lane: 0,
+            physical_queue: 0,
             tos: Tos::default(),
             indicated: false,
             body: Body::Data { echo: Echo::default(), psn, sent_at: Instant::ZERO },
         }
     }
 
-    fn pop(memory: &mut Memory, stopped: u8) -> Option<Packet> {
+    fn pop(buffer: &mut TransmitBuffer, stopped: u8) -> Option<Packet> {
         let link = Link {
             peer: NodeId(1),
             peer_port: PortIx(0),
@@ -169,7 +169,7 @@ mod tests {
             node: NodeId(0),
             port: PortIx(0),
         };
-        memory.pop(stopped, &Transmitter::new(link), Instant::ZERO)
+        buffer.pop(stopped, &Transmitter::new(link), Instant::ZERO)
     }
 
     fn number(frame: Option<Packet>) -> Option<u32> {
@@ -181,29 +181,29 @@ mod tests {
 
     #[test]
     fn there_is_room_for_whole_frames_in_each_class() {
-        let mut memory = Memory::new(4_000, 1_518);
-        memory.push(frame(0, 0, 1_518));
-        assert_eq!(memory.with_room(), u8::MAX);
+        let mut buffer = TransmitBuffer::new(4_000, 1_518);
+        buffer.push(frame(0, 0, 1_518));
+        assert_eq!(buffer.with_room(), u8::MAX);
         // 1518 + 965 + 1518 is one byte too many.
-        memory.push(frame(1, 0, 965));
-        assert_eq!(memory.with_room(), u8::MAX - 1);
+        buffer.push(frame(1, 0, 965));
+        assert_eq!(buffer.with_room(), u8::MAX - 1);
         // Replies of receivers are accepted anyway.
-        memory.push(frame(2, 0, length::SHORTEST_FRAME));
-        assert_eq!((memory.len(), number(pop(&mut memory, 0))), (3, Some(0)));
-        assert_eq!(memory.with_room(), u8::MAX);
+        buffer.push(frame(2, 0, length::SHORTEST_FRAME));
+        assert_eq!((buffer.len(), number(pop(&mut buffer, 0))), (3, Some(0)));
+        assert_eq!(buffer.with_room(), u8::MAX);
     }
 
     #[test]
     fn classes_take_turns_and_stopped_ones_wait() {
-        let mut memory = Memory::new(9_000, 1_518);
+        let mut buffer = TransmitBuffer::new(9_000, 1_518);
         for (psn, class) in [(0, 0), (1, 0), (2, 3), (3, 3)] {
-            memory.push(frame(psn, class, 100));
+            buffer.push(frame(psn, class, 100));
         }
-        assert_eq!(number(pop(&mut memory, 0)), Some(0));
-        assert_eq!(number(pop(&mut memory, 0)), Some(2));
-        assert_eq!(number(pop(&mut memory, 1)), Some(3));
-        assert_eq!((memory.waiting(), number(pop(&mut memory, 1))), (1, None));
-        assert_eq!(number(pop(&mut memory, 0)), Some(1));
-        assert_eq!((memory.waiting(), memory.len()), (0, 0));
+        assert_eq!(number(pop(&mut buffer, 0)), Some(0));
+        assert_eq!(number(pop(&mut buffer, 0)), Some(2));
+        assert_eq!(number(pop(&mut buffer, 1)), Some(3));
+        assert_eq!((buffer.waiting(), number(pop(&mut buffer, 1))), (1, None));
+        assert_eq!(number(pop(&mut buffer, 0)), Some(1));
+        assert_eq!((buffer.waiting(), buffer.len()), (0, 0));
     }
 }

@@ -1,62 +1,62 @@
-//! One book: a pool, and what is taken of it. How many times its free bytes one may hold, `alpha`, may
-//! differ from port to port, and is told each time.
+//! A pool, and the bytes in use. A holder, which is a queue or an ingress port and class, may use
+//! `alpha` times the free bytes. `alpha` differs between ports, so it is an argument.
 
 use super::Pool;
 
 #[derive(Debug)]
-pub(super) struct Book {
+pub(super) struct Accounting {
     pool: u64,
     guaranteed: u64,
-    /// What all together hold above their guarantees; never more than the pool.
+    /// Bytes that all holders together use above their guarantees; at most the size of the pool.
     used: u64,
 }
 
-impl Book {
+impl Accounting {
     pub fn new(spec: &Pool) -> Self {
         Self { pool: spec.pool.0, guaranteed: spec.guaranteed.0, used: 0 }
     }
 
-    /// Of `held` bytes, those in the pool.
+    /// The part of `held` bytes that is taken from the pool.
     #[inline]
     fn excess(&self, held: u64) -> u64 {
         held.saturating_sub(self.guaranteed)
     }
 
-    /// What one may hold of the pool.
+    /// Maximum number of bytes of the pool for one holder.
     #[inline]
     fn allowed(&self, alpha: Option<f64>) -> f64 {
         alpha.map_or(f64::INFINITY, |alpha| alpha * (self.pool - self.used) as f64)
     }
 
-    /// What one may hold.
+    /// Maximum number of bytes for one holder, including its guarantee.
     #[inline]
     pub fn threshold(&self, alpha: Option<f64>) -> f64 {
         self.guaranteed as f64 + self.allowed(alpha)
     }
 
-    /// Whether one that holds `held` may take `bytes` more.
+    /// Whether a holder of `held` bytes may take `bytes` more.
     #[inline]
     pub fn accepts(&self, alpha: Option<f64>, held: u64, bytes: u64) -> bool {
         let (before, after) = (self.excess(held), self.excess(held + bytes));
-        // Above 1 or without a limit, alpha alone would give away more than there is.
+        // If alpha is above 1 or infinite, alpha alone would permit more than the pool has.
         after == 0
             || (before + bytes) as f64 <= self.allowed(alpha)
                 && after - before <= self.pool - self.used
     }
 
-    /// One that held `held` has taken `bytes` more.
+    /// A holder of `held` bytes has taken `bytes` more.
     #[inline]
     pub fn add(&mut self, held: u64, bytes: u64) {
         self.used += self.excess(held + bytes) - self.excess(held);
     }
 
-    /// One that held `held` has given `bytes` back.
+    /// A holder of `held` bytes has released `bytes`.
     #[inline]
     pub fn remove(&mut self, held: u64, bytes: u64) {
         self.used -= self.excess(held) - self.excess(held - bytes);
     }
 
-    /// What is wrong with it, if these are all that hold something.
+    /// The error of the accounting, if there is one, given the bytes of all holders.
     pub fn audit(&self, name: &str, holdings: &mut dyn Iterator<Item = u64>) -> Option<String> {
         let found: u64 = holdings.map(|held| self.excess(held)).sum();
         let used = self.used;
