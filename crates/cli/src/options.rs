@@ -419,6 +419,10 @@ pub struct WhyOptions {
     /// most bytes in that queue when it caused a pause; may be given several times.
     #[arg(long, value_name = "CAUSE", conflicts_with_all = ["flow", "slowest"])]
     pub without: Vec<String>,
+    /// Draw where the time goes in each variant, as SVG, from the delays that the run explained (`floodway run
+    /// --why`). An existing file is replaced.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["flow", "slowest", "sample", "root", "without", "json"])]
+    pub chart: Option<PathBuf>,
     /// Print JSON, with every part of the explained flows.
     #[arg(long)]
     pub json: bool,

@@ -62,8 +62,8 @@ fn parts_add_up_to_the_completion_time() {
     }
     // The third message goes to an idle host, and is paused because of the port to host 0.
     let paused = flows[0]["parts"].as_array().unwrap().iter().find(|part| part["kind"] == "paused");
-    let pause = &paused.expect("it is paused")["pause"];
-    assert!(pause["root"].as_str().unwrap().ends_with("to host 0"), "{pause}");
+    let root = &paused.expect("it is paused")["root"];
+    assert!(root.as_str().unwrap().ends_with("to host 0"), "{root}");
     let group = &value["groups"][0];
     assert_eq!((&group["workload"], &group["flows"]), (&"incast".into(), &1.into()));
 }
@@ -99,8 +99,99 @@ fn what_cannot_be_explained_is_refused() {
         &["why", word(&out), "--variant", "other"],
         "choose one with --variant and --replication",
     );
+    refused(
+        &["why", word(&out), "--root", "switch to host 9"],
+        "`switch to host 9` is not the root of a pause; these are: `",
+    );
+    for (cause, text) in [
+        ("flow:3", "there is no flow `3`: the run has flows 0 to 2"),
+        ("workload:outcast", "there is no flow of a workload `outcast`"),
+        ("root:nowhere", "`nowhere` is not the root of a pause in this run"),
+        ("weather", "`weather` is no cause: write flow:NUMBER, workload:NAME or root:PORT"),
+    ] {
+        refused(&["why", word(&out), "--without", cause], text);
+    }
+    refused(
+        &["why", word(&out), "--chart", word(&out.join("chart.svg"))],
+        "has explained delays: run the scenario again with --why",
+    );
     refused(&["why", word(&file)], "incast.toml` is a file: give the results directory that");
     // Other traffic under the same name.
     fs::write(&file, INCAST.replace("5KB", "6KB")).unwrap();
     refused(&["why", word(&out)], "is not what it was when");
+}
+
+/// The small message is paused because of the two large ones: without them it takes the ideal time, and that
+/// is what the explanation predicts, but for its wait behind the frame on the wire.
+#[test]
+fn what_is_saved_without_a_cause_is_compared() {
+    let (_, out) = results("why-without");
+    let without = ["--without", "flow:0", "--without", "flow:1"];
+    let value = json(&[&["why", word(&out)], &without[..], &["--json"]].concat());
+    assert_eq!(value["without"], serde_json::json!([0, 1]));
+    let flow = &value["flows"][0];
+    let number = |key: &str| flow[key].as_i64().unwrap();
+    assert_eq!(number("flow"), 2);
+    assert!(number("observed_ps") > number("fct_ps") / 2);
+    let error = number("observed_ps") - number("predicted_ps");
+    assert!(error.abs() < number("fct_ps") / 50, "{flow}");
+    let said = floodway(&[&["why", word(&out)], &without[..]].concat());
+    for words in [
+        "with flow 0 (incast), flow 1 (incast) reduced to one byte: 1 other flows are compared",
+        "flows that the explanation says they delay: 1, which take ",
+        "observed minus predicted, of the completion time: median ",
+    ] {
+        assert!(said.out.contains(words), "{words}:\n{}", said.out);
+    }
+}
+
+#[test]
+fn a_root_has_victims() {
+    let (_, out) = results("why-root");
+    let root =
+        json(&["why", word(&out), "--json"])["roots"][0]["port"].as_str().unwrap().to_owned();
+    let said = floodway(&["why", word(&out), "--root", &root]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    for words in [
+        "have their root there",
+        "Flows of the sample that are delayed:",
+        "flow 2 (incast)  host 2",
+    ] {
+        assert!(said.out.contains(words), "{words}:\n{}", said.out);
+    }
+}
+
+/// `--why` keeps explanations as tables, shows them on the page and as a chart, and changes no result.
+#[test]
+fn a_run_explains_itself() {
+    let (file, out) = results("why-run");
+    let explained = out.with_file_name("explained");
+    let said = floodway(&["run", word(&file), "--why", "--quiet", "--out", word(&explained)]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let fingerprint = |out: &PathBuf| {
+        let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
+        let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+        manifest["runs"][0]["fingerprint"].clone()
+    };
+    assert_eq!(fingerprint(&out), fingerprint(&explained));
+    for table in floodway_model::table::EXPLAINED {
+        assert!(explained.join(format!("runs/base/0/{table}.parquet")).is_file(), "{table}");
+    }
+    let page = fs::read_to_string(explained.join("report.html")).unwrap();
+    for words in
+        ["Where does the time go?", "Which queues cause the pauses?", "base: all 3 measured flows"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(
+        !fs::read_to_string(out.join("report.html")).unwrap().contains("Where does the time go?")
+    );
+    let chart = explained.join("chart.svg");
+    let said = floodway(&["why", word(&explained), "--chart", word(&chart)]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let chart = fs::read_to_string(chart).unwrap();
+    assert!(chart.starts_with("<svg") && chart.contains("behind other flows"));
+    // What was explained already can be explained again.
+    let said = floodway(&["why", word(&explained), "--flow", "2"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
 }

@@ -367,6 +367,7 @@ impl Exhibit {
                 strokes: true,
                 charts: vec![typeset_grid(chart).svg(WIDE)],
                 columns: 1,
+                ..Sheet::default()
             },
             Self::HeatMap { caption, chart, .. } => Sheet {
                 caption: plain(caption),

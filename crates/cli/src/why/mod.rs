@@ -1,6 +1,7 @@
 //! `floodway why`: what flows of a run spent their time on, and who caused it. The run is repeated with
 //! the observer of delays: runs are deterministic, and its fingerprint must be the same.
 
+mod chart;
 mod without;
 
 use std::sync::atomic::AtomicBool;
@@ -23,6 +24,9 @@ use crate::output;
 /// Explains the delays of flows.
 pub fn why(options: &WhyOptions) -> Result<(), Failure> {
     let results = options.run.open()?;
+    if let Some(file) = &options.chart {
+        return chart::chart(&results, file);
+    }
     let record = options.run.record(&results)?;
     let scenario = options.run.scenario(&results)?;
     let variant = scenario.variant(&record.variant)?;

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::stack::swatch;
 use super::svg::{Svg, escape, short};
 use super::{LOOKS, STYLE, sample, stroke};
 
@@ -19,6 +20,8 @@ pub struct Sheet {
     pub legend: Vec<(usize, String)>,
     /// Whether series have neither markers nor dashes, as in the cells of a grid.
     pub strokes: bool,
+    /// Whether they are the parts of bars.
+    pub parts: bool,
     /// The charts as drawn.
     pub charts: Vec<String>,
     /// How many stand in a row.
@@ -61,7 +64,11 @@ impl Sheet {
             if x > PAD && x + width > PAD + inner {
                 (x, y) = (PAD, y + LINE);
             }
-            let sample = if self.strokes { stroke(*series) } else { sample(*series) };
+            let sample = match (self.strokes, self.parts) {
+                (true, _) => stroke(*series),
+                (_, true) => swatch(*series),
+                _ => sample(*series),
+            };
             body.place(&sample, x, y + 2.0);
             body.text(x + 37.0, y + 12.0, "start", "label", label);
             x += width + 22.0;

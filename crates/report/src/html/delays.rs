@@ -3,14 +3,9 @@
 use super::r#type::set;
 use super::{Figure, Legend, Page, tables};
 use crate::chart::spans::{Span, Spans};
-use crate::chart::stack::{Stack, Stacks};
 use crate::chart::{Axis, escape};
-use crate::why::{Digest, Flow, Group, KINDS, kind};
+use crate::why::{Digest, Flow, chart, kind};
 use crate::words;
-
-fn names() -> Vec<String> {
-    KINDS.iter().map(|(name, _)| (*name).to_owned()).collect()
-}
 
 fn time(ps: u64) -> String {
     words::time(ps as f64 / 1e3)
@@ -44,8 +39,12 @@ impl Page<'_> {
              size have one scale.",
             about.join("; ")
         );
-        let figure = Figure::new("delays", caption).legend(Legend::swatches(&names())).note(&note);
-        *text += &figure.stacks(&self.stacks(caption, &digests));
+        let figure =
+            Figure::new("delays", caption).legend(Legend::swatches(&chart::names())).note(&note);
+        let labels: Vec<&str> = self.summary.classes.iter().map(|class| &*class.label).collect();
+        let of: Vec<(&str, &Digest)> =
+            digests.iter().map(|(_, name, digest)| (name.as_str(), *digest)).collect();
+        *text += &figure.stacks(&chart::stacks(caption, &of, &labels));
         self.roots(text, &digests);
         let charts: Vec<Spans> =
             digests.iter().filter_map(|(_, name, digest)| slowest(name, digest)).collect();
@@ -54,22 +53,9 @@ impl Page<'_> {
             let note = "Of the explained flows, the one with the largest slowdown. Each row is an egress port on \
                         its path, from the source at the top; what happens while a window is full is shown where it \
                         happens, acknowledgements included.";
-            let legend = Legend::swatches(&names());
+            let legend = Legend::swatches(&chart::names());
             *text += &Figure::new("slowest-flow", caption).legend(legend).note(note).spans(&charts);
         }
-    }
-
-    fn stacks(&self, caption: &str, digests: &[(usize, &String, &Digest)]) -> Stacks {
-        let classes = self.summary.classes.iter().enumerate();
-        let groups = classes.filter_map(|(class, name)| {
-            let stacks: Vec<Stack> = digests
-                .iter()
-                .filter(|(_, _, digest)| digest.by_class[class].flows > 0)
-                .map(|(_, name, digest)| stack(name, &digest.by_class[class]))
-                .collect();
-            (!stacks.is_empty()).then(|| (super::plain(&name.label), stacks))
-        });
-        Stacks { title: caption.to_owned(), names: names(), unit: "ns", groups: groups.collect() }
     }
 
     /// The queues because of which others are paused.
@@ -118,30 +104,6 @@ impl Page<'_> {
     }
 }
 
-/// The mean of a group.
-fn stack(name: &str, group: &Group) -> Stack {
-    let mut parts = vec![0; KINDS.len()];
-    for (delay, time) in &group.by_delay {
-        parts[kind(*delay)] += time;
-    }
-    let flows = group.flows as f64;
-    let mean = |ps: u64| ps as f64 / 1e3 / flows;
-    let tooltip = |(part, ps): (usize, &u64)| {
-        let share = 100.0 * *ps as f64 / group.total as f64;
-        let (what, time) = (KINDS[part].0, words::time(mean(*ps)));
-        super::plain(&format!(
-            "{name}: {what}, {time} of {}, {share:.1} %",
-            words::time(mean(group.total))
-        ))
-    };
-    Stack {
-        label: name.to_owned(),
-        tooltips: parts.iter().enumerate().map(tooltip).collect(),
-        parts: parts.iter().map(|ps| mean(*ps)).collect(),
-        figures: super::plain(&words::time(mean(group.total))),
-    }
-}
-
 /// The slowest flow of a variant over time.
 fn slowest(variant: &str, digest: &Digest) -> Option<Spans> {
     let (flow, name) = digest.slowest.as_ref()?;
@@ -169,7 +131,7 @@ fn slowest(variant: &str, digest: &Digest) -> Option<Spans> {
         )),
         spans: flow.parts.iter().filter_map(span).collect(),
         rows: ports,
-        names: names(),
+        names: chart::names(),
         axis: Axis::linear("time since its start", "ns").within(0.0, flow.fct as f64 / 1e3),
     })
 }

@@ -23,7 +23,7 @@ pub fn kind(delay: Delay) -> usize {
 }
 
 /// Roots that are kept.
-const ROOTS: usize = 8;
+const ROOTS: usize = 5;
 /// Parts of a flow that a chart shows.
 const PARTS: usize = 50_000;
 
