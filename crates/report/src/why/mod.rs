@@ -1,6 +1,7 @@
 //! What flows spent their time on, and who caused it: read from the tables of explained delays, for
 //! the terminal, as JSON and for the page.
 
+pub mod chain;
 pub mod chart;
 mod json;
 mod read;

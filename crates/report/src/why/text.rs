@@ -33,11 +33,11 @@ pub fn text(of: &Explanation, flows: &[u64]) -> String {
     text
 }
 
-fn time(ps: u64) -> String {
+pub(super) fn time(ps: u64) -> String {
     words::time(ps as f64 / 1e3)
 }
 
-fn percent(part: u64, of: u64) -> String {
+pub(super) fn percent(part: u64, of: u64) -> String {
     if of == 0 {
         return "0 %".to_owned();
     }
@@ -96,7 +96,7 @@ fn table(of: &Explanation, groups: &BTreeMap<(usize, usize), Group>) -> String {
     columns(&rows)
 }
 
-fn columns(rows: &[Vec<String>]) -> String {
+pub(super) fn columns(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter()
