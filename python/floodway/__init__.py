@@ -27,11 +27,13 @@ from floodway._scenario import Scenario, Variant, load, parse
 from floodway._study import Study, study
 from floodway._sweep import Sweep
 from floodway._table import Column, Table
+from floodway._why import Explanation
 
 __all__ = [
     "Advance",
     "Chart",
     "Column",
+    "Explanation",
     "Problem",
     "Progress",
     "Results",

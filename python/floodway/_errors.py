@@ -57,10 +57,11 @@ class ScenarioError(ValueError):
 
 
 class ResultsError(ValueError):
-    """Results cannot be read, or not be kept.
+    """Results cannot be read, not be kept, or not be explained.
 
     There are none, they are not as they were written, another process writes there, or the
-    directory holds something else.
+    directory holds something else. A run is not explained if it cannot be repeated, or has no such
+    flow.
     """
 
     __module__ = "floodway"

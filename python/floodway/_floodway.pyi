@@ -7,6 +7,7 @@ from floodway._errors import Problem
 
 __all__ = [
     "Checked",
+    "Explained",
     "Grid",
     "Held",
     "Outcome",
@@ -177,6 +178,25 @@ class Stored:
     def summary(self) -> str | None: ...
     def table(self, run: int, name: str) -> Table: ...
     def table_of_runs(self, runs: list[int], name: str) -> Table: ...
+    def why(
+        self,
+        run: int,
+        scenario: str | None,
+        flows: list[int],
+        most: tuple[int, int],
+        watch: Callable[[float, float, int, int, int], object] | None,
+    ) -> Explained: ...
+
+@final
+class Explained:
+    """What explains a run."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def json(self) -> str: ...
+    @property
+    def tables(self) -> list[Table]: ...
 
 def load(path: str, quick: bool, set: list[str]) -> Checked: ...
 def parse(text: str, file: str, quick: bool, set: list[str]) -> Checked: ...

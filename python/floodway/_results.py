@@ -57,7 +57,11 @@ class Results:
         same += ["fingerprint", "violations"]
         names = [table["name"] for table in record["tables"]]
         tables = Tables(names, partial(self._read_one, place))
-        return Run(**{name: record[name] for name in same}, tables=tables)
+        values = {name: record[name] for name in same}
+        return Run(**values, tables=tables, repeat=partial(self._repeat, place))
+
+    def _repeat(self, place: int, *arguments: Any) -> _floodway.Explained:
+        return self._stored.why(place, *arguments)
 
     def _read_one(self, place: int, name: str) -> Table:
         return Table(self._stored.table(place, name))

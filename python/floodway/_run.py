@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from floodway._errors import ResultsError
 from floodway._html import table as html_table
+from floodway._progress import Progress
 from floodway._table import Table
 from floodway._text import line
+
+if TYPE_CHECKING:
+    from floodway import _floodway
+    from floodway._why import Explanation
 
 
 class Tables(Mapping[str, Table]):
@@ -41,7 +48,9 @@ class Run:
     """What came out of one run.
 
     Its tables are attributes: ``run.flows``, ``run.queues``, ``run.pauses`` and so on;
-    ``run.tables`` has them by name.
+    ``run.tables`` has them by name. With the key ``explained_flows`` of a scenario, the first
+    replication also has the tables of explained delays, such as ``run.delays``; `why` makes them
+    for any run in a results directory.
     """
 
     def __init__(
@@ -57,6 +66,7 @@ class Run:
         wall_s: float,
         fingerprint: str,
         violations: list[str],
+        repeat: Callable[..., _floodway.Explained] | None = None,
     ) -> None:
         self.variant: str = variant
         """The name of the variant."""
@@ -78,6 +88,7 @@ class Run:
         """Of all tables, in hexadecimal: the same for any number of threads."""
         self.violations: list[str] = violations
         """What should not have happened; empty in a sound run."""
+        self._repeat = repeat
 
     @property
     def measured_ns(self) -> tuple[float, float]:
@@ -88,6 +99,66 @@ class Run:
         counters = self.tables["counters"]
         values = dict(zip(counters["name"], counters["value"], strict=True))
         return values["warmup_ns"], values["warmup_ns"] + values["measured_ns"]
+
+    def why(
+        self,
+        flow: int | None = None,
+        *,
+        flows: Iterable[int] | None = None,
+        slowest: int | None = None,
+        sample: int = 200,
+        scenario: str | os.PathLike[str] | None = None,
+        progress: bool | Callable[[Progress], object] = True,
+    ) -> Explanation:
+        """Explain what flows of a stored run spent their time on, and who caused it.
+
+        It is what ``floodway why`` does: the run is repeated on one thread with an observer of
+        delays, and must have the fingerprint of the stored one. The time of each followed flow is
+        divided into parts by cause and place, which add up to its completion time.
+
+        Parameters
+        ----------
+        flow
+            The number of a flow to explain.
+        flows
+            The same for several flows.
+        slowest
+            If none is named, so many flows with the largest slowdown are explained. Default 3.
+        sample
+            At most so many flows, spread evenly over all measured ones, are followed for the totals
+            by workload and size.
+        scenario
+            The scenario file that was run. Default the one that the results name. It is not needed
+            for a scenario that was built in code.
+        progress
+            Whether a bar shows how far it is, in a terminal or a notebook; or a function that is
+            told now and then. What it raises stops the run.
+
+        Raises
+        ------
+        ResultsError
+            If the run is in no results directory, the scenario is not what it was, another version
+            of floodway made the results, or a flow is not there or has not completed.
+        ScenarioError
+            If the scenario cannot run.
+        """
+        from floodway._why import explain
+
+        if self._repeat is None:
+            raise ResultsError(
+                "this run is in no results directory, so it cannot be repeated: run the scenario "
+                "with `compare`, or set `explained_flows` in it"
+            )
+        return explain(
+            self._repeat,
+            f"why {self.variant} {self.replication}",
+            flow=flow,
+            flows=flows,
+            slowest=slowest,
+            sample=sample,
+            scenario=None if scenario is None else os.fspath(scenario),
+            progress=progress,
+        )
 
     def __getattr__(self, name: str) -> Table:
         # Asked for by copying and the like, before there is anything.

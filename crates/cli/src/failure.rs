@@ -165,6 +165,20 @@ impl From<floodway_lab::study::Failure> for Failure {
     }
 }
 
+impl From<floodway_lab::stored::Failure> for Failure {
+    fn from(failure: floodway_lab::stored::Failure) -> Self {
+        use floodway_lab::stored::Failure as Why;
+        match failure {
+            Why::Unknown(text) => Self::Unknown(text),
+            Why::Scenario(error) => error.into(),
+            Why::Results(error) => error.into(),
+            Why::Differs(text) => Self::Outdated(text),
+            Why::Violations(violations) => Self::Violations(violations),
+            Why::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
 impl From<floodway_lab::verify::Failure> for Failure {
     fn from(failure: floodway_lab::verify::Failure) -> Self {
         use floodway_lab::verify::Failure as Why;

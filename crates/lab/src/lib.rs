@@ -5,6 +5,8 @@
 //! - [`study`]: the experiments of a study, and the verdict on its claims
 //! - [`sweep`]: runs the same scenario at every point of a grid
 //! - [`mod@verify`]: repeats runs of a published study
+//! - [`stored`]: finds a run in a results directory, and the scenario that was run
+//! - [`why`]: repeats a stored run and explains the delays of its flows
 //! - [`queue`]: distributes runs over threads
 //! - [`board`]: progress of the runs
 //! - [`budget`]: memory and disk space that the runs will need
@@ -13,9 +15,11 @@ pub mod board;
 pub mod budget;
 pub mod execute;
 pub mod queue;
+pub mod stored;
 pub mod study;
 pub mod sweep;
 pub mod verify;
+pub mod why;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -1,6 +1,7 @@
 //! What is wrong, as exceptions of the package. Their classes are written in Python, so that they
 //! read and type like the rest of it.
 
+use floodway_lab::stored;
 use floodway_machine::printable::{line, text as escaped};
 use floodway_report::directory;
 use floodway_scenario::{Error, Problem};
@@ -23,7 +24,7 @@ pub fn scenario(py: Python<'_>, error: &Error) -> PyErr {
 }
 
 /// What options of the program are called in Python; messages name them as places and as remedies.
-const ARGUMENTS: [(&str, &str); 17] = [
+const ARGUMENTS: [(&str, &str); 19] = [
     ("`--threads ", "`threads="),
     ("`--replications`", "`replications`"),
     ("`--variant`", "`variants`"),
@@ -39,6 +40,8 @@ const ARGUMENTS: [(&str, &str); 17] = [
     ("--reference switch.queue.size=1MB", "`reference={\"switch.queue.size\": \"1MB\"}`"),
     ("--until fct_p99_ns=0.05", "`until=\"fct_p99_ns=0.05\"`"),
     ("without --quick", "without `quick`"),
+    ("with --scenario", "with `scenario=`"),
+    ("with --flow", "with `flow=`"),
     ("`--out DIR`", "`out=`"),
     ("`--cache DIR`", "`cache=`"),
     ("`--no-cache`", "`cache=None`"),
@@ -66,6 +69,21 @@ pub fn results_text(py: Python<'_>, text: String) -> PyErr {
         Ok(PyErr::from_value(class.call1((text,))?))
     };
     raised().unwrap_or_else(|failed| failed)
+}
+
+/// Why a stored run is not repeated: a `ScenarioError` or a `ResultsError`.
+pub fn stored(py: Python<'_>, failure: &stored::Failure) -> PyErr {
+    use stored::Failure as Why;
+    match failure {
+        Why::Unknown(text) | Why::Differs(text) => results_text(py, text.clone()),
+        Why::Scenario(error) => scenario(py, error),
+        Why::Results(error) => results(py, error),
+        Why::Violations(violations) => {
+            let text = format!("the repeated run is not sound: {}", violations.join("; "));
+            results_text(py, text)
+        }
+        Why::Interrupted => results_text(py, "the repeated run was interrupted".to_owned()),
+    }
 }
 
 /// A text in which control characters are written out, as the program prints it.

@@ -11,6 +11,7 @@
 //! - [`background`]: work that Python can watch and interrupt
 //! - [`table`]: tables as Arrow
 //! - [`results`]: results directories
+//! - [`why`]: explanations of stored runs
 //! - [`error`]: what is wrong, as exceptions of the package
 
 pub mod background;
@@ -21,6 +22,7 @@ pub mod scenario;
 pub mod simulate;
 pub mod sweep;
 pub mod table;
+pub mod why;
 
 /// The module `floodway._floodway`.
 #[pyo3::pymodule]
@@ -41,6 +43,8 @@ mod _floodway {
     use crate::sweep::{Grid, Held, Swept};
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::why::Explained;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

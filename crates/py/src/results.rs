@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use floodway_lab::why::Order;
 use floodway_report::Directory;
 use floodway_report::directory::Results;
 use floodway_report::manifest::Record;
@@ -10,6 +11,7 @@ use pyo3::prelude::*;
 
 use crate::error;
 use crate::table::{Table, leading};
+use crate::why::{Explained, explain};
 
 /// A results directory as it was found.
 #[pyclass(frozen, module = "floodway._floodway")]
@@ -57,17 +59,38 @@ impl Stored {
             error::results_text(py, text)
         })
     }
+
+    /// Repeats a run, by its place in the manifest, and explains its delays. `scenario`: the file that was run, if it is
+    /// not where the results say. `watch` is called as in [`crate::simulate::tell`].
+    fn why(
+        &self,
+        py: Python<'_>,
+        run: usize,
+        scenario: Option<PathBuf>,
+        flows: Vec<u64>,
+        most: (usize, usize),
+        watch: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Explained> {
+        let (slowest, sample) = most;
+        let order = Order { flows, slowest, sample, ..Order::default() };
+        let of = (&self.0, self.record(run)?);
+        explain(py, of, scenario.as_deref(), &order, watch.as_ref())
+    }
 }
 
 impl Stored {
+    fn record(&self, run: usize) -> PyResult<&Record> {
+        let record = self.0.manifest.runs.get(run);
+        record.ok_or_else(|| PyIndexError::new_err("there is no such run"))
+    }
+
     fn read(
         &self,
         py: Python<'_>,
         run: usize,
         name: &str,
     ) -> PyResult<(&Record, floodway_model::Table)> {
-        let record = self.0.manifest.runs.get(run);
-        let record = record.ok_or_else(|| PyIndexError::new_err("there is no such run"))?;
+        let record = self.record(run)?;
         let table = py.detach(|| self.0.table(record, name));
         Ok((record, table.map_err(|error| error::results(py, &error))?))
     }

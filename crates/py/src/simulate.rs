@@ -42,13 +42,17 @@ pub fn simulate(
         let simulation = if audit { simulation.audited(true) } else { simulation };
         simulation.run_with(&Run { threads, stop: &desk.stop, watch: &watch })
     };
-    let tell = |Progress { now, end, hops, flows }| {
-        let Some(watch) = watch else { return Ok(()) };
-        let (now, end) = (now.0 as f64 / 1e3, end.0 as f64 / 1e3);
-        watch.call1((now, end, hops, flows.0, flows.1)).map(|_| ())
-    };
-    let outcome = background::work(py, work, tell)?;
+    let outcome = background::work(py, work, |progress| tell(watch, progress))?;
     Outcome::new(py, outcome)
+}
+
+/// Passes on how far a simulation is: the simulated time and its limit, both in nanoseconds, packet-hops, and
+/// flows that have ended and that will.
+pub fn tell(watch: Option<&Bound<'_, PyAny>>, progress: Progress) -> PyResult<()> {
+    let Some(watch) = watch else { return Ok(()) };
+    let Progress { now, end, hops, flows } = progress;
+    let (now, end) = (now.0 as f64 / 1e3, end.0 as f64 / 1e3);
+    watch.call1((now, end, hops, flows.0, flows.1)).map(|_| ())
 }
 
 impl Outcome {

@@ -3,15 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use floodway_lab::why::simulate;
 use floodway_model::FlowId;
 use floodway_model::tables::flows;
 use floodway_report::why::{Explanation, Flow};
 use floodway_report::words;
 use floodway_sim::Spec;
 use floodway_sim::delays::Chosen;
+use floodway_sim::simulation::Run;
 use serde_json::json;
 
-use super::run;
 use crate::failure::Failure;
 use crate::options::WhyOptions;
 use crate::output;
@@ -31,13 +32,14 @@ pub fn without(
     name: &str,
     spec: Spec,
     explanation: &Explanation,
+    how: &Run<'_>,
 ) -> Result<(), Failure> {
     let mut removed = BTreeSet::new();
     for cause in &options.without {
         removed.extend(flows_of(cause, &spec, explanation)?);
     }
-    let outcome =
-        run(spec.without(removed.iter().map(|flow| FlowId(*flow as u32))), Chosen::default())?;
+    let spec = spec.without(removed.iter().map(|flow| FlowId(*flow as u32)));
+    let outcome = simulate(spec, Chosen::default(), how)?;
     let Some(table) = flows::View::of(&outcome.tables) else { return Ok(()) };
     let after: BTreeMap<u64, f64> =
         table.flow.iter().copied().zip(table.fct_ns.iter().copied()).collect();

@@ -6,6 +6,7 @@ use std::io;
 use floodway_model::Table;
 use floodway_model::tables::{backlogs, links, pause_intervals, pauses, samples};
 
+use super::explained::Told;
 use super::message::Counter;
 use super::writer::{TrackId, Writer};
 use crate::scalars::tier_label;
@@ -21,8 +22,8 @@ struct Port {
     pause_intervals: BTreeMap<u64, Vec<usize>>,
 }
 
-/// Writes what was recorded, ports that did nothing left out.
-pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
+/// Writes what was recorded, ports that did nothing left out. Arrows lead from pauses to explained flows.
+pub fn write(tables: &[Table], told: &Told, writer: &mut Writer) -> io::Result<()> {
     let (Some(links), Some(pauses)) = (links::View::of(tables), pauses::View::of(tables)) else {
         return Ok(());
     };
@@ -58,7 +59,7 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
         let group = match groups.get(&tier) {
             Some(group) => *group,
             None => {
-                let rank = 1 + tier as usize;
+                let rank = 2 + tier as usize;
                 let group = writer.group(None, rank, &tier_label(tier), "")?;
                 *groups.entry(tier).or_insert(group)
             }
@@ -81,7 +82,7 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
         }
         for (&class, rows) in &port.pause_intervals {
             let pause_intervals = pause_intervals.as_ref().expect("rows are of a table");
-            paused(writer, track, class, pause_intervals, rows)?;
+            paused(writer, track, class, (pause_intervals, rows), told)?;
         }
     }
     Ok(())
@@ -151,14 +152,14 @@ fn paused(
     writer: &mut Writer,
     port: TrackId,
     class: u64,
-    table: &pause_intervals::View<'_>,
-    rows: &[usize],
+    (table, rows): (&pause_intervals::View<'_>, &[usize]),
+    told: &Told,
 ) -> io::Result<()> {
     let name = format!("paused {class}");
     let track = writer.group(Some(port), 100 + class as usize, &name, "")?;
     for &row in rows {
         let span = (table.from_ns[row], table.until_ns[row]);
-        writer.slice(track, span, ("pause", &name), Vec::new())?;
+        writer.slice(track, span, ("pause", &name), Vec::new(), told.of_pause(row))?;
     }
     Ok(())
 }

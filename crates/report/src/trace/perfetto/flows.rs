@@ -29,7 +29,7 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
         0 => String::new(),
         _ => format!("The first {FLOWS}; {left_out} that began later are left out."),
     };
-    let group = writer.group(None, 0, "flows", &description)?;
+    let group = writer.group(None, 1, "flows", &description)?;
     let mut hosts: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for row in order {
         hosts.entry(flows.src[row]).or_default().push(row);
@@ -46,7 +46,7 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
                 bytes => words::bytes(bytes as f64),
             };
             let name = format!("{size} → {receiver}");
-            writer.slice(lane, (starts[row], until), ("flow", &name), facts(&flows, row))?;
+            writer.slice(lane, (starts[row], until), ("flow", &name), facts(&flows, row), &[])?;
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! schema, from Python.
 
 use floodway_model::Table;
-use floodway_model::tables::{backlogs, complete, pause_intervals};
+use floodway_model::tables::{backlogs, complete, delay_parts, pause_causes, pause_intervals};
 use prost::Message;
 
 use super::message::{Event, Kind, Packet};
@@ -165,4 +165,137 @@ fn flows_that_overlap_have_tracks_of_their_own() {
     let slowdown = |lane| facts(lane).iter().find(|fact| fact.name == "slowdown").unwrap();
     assert_eq!(slowdown(1).double_value, Some(2.5));
     assert_eq!(slowdown(2).string_value.as_deref(), Some("did not end"));
+}
+
+/// A flow from h0 by leaf0 and spine0 to h9. The port of spine0 to h9 fills up, so spine0 pauses leaf0, and leaf0
+/// pauses h0. The tables are as a run leaves them.
+fn explained() -> Vec<Table> {
+    let flows = complete(
+        Table::new("flows", "")
+            .u64("flow", "", vec![7])
+            .u64("bytes", "", vec![5_000])
+            .f64("slowdown", "", vec![12.3]),
+    );
+    let explained = complete(
+        Table::new("explained", "")
+            .u64("flow", "", vec![7])
+            .text("src", "", texts(&["h0"]))
+            .text("dst", "", texts(&["h9"])),
+    );
+    // From, to, part, port, whether the window is full, the flow that causes it, and the root.
+    type Spent = (u64, u64, &'static str, (&'static str, u64, &'static str), u64, Option<u64>, bool);
+    let part = |(from_ps, to_ps, part, place, in_window, cause, root): Spent| delay_parts::Row {
+        flow: 7,
+        from_ps,
+        to_ps,
+        part: part.to_owned(),
+        node: place.0.to_owned(),
+        port: place.1,
+        peer: place.2.to_owned(),
+        in_window,
+        has_cause: cause.is_some().into(),
+        cause: cause.unwrap_or_default(),
+        root: if root { "spine0" } else { "" }.to_owned(),
+        root_port: root.into(),
+        root_peer: if root { "h9" } else { "" }.to_owned(),
+    };
+    let (nic, leaf) = (("h0", 0, "leaf0"), ("leaf0", 3, "spine0"));
+    let parts: [Spent; 4] = [
+        (9_000_000, 10_500_400, "serialization", nic, 0, None, false),
+        (10_500_400, 31_000_000, "paused", nic, 0, Some(4), true),
+        (31_000_000, 31_500_000, "other_flows", leaf, 1, Some(4), false),
+        // No pause is known there, so no arrow leads to it.
+        (31_500_000, 32_000_000, "paused", leaf, 0, None, true),
+    ];
+    let pause = |(place, span, depth): ((&str, u64, &str), (u64, u64), u64)| pause_causes::Row {
+        node: place.0.to_owned(),
+        port: place.1,
+        peer: place.2.to_owned(),
+        class: 0,
+        from_ps: span.0,
+        until_ps: span.1,
+        cause_port: if depth == 1 { 1 } else { 3 },
+        root: "spine0".to_owned(),
+        root_port: 1,
+        root_peer: "h9".to_owned(),
+        root_class: 0,
+        root_flow: 4,
+        depth,
+    };
+    let causes = [
+        (leaf, (5_000_000, 30_000_000), 1),
+        (nic, (10_000_000, 31_000_000), 2),
+        (nic, (40_000_000, 41_000_000), 1),
+    ];
+    let interval = |(place, span, _): ((&str, u64, &str), (u64, u64), u64)| pause_intervals::Row {
+        node: place.0.to_owned(),
+        port: place.1,
+        class: 0,
+        from_ns: span.0 as f64 / 1e3,
+        until_ns: span.1 as f64 / 1e3,
+    };
+    vec![
+        flows,
+        explained,
+        complete(Table::new("delays", "").u64("flow", "", vec![])),
+        parts.map(part).into_iter().collect(),
+        causes.map(pause).into_iter().collect(),
+        causes.map(interval).into_iter().collect(),
+        complete(
+            Table::new("links", "")
+                .text("node", "", texts(&["h0", "leaf0"]))
+                .u64("port", "", vec![0, 3])
+                .text("peer", "", texts(&["leaf0", "spine0"])),
+        ),
+        complete(Table::new("pauses", "").text("node", "", texts(&["h0", "leaf0"])).u64(
+            "tier",
+            "",
+            vec![255, 0],
+        )),
+    ]
+}
+
+#[test]
+fn explained_flows_are_slices_by_hop_with_arrows_from_the_root() {
+    let tracks = read(&explained());
+    let flow = "explained flows/flow 7: 5.00 KB from h0 to h9, 12.30 times the ideal";
+    let slices = |path: &str| -> Vec<_> {
+        let track = tracks.iter().find(|track| track.0 == path).unwrap_or_else(|| panic!("{path}"));
+        let begins = track.1.iter().filter(|(_, event)| event.kind == i32::from(Kind::Begin));
+        begins.map(|(at, event)| (*at, event.name.clone().unwrap(), event.flow_ids.clone())).collect()
+    };
+    let slice = |at, name: &str, links: &[u64]| (at, name.to_owned(), links.to_vec());
+    assert_eq!(
+        slices(&format!("{flow}/h0 to leaf0")),
+        [slice(9_000, "serialization", &[]), slice(10_500, "paused: spine0 to h9", &[1])]
+    );
+    assert_eq!(
+        slices(&format!("{flow}/leaf0 to spine0")),
+        [
+            slice(31_000, "other flows: flow 4, while the window is full", &[]),
+            slice(31_500, "paused: spine0 to h9", &[]),
+        ]
+    );
+    // Arrow 2 leads from the pause next to the root to the pause of the host, and arrow 1 from there to the flow.
+    let host = "hosts/h0/port 0 → leaf0/paused 0";
+    assert_eq!(slices(host), [slice(10_000, "paused 0", &[1, 2]), slice(40_000, "paused 0", &[])]);
+    let leaf = "switches next to hosts (tier 0)/leaf0/port 3 → spine0/paused 0";
+    assert_eq!(slices(leaf), [slice(5_000, "paused 0", &[2])]);
+    let paused = tracks.iter().find(|track| track.0.ends_with("/h0 to leaf0")).unwrap();
+    let facts = &paused.1[2].1.debug_annotations;
+    let fact = |name: &str| facts.iter().find(|fact| fact.name == name).unwrap();
+    assert_eq!(fact("due_to").string_value.as_deref(), Some("pauses"));
+    assert_eq!((fact("time_ps").uint_value, fact("cause").uint_value), (Some(20_499_600), Some(4)));
+    assert_eq!(fact("root").string_value.as_deref(), Some("spine0 to h9"));
+    // Pauses come first, so that no arrow is turned around where both slices begin at once.
+    let place = |path: &str| tracks.iter().position(|track| track.0.starts_with(path)).unwrap();
+    assert!(place("explained flows") > place("hosts"));
+}
+
+#[test]
+fn a_run_without_explanations_has_no_tracks_of_them() {
+    let left = |table: &Table| table.name != "explained";
+    let tables: Vec<Table> = explained().into_iter().filter(left).collect();
+    assert!(read(&tables).iter().all(|track| !track.0.starts_with("explained")));
+    assert!(tables.len() > 6);
 }

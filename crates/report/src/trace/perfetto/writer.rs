@@ -20,6 +20,10 @@ pub struct Writer<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrackId(u64);
 
+/// Numbers of arrows, from 1. Each belongs to two slices, and leads from the one that is written first, or that
+/// begins first, to the other.
+pub type Links<'a> = &'a [u64];
+
 impl<'a> Writer<'a> {
     /// Nothing yet.
     pub fn new(out: &'a mut (dyn Write + Send)) -> Self {
@@ -77,19 +81,21 @@ impl<'a> Writer<'a> {
         Ok(TrackId(self.tracks))
     }
 
-    /// A slice from one time to another.
+    /// A slice from one time to another, with the numbers of its arrows.
     pub fn slice(
         &mut self,
         track: TrackId,
         (from_ns, until_ns): (f64, f64),
         (category, name): (&str, &str),
         facts: Vec<Annotation>,
+        links: Links<'_>,
     ) -> io::Result<()> {
         let begin = Event {
             kind: Kind::Begin.into(),
             name: Some(name.to_owned()),
             categories: vec![category.to_owned()],
             debug_annotations: facts,
+            flow_ids: links.to_vec(),
             ..Event::default()
         };
         self.event(track, from_ns, begin)?;

@@ -1,0 +1,224 @@
+//! Explains the delays of flows of a stored run: the run is repeated with the observer of delays. Runs are
+//! deterministic, so the repeated run must have the fingerprint of the stored one.
+
+use floodway_model::table::EXPLAINED;
+use floodway_model::tables::flows;
+use floodway_model::{FlowId, Table};
+use floodway_report::INTERRUPTED;
+use floodway_report::directory::Results;
+use floodway_report::manifest::{Record, hex};
+use floodway_report::metrics::SizeClasses;
+use floodway_report::why::{self, Explanation};
+use floodway_scenario::Scenario;
+use floodway_sim::delays::Chosen;
+use floodway_sim::simulation::Run;
+use floodway_sim::{Outcome, Simulation, Spec};
+use serde_json::{Value, json};
+
+use crate::stored::Failure;
+
+/// Which flows are explained.
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    /// Numbers of flows that are explained one by one.
+    pub flows: Vec<u64>,
+    /// If there are none, so many with the largest slowdown are.
+    pub slowest: usize,
+    /// At most so many flows, spread evenly over all measured ones, are followed for the totals.
+    pub sample: usize,
+    /// Whether only the totals are wanted. Then no flow is explained by itself.
+    pub is_whole: bool,
+    /// Whether all parts of every followed flow are kept, instead of those of single flows.
+    pub all_parts: bool,
+}
+
+/// A stored run that can be repeated.
+#[derive(Debug)]
+pub struct Plan {
+    /// The simulation.
+    pub spec: Spec,
+    record: Record,
+    /// The scenario's file.
+    file: String,
+    workloads: Vec<String>,
+    classes: SizeClasses,
+    flows: Vec<u32>,
+    sample: Vec<u32>,
+    all_parts: bool,
+}
+
+/// What explains a run.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The variant.
+    pub variant: String,
+    /// The replication, counted from 0.
+    pub replication: u32,
+    /// The explanation. Its sample is that of the order.
+    pub explanation: Explanation,
+    /// The flows that are explained one by one.
+    pub flows: Vec<u64>,
+    /// The tables of explained delays, in the order of [`EXPLAINED`].
+    pub tables: Vec<Table>,
+}
+
+impl Plan {
+    /// Chooses flows of a run and builds its simulation. Fails if a flow is not there or has not completed, if
+    /// no measured flow has completed and none is named, or if the run cannot be repeated.
+    pub fn new(
+        results: &Results,
+        record: &Record,
+        scenario: &Scenario,
+        order: &Order,
+    ) -> Result<Self, Failure> {
+        if record.stop == INTERRUPTED {
+            return Err(Failure::Unknown(format!(
+                "run {} of `{}` was interrupted, so it cannot be repeated; run {} again to its end",
+                record.replication, record.variant, scenario.file_name
+            )));
+        }
+        let variant = scenario.variant(&record.variant)?;
+        let spec = variant.build_replication(record.replication, record.seed);
+        let all = completed(&results.table(record, "flows")?);
+        let flows = if order.is_whole { Vec::new() } else { flows_of(order, &all, &spec)? };
+        Ok(Self {
+            record: record.clone(),
+            file: scenario.file_name.clone(),
+            workloads: variant.workload_names(),
+            classes: SizeClasses::new(results.manifest.size_classes.clone()),
+            sample: sample(order.sample, &all),
+            all_parts: order.all_parts,
+            flows,
+            spec,
+        })
+    }
+
+    /// Repeats the run. Fails if it is not sound or not the stored one, if it is stopped, or if there is
+    /// nothing to explain.
+    pub fn run(self, how: &Run<'_>) -> Result<Explained, Failure> {
+        let mut followed: Vec<u32> = self.sample.iter().chain(&self.flows).copied().collect();
+        followed.sort_unstable();
+        followed.dedup();
+        let detailed = if self.all_parts { &followed } else { &self.flows };
+        let ids = |flows: &[u32]| flows.iter().copied().map(FlowId).collect();
+        let chosen = Chosen { flows: ids(&followed), detailed: ids(detailed), slowest: 0 };
+        let mut outcome = simulate(self.spec, chosen, how)?;
+        let fingerprint = hex(outcome.fingerprint);
+        if fingerprint != self.record.fingerprint {
+            return Err(Failure::Differs(differs(&self.record, &self.file, &fingerprint)));
+        }
+        let explanation = Explanation::of(&outcome.tables, &self.workloads, &self.classes);
+        let mut explanation = explanation.ok_or_else(|| {
+            Failure::Unknown(
+                "no measured flow has completed in this run, so none is explained".to_owned(),
+            )
+        })?;
+        explanation.sample = self.sample.into_iter().map(u64::from).collect();
+        outcome.tables.retain(|table| EXPLAINED.contains(&&*table.name));
+        Ok(Explained {
+            variant: self.record.variant,
+            replication: self.record.replication,
+            explanation,
+            flows: self.flows.into_iter().map(u64::from).collect(),
+            tables: outcome.tables,
+        })
+    }
+}
+
+impl Explained {
+    /// Which run it is: `pfc, replication 0`.
+    pub fn name(&self) -> String {
+        format!("{}, replication {}", self.variant, self.replication)
+    }
+
+    /// The explanation for people: of the sample, and of the single flows.
+    pub fn text(&self) -> String {
+        format!("{}: {}", self.name(), why::text(&self.explanation, &self.flows))
+    }
+
+    /// The same for programs, with every part of the single flows. Times are in whole picoseconds.
+    pub fn json(&self) -> Value {
+        let mut value = why::json(&self.explanation, &self.flows);
+        value["variant"] = json!(self.variant);
+        value["replication"] = json!(self.replication);
+        value
+    }
+}
+
+/// Runs a simulation and explains the delays of these flows. Fails if it is not sound, or is stopped.
+pub fn simulate(spec: Spec, chosen: Chosen, how: &Run<'_>) -> Result<Outcome, Failure> {
+    let outcome = Simulation::new(spec).explaining(chosen).run_with(how);
+    if outcome.stop.name() == INTERRUPTED {
+        return Err(Failure::Interrupted);
+    }
+    if outcome.violations.is_empty() {
+        Ok(outcome)
+    } else {
+        Err(Failure::Violations(outcome.violations))
+    }
+}
+
+/// A flow that has completed.
+struct Completed {
+    number: u32,
+    slowdown: f64,
+    is_measured: bool,
+}
+
+/// The flows that have completed, in order of their numbers.
+fn completed(table: &Table) -> Vec<Completed> {
+    let Some(flows) = flows::View::of_table(table) else { return Vec::new() };
+    let flow = |row: usize| Completed {
+        number: flows.flow[row] as u32,
+        slowdown: flows.slowdown[row],
+        is_measured: flows.measured[row] != 0,
+    };
+    let done = (0..flows.flow.len()).filter(|row| flows.fct_ns[*row].is_finite());
+    done.map(flow).collect()
+}
+
+/// The flows that are explained one by one.
+fn flows_of(order: &Order, all: &[Completed], spec: &Spec) -> Result<Vec<u32>, Failure> {
+    for &number in &order.flows {
+        if number >= spec.flows.len() as u64 {
+            return Err(Failure::Unknown(format!(
+                "there is no flow {number}: the run has flows 0 to {}; their numbers are in the table flows",
+                spec.flows.len().saturating_sub(1)
+            )));
+        }
+        if all.binary_search_by_key(&number, |flow| flow.number.into()).is_err() {
+            return Err(Failure::Unknown(format!(
+                "flow {number} has not completed in this run, so there is no completion time to explain; \
+                 choose a flow with an `fct_ns` in the table flows"
+            )));
+        }
+    }
+    if !order.flows.is_empty() {
+        return Ok(order.flows.iter().map(|number| *number as u32).collect());
+    }
+    let mut measured: Vec<&Completed> = all.iter().filter(|flow| flow.is_measured).collect();
+    if measured.is_empty() {
+        return Err(Failure::Unknown(
+            "no measured flow has completed in this run; name one of the others with --flow"
+                .to_owned(),
+        ));
+    }
+    measured.sort_by(|a, b| b.slowdown.total_cmp(&a.slowdown).then(a.number.cmp(&b.number)));
+    Ok(measured.iter().take(order.slowest).map(|flow| flow.number).collect())
+}
+
+/// At most so many of the measured flows, evenly spread over their numbers.
+fn sample(most: usize, all: &[Completed]) -> Vec<u32> {
+    let measured: Vec<u32> =
+        all.iter().filter(|flow| flow.is_measured).map(|flow| flow.number).collect();
+    let count = most.min(measured.len());
+    (0..count).map(|at| measured[at * measured.len() / count]).collect()
+}
+
+fn differs(record: &Record, file: &str, fingerprint: &str) -> String {
+    format!(
+        "run {} of `{}` has the fingerprint {} in these results and {fingerprint} now: they are of another \
+         version of floodway; run {file} again",
+        record.replication, record.variant, record.fingerprint
+    )
+}
