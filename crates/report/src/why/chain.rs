@@ -24,19 +24,27 @@ pub struct Link {
 }
 
 impl Explanation {
-    /// The flows on which one depends, the first one first: each is the last one that the next waited for. `None`
-    /// if one of them is not detailed.
+    /// The flows on which one depends, as far as they are explained, the first one first: each is the last one that
+    /// the next waited for.
+    pub fn path(&self, last: u64) -> Vec<u64> {
+        let before = |number: &u64| {
+            let before = self.flow(*number)?.after?;
+            self.flow(before).map(|flow| flow.number)
+        };
+        let mut flows: Vec<u64> = std::iter::successors(Some(last), before).collect();
+        flows.reverse();
+        flows
+    }
+
+    /// What these flows spent the time on until the next one began. `None` if one of them is not detailed.
     pub fn chain(&self, last: u64) -> Option<Vec<Link>> {
-        let mut links = Vec::new();
-        let (mut flow, mut to) = (self.flow(last)?, None);
-        loop {
-            links.push(link(flow, to)?);
-            let Some(before) = flow.after else { break };
-            to = Some(flow.start);
-            flow = self.flow(before)?;
-        }
-        links.reverse();
-        Some(links)
+        let flows = self.path(last);
+        let next = |place: usize| flows.get(place + 1).and_then(|next| self.flow(*next));
+        let links = flows
+            .iter()
+            .enumerate()
+            .map(|(place, number)| link(self.flow(*number)?, next(place).map(|next| next.start)));
+        links.collect()
     }
 }
 
