@@ -90,8 +90,9 @@ impl Explanation {
 
     /// The roots of pauses, those that cost the sample most first.
     pub fn roots(&self) -> Vec<Root> {
-        // With each root, how often each flow had most bytes in it, and in which class.
-        let mut roots: BTreeMap<&Port, (Root, BTreeMap<(u64, u64), usize>)> = BTreeMap::new();
+        // With each root, how often each flow had most bytes in it, by class and flow.
+        type Counted = (Root, BTreeMap<(u64, u64), usize>);
+        let mut roots: BTreeMap<&Port, Counted> = BTreeMap::new();
         for pause in &self.pauses {
             let Some((port, class, flow)) = &pause.root else { continue };
             let (root, flows) = roots.entry(port).or_insert_with(|| {
@@ -123,7 +124,7 @@ impl Explanation {
                 }
             }
         }
-        let root = |(port, (mut root, flows)): (&Port, (Root, BTreeMap<(u64, u64), usize>))| {
+        let root = |(port, (mut root, flows)): (&Port, Counted)| {
             let most = flows.iter().max_by_key(|(which, count)| (**count, Reverse(**which)));
             (root.class, root.flow) = most.map_or((root.class, root.flow), |(which, _)| *which);
             let by_flow = lost.get(port).into_iter().flatten();
