@@ -22,7 +22,7 @@ pub fn path(
         Plan::new(results, record, scenario, &order)?.run(how)
     };
     let all = explain(last.map(u64::from).into_iter().collect(), usize::MAX)?.explanation;
-    let end = all.flows.iter().max_by_key(|flow| flow.start + flow.fct).map(|flow| flow.number);
+    let end = all.flows.iter().max_by_key(|flow| flow.end()).map(|flow| flow.number);
     let Some(last) = last.map(u64::from).or(end) else { return Ok(()) };
     let flows = all.path(last);
     if flows.len() < 2 {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_lab::why::simulate;
 use floodway_model::FlowId;
 use floodway_model::tables::flows;
-use floodway_report::why::{Explanation, Flow};
+use floodway_report::why::{Explanation, Flow, Part};
 use floodway_report::words;
 use floodway_sim::Spec;
 use floodway_sim::delays::Chosen;
@@ -120,7 +120,7 @@ fn flows_of(cause: &str, spec: &Spec, explanation: &Explanation) -> Result<Vec<u
 fn predicted(flow: &Flow, removed: &BTreeSet<u64>) -> u64 {
     let parts = flow.parts.iter();
     let caused = parts.filter(|part| part.cause.is_some_and(|cause| removed.contains(&cause)));
-    caused.map(|part| part.to - part.from).sum()
+    caused.map(Part::time).sum()
 }
 
 fn text(

@@ -49,14 +49,15 @@ impl Explanation {
 }
 
 fn link(flow: &Flow, to: Option<u64>) -> Option<Link> {
-    let completed = flow.start + flow.fct;
+    let completed = flow.end();
     let to = to.unwrap_or(completed);
     let mut by_delay: BTreeMap<Delay, u64> = BTreeMap::new();
     if flow.parts.is_empty() {
         return None;
     }
     for part in flow.parts.iter().filter(|part| part.from < to) {
-        *by_delay.entry(part.delay).or_default() += part.to.min(to) - part.from;
+        let time = by_delay.entry(part.delay).or_default();
+        *time = time.saturating_add(part.to.min(to).saturating_sub(part.from));
     }
     let idle = to.saturating_sub(completed);
     Some(Link { flow: flow.number, from: flow.start, to, by_delay, idle })
@@ -68,7 +69,7 @@ const LINES: usize = 40;
 /// A critical path as text.
 pub fn chain(of: &Explanation, links: &[Link]) -> String {
     let (Some(first), Some(last)) = (links.first(), links.last()) else { return String::new() };
-    let total = last.to - first.from;
+    let total = last.to.saturating_sub(first.from);
     let mut text = format!(
         "Critical path to {}: {} flows, {} from {} to {}\n",
         of.name_of(last.flow),
@@ -85,10 +86,13 @@ pub fn chain(of: &Explanation, links: &[Link]) -> String {
     let mut sums: BTreeMap<Delay, u64> = BTreeMap::new();
     let mut idle = 0;
     for (place, link) in links.iter().enumerate() {
-        idle += link.idle;
-        link.by_delay.iter().for_each(|(delay, time)| *sums.entry(*delay).or_default() += time);
+        idle = link.idle.saturating_add(idle);
+        for (delay, time) in &link.by_delay {
+            let sum = sums.entry(*delay).or_default();
+            *sum = time.saturating_add(*sum);
+        }
         let Some(flow) = of.flow(link.flow).filter(|_| place < LINES) else { continue };
-        let took = link.to - link.from;
+        let took = link.to.saturating_sub(link.from);
         let ideal = ideal(&link.by_delay);
         let delays = link.by_delay.iter().filter(|(delay, _)| !delay.is_ideal());
         let largest = delays
@@ -170,7 +174,7 @@ mod tests {
         ];
         let of = Explanation {
             measured: 4,
-            workload_of: vec![0; 4],
+            workload_of: (0..4).map(|flow| (flow, 0)).collect(),
             workloads: vec!["ring".to_owned()],
             classes: Default::default(),
             sample: vec![0, 1, 2, 3],

@@ -24,19 +24,25 @@ impl Group {
     /// Adds a flow.
     pub fn add(&mut self, flow: &Flow) {
         self.flows += 1;
-        self.total += flow.fct;
+        add(&mut self.total, flow.fct);
         for total in &flow.totals {
-            *self.by_delay.entry(total.delay).or_default() += total.time;
+            add(self.by_delay.entry(total.delay).or_default(), total.time);
             if let Some(root) = &total.root {
-                *self.by_root.entry(root.clone()).or_default() += total.time;
+                add(self.by_root.entry(root.clone()).or_default(), total.time);
             }
         }
     }
 
     /// Serialization and propagation.
     pub fn ideal(&self) -> u64 {
-        self.by_delay.iter().filter(|(delay, _)| delay.is_ideal()).map(|(_, time)| time).sum()
+        let ideal = self.by_delay.iter().filter(|(delay, _)| delay.is_ideal());
+        ideal.fold(0, |sum, (_, time)| time.saturating_add(sum))
     }
+}
+
+/// Adds to a sum that does not overflow, whatever a table contains.
+fn add(sum: &mut u64, time: u64) {
+    *sum = sum.saturating_add(time);
 }
 
 /// A queue at the root of pauses. Times are in ps.
@@ -112,7 +118,7 @@ impl Explanation {
             });
             root.pauses += 1;
             root.depth = root.depth.max(pause.depth);
-            root.total += pause.to - pause.from;
+            add(&mut root.total, pause.to.saturating_sub(pause.from));
             root.last = root.last.max(pause.to);
             *flows.entry((*class, *flow)).or_default() += 1;
         }
@@ -120,7 +126,8 @@ impl Explanation {
         for flow in self.sampled() {
             for total in &flow.totals {
                 if let Some(root) = &total.root {
-                    *lost.entry(root).or_default().entry(flow.number).or_default() += total.time;
+                    let lost = lost.entry(root).or_default().entry(flow.number).or_default();
+                    add(lost, total.time);
                 }
             }
         }
@@ -130,7 +137,7 @@ impl Explanation {
             let by_flow = lost.get(port).into_iter().flatten();
             root.victims = by_flow.map(|(flow, time)| (*flow, *time)).collect();
             root.victims.sort_by_key(|(flow, time)| (Reverse(*time), *flow));
-            root.lost = root.victims.iter().map(|(_, time)| time).sum();
+            root.victims.iter().for_each(|(_, time)| add(&mut root.lost, *time));
             root
         };
         let mut all: Vec<Root> = roots.into_iter().map(root).collect();
