@@ -171,19 +171,22 @@ fn flows_that_overlap_have_tracks_of_their_own() {
 /// pauses h0. The tables are as a run leaves them.
 fn explained() -> Vec<Table> {
     let flows = complete(
-        Table::new("flows", "")
-            .u64("flow", "", vec![7])
-            .u64("bytes", "", vec![5_000])
-            .f64("slowdown", "", vec![12.3]),
+        Table::new("flows", "").u64("flow", "", vec![7]).u64("bytes", "", vec![5_000]).f64(
+            "slowdown",
+            "",
+            vec![12.3],
+        ),
     );
     let explained = complete(
-        Table::new("explained", "")
-            .u64("flow", "", vec![7])
-            .text("src", "", texts(&["h0"]))
-            .text("dst", "", texts(&["h9"])),
+        Table::new("explained", "").u64("flow", "", vec![7]).text("src", "", texts(&["h0"])).text(
+            "dst",
+            "",
+            texts(&["h9"]),
+        ),
     );
     // From, to, part, port, whether the window is full, the flow that causes it, and the root.
-    type Spent = (u64, u64, &'static str, (&'static str, u64, &'static str), u64, Option<u64>, bool);
+    type Spent =
+        (u64, u64, &'static str, (&'static str, u64, &'static str), u64, Option<u64>, bool);
     let part = |(from_ps, to_ps, part, place, in_window, cause, root): Spent| delay_parts::Row {
         flow: 7,
         from_ps,
@@ -262,7 +265,9 @@ fn explained_flows_are_slices_by_hop_with_arrows_from_the_root() {
     let slices = |path: &str| -> Vec<_> {
         let track = tracks.iter().find(|track| track.0 == path).unwrap_or_else(|| panic!("{path}"));
         let begins = track.1.iter().filter(|(_, event)| event.kind == i32::from(Kind::Begin));
-        begins.map(|(at, event)| (*at, event.name.clone().unwrap(), event.flow_ids.clone())).collect()
+        begins
+            .map(|(at, event)| (*at, event.name.clone().unwrap(), event.flow_ids.clone()))
+            .collect()
     };
     let slice = |at, name: &str, links: &[u64]| (at, name.to_owned(), links.to_vec());
     assert_eq!(
