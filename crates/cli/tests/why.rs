@@ -161,6 +161,38 @@ fn a_root_has_victims() {
     }
 }
 
+/// A ring of four hosts: each message begins when the one before has arrived, so the path to the last one is all of
+/// them, and as long as all together.
+#[test]
+fn the_path_of_a_collective_is_explained() {
+    let folder = place("why-path");
+    fs::create_dir_all(&folder).unwrap();
+    let (file, out) = (folder.join("ring.toml"), folder.join("results"));
+    let begin = INCAST.find("[[workload]]").unwrap();
+    let ring = "[[workload]]\nname = \"ring\"\n[workload.all_reduce]\nbytes = \"64KB\"\n";
+    fs::write(&file, format!("{}{ring}", &INCAST[..begin])).unwrap();
+    let said = floodway(&["run", word(&file), "--quiet", "--out", word(&out)]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = floodway(&["why", word(&out), "--path"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    for words in [
+        "Critical path to flow ",
+        " (ring): 6 flows, ",
+        "holds up the next for",
+        "Share of the critical path",
+    ] {
+        assert!(said.out.contains(words), "{words}:\n{}", said.out);
+    }
+    // The first steps wait for nobody.
+    let said = floodway(&["why", word(&out), "--path", "0"]);
+    assert_eq!(said.code, Some(2), "{}", said.out);
+    assert!(
+        said.err.contains("flow 0 (ring) waited for no other flow; --path explains"),
+        "{}",
+        said.err
+    );
+}
+
 /// `--why` keeps explanations as tables, shows them on the page and as a chart, and changes no result.
 #[test]
 fn a_run_explains_itself() {

@@ -167,6 +167,11 @@ impl<'a> Findings<'a> {
         self.range(field, value, (Bound::Excluded(zero), Bound::Unbounded), remark);
     }
 
+    /// Requires a timeout that is not so short that a run consists of timeouts.
+    pub fn timeout(&mut self, field: &str, value: impl Given<Value = Duration>, remark: &str) {
+        self.range(field, value, SHORTEST_TIMEOUT.., remark);
+    }
+
     /// Requires a weight, gain or nonzero fraction: above 0 and at most 1.
     pub fn weight(&mut self, field: &str, value: impl Given<Value = f64>, remark: &str) {
         self.range(field, value, (Bound::Excluded(0.0), Bound::Included(1.0)), remark);
@@ -365,6 +370,9 @@ pub const FASTEST: Rate = Rate::from_gbps(100_000);
 
 /// Longer than the propagation delay of any terrestrial path.
 pub const LONGEST_LATENCY: Duration = Duration::from_ms(1_000);
+
+/// Shorter than the round-trip time over one switch; each timeout is an event.
+pub const SHORTEST_TIMEOUT: Duration = Duration::from_us(1);
 
 /// More than a day; picoseconds are counted in 64 bits.
 pub const LONGEST_RUN: Duration = Duration::from_ms(100_000_000);

@@ -252,6 +252,10 @@ impl Variant {
         // A sample of the record, of a port: counters, backlogs, and its rows in the tables.
         const ROW: f64 = 200.0;
         let recorded_samples = u64::from(settings.record).min(samples);
+        // An explained flow: the gaps between its packets until it has completed, mostly of large flows
+        // (measured).
+        const EXPLAINED: f64 = 400_000.0;
+        let explained = f64::from(settings.explained_flows).min(flows);
         let persistent: u64 = self.workloads().iter().map(|w| w.persistent_flows()).sum();
         let flow_samples =
             settings.flow_samples.map_or(0, |interval| settings.limit.0 / interval.0);
@@ -265,6 +269,7 @@ impl Variant {
             + recording * HISTOGRAMS
             + samples as f64 * f64::from(settings.switch.queue.count) * SAMPLE
             + recorded_samples as f64 * ports as f64 * ROW
+            + explained * EXPLAINED
             + flow_samples as f64 * persistent as f64 * 32.0;
         Bytes(bytes as u64)
     }

@@ -365,9 +365,15 @@ fn planted_causes_are_named() {
             }
         }
         errors.sort_by(f64::total_cmp);
-        let at =
-            |share: f64| errors.get(((errors.len().max(1) - 1) as f64 * share).round() as usize);
-        println!("{name}: {} named, error {:?} {:?} {:?}", errors.len(), at(0.0), at(0.5), at(1.0));
+        let at = |share: f64| match errors.len() {
+            0 => f64::NAN,
+            count => errors[((count - 1) as f64 * share).round() as usize],
+        };
+        let (least, median, most) = (at(0.0), at(0.5), at(1.0));
+        println!(
+            "{name}: {} of {EACH} right; error {least:.2} {median:.2} {most:.2} %",
+            errors.len()
+        );
     }
     assert_eq!(wrong, Vec::<String>::new());
 }

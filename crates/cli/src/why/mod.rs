@@ -2,6 +2,7 @@
 //! the observer of delays: runs are deterministic, and its fingerprint must be the same.
 
 mod chart;
+mod path;
 mod without;
 
 use std::sync::atomic::AtomicBool;
@@ -22,6 +23,12 @@ pub fn why(options: &WhyOptions) -> Result<(), Failure> {
     }
     let record = options.run.record(&results)?;
     let scenario = options.run.scenario(&results)?;
+    let stop = AtomicBool::new(false);
+    let how = Run { threads: 1, stop: &stop, watch: &|_| {} };
+    if let Some(last) = options.path {
+        runs_begin();
+        return path::path((&results, record, &scenario), last, &how);
+    }
     let order = Order {
         flows: options.flow.iter().copied().map(u64::from).collect(),
         slowest: options.slowest,
@@ -33,8 +40,6 @@ pub fn why(options: &WhyOptions) -> Result<(), Failure> {
     let spec = (!options.without.is_empty()).then(|| plan.spec.clone());
 
     runs_begin();
-    let stop = AtomicBool::new(false);
-    let how = Run { threads: 1, stop: &stop, watch: &|_| {} };
     let explained = plan.run(&how)?;
     if let Some(spec) = spec {
         return without::without(options, &explained.name(), spec, &explained.explanation, &how);

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_lab::why::simulate;
 use floodway_model::FlowId;
 use floodway_model::tables::flows;
-use floodway_report::why::{Explanation, Flow};
+use floodway_report::why::{Explanation, Flow, Part};
 use floodway_report::words;
 use floodway_sim::Spec;
 use floodway_sim::delays::Chosen;
@@ -120,7 +120,7 @@ fn flows_of(cause: &str, spec: &Spec, explanation: &Explanation) -> Result<Vec<u
 fn predicted(flow: &Flow, removed: &BTreeSet<u64>) -> u64 {
     let parts = flow.parts.iter();
     let caused = parts.filter(|part| part.cause.is_some_and(|cause| removed.contains(&cause)));
-    caused.map(|part| part.to - part.from).sum()
+    caused.map(Part::time).sum()
 }
 
 fn text(
@@ -143,26 +143,23 @@ fn text(
     if savings.is_empty() {
         return text;
     }
-    let mean = |of: &dyn Fn(&Saving) -> f64, which: &dyn Fn(&&Saving) -> bool| {
-        let chosen: Vec<f64> = savings.iter().filter(which).map(of).collect();
-        (chosen.len(), chosen.iter().sum::<f64>() / chosen.len().max(1) as f64)
-    };
-    let groups: [(&str, &dyn Fn(&&Saving) -> bool); 2] = [
-        ("flows that the explanation says they delay", &|saving| saving.predicted > 0),
-        ("all other flows", &|saving| saving.predicted == 0),
-    ];
-    for (label, which) in groups {
-        let (count, fct) = mean(&|saving| saving.fct as f64, which);
-        if count == 0 {
+    for (label, is_delayed) in
+        [("flows that the explanation says they delay", true), ("all other flows", false)]
+    {
+        let chosen: Vec<&Saving> =
+            savings.iter().filter(|saving| (saving.predicted > 0) == is_delayed).collect();
+        if chosen.is_empty() {
             continue;
         }
-        let predicted = mean(&|saving| saving.predicted as f64, which).1;
-        let observed = mean(&|saving| saving.observed as f64, which).1;
+        let mean = |of: fn(&Saving) -> f64| {
+            time(chosen.iter().map(|saving| of(saving)).sum::<f64>() / chosen.len() as f64)
+        };
         text += &format!(
-            "{label}: {count}, which take {} on average; predicted saving {}, observed {}\n",
-            time(fct),
-            time(predicted),
-            time(observed)
+            "{label}: {}, which take {} on average; predicted saving {}, observed {}\n",
+            chosen.len(),
+            mean(|saving| saving.fct as f64),
+            mean(|saving| saving.predicted as f64),
+            mean(|saving| saving.observed as f64)
         );
     }
     // Errors as shares of the completion time.

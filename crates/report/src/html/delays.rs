@@ -110,8 +110,8 @@ fn slowest(variant: &str, digest: &Digest) -> Option<Spans> {
     let ports = path(flow);
     let span = |part: &crate::why::Part| {
         let row = ports.iter().position(|port| *port == part.port.to_string())?;
-        let ends = [part.from, part.to].map(|at| (at - flow.start) as f64 / 1e3);
-        let length = words::time((part.to - part.from) as f64 / 1e3);
+        let ends = [part.from, part.to].map(|at| at.saturating_sub(flow.start) as f64 / 1e3);
+        let length = words::time(part.time() as f64 / 1e3);
         let cause = match (&part.root, part.cause) {
             (Some(root), _) => format!(" because of {root}"),
             (None, Some(cause)) => format!(", flow {cause}"),

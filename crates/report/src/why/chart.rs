@@ -43,7 +43,7 @@ pub fn file(caption: &str, digests: &[(&str, &Digest)], labels: &[&str]) -> Stri
 fn stack(name: &str, group: &Group) -> Stack {
     let mut parts = vec![0; KINDS.len()];
     for (delay, time) in &group.by_delay {
-        parts[kind(*delay)] += time;
+        parts[kind(*delay)] = time.saturating_add(parts[kind(*delay)]);
     }
     let flows = group.flows as f64;
     let mean = |ps: u64| ps as f64 / 1e3 / flows;

@@ -1,6 +1,7 @@
 //! What flows spent their time on, and who caused it: read from the tables of explained delays, for
 //! the terminal, as JSON and for the page.
 
+pub mod chain;
 pub mod chart;
 mod json;
 mod read;
@@ -12,6 +13,8 @@ pub use json::json;
 pub use shown::{Digest, KINDS, kind};
 pub use text::{text, victims};
 pub use totals::{Group, Root};
+
+use std::collections::BTreeMap;
 
 use floodway_model::{Delay, Table};
 
@@ -125,7 +128,7 @@ pub struct Explanation {
     /// Number of measured flows that have completed.
     pub measured: usize,
     /// Workloads of all flows.
-    workload_of: Vec<usize>,
+    workload_of: BTreeMap<u64, usize>,
     /// Names of the workloads.
     workloads: Vec<String>,
     /// The size classes.
@@ -136,6 +139,20 @@ pub struct Explanation {
     pub sample: Vec<u64>,
     /// All pauses.
     pub pauses: Vec<Pause>,
+}
+
+impl Part {
+    /// How long it lasts, in ps.
+    pub fn time(&self) -> u64 {
+        self.to.saturating_sub(self.from)
+    }
+}
+
+impl Flow {
+    /// When it completed, in ps.
+    pub fn end(&self) -> u64 {
+        self.start.saturating_add(self.fct)
+    }
 }
 
 impl Explanation {
@@ -168,7 +185,7 @@ impl Explanation {
 
     /// A flow with its workload: `flow 7 (incast)`.
     pub fn name_of(&self, flow: u64) -> String {
-        match self.workload_of.get(flow as usize) {
+        match self.workload_of.get(&flow) {
             Some(workload) => format!("flow {flow} ({})", self.workload(*workload)),
             None => format!("flow {flow}"),
         }

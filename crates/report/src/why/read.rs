@@ -57,14 +57,10 @@ pub fn explanation(
         }
     }
     let complete = |row: &usize| all.measured[*row] != 0 && all.fct_ns[*row].is_finite();
-    let last = all.flow.iter().max().map_or(0, |last| last + 1);
-    let mut workload_of = vec![usize::MAX; last as usize];
-    for (flow, workload) in all.flow.iter().zip(all.workload) {
-        workload_of[*flow as usize] = *workload as usize;
-    }
+    let workload_of = all.flow.iter().copied().zip(all.workload.iter().map(|of| *of as usize));
     Some(Explanation {
         measured: (0..all.rows()).filter(complete).count(),
-        workload_of,
+        workload_of: workload_of.collect(),
         workloads: workloads.to_vec(),
         classes: classes.clone(),
         sample: found.keys().copied().collect(),

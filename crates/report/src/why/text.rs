@@ -33,11 +33,11 @@ pub fn text(of: &Explanation, flows: &[u64]) -> String {
     text
 }
 
-fn time(ps: u64) -> String {
+pub(super) fn time(ps: u64) -> String {
     words::time(ps as f64 / 1e3)
 }
 
-fn percent(part: u64, of: u64) -> String {
+pub(super) fn percent(part: u64, of: u64) -> String {
     if of == 0 {
         return "0 %".to_owned();
     }
@@ -52,7 +52,7 @@ fn name(of: &Explanation, (workload, class): (usize, usize)) -> String {
 /// The answer for a group: where most of the time beyond the ideal goes.
 fn sentence(of: &Explanation, which: (usize, usize), group: &Group) -> String {
     let mean = time(group.total / group.flows as u64);
-    let excess = group.total - group.ideal();
+    let excess = group.total.saturating_sub(group.ideal());
     let delays = group.by_delay.iter().filter(|(delay, _)| !delay.is_ideal());
     let mut text = match group.flows {
         1 => format!("{}: 1 flow takes {mean}", name(of, which)),
@@ -66,7 +66,7 @@ fn sentence(of: &Explanation, which: (usize, usize), group: &Group) -> String {
                 percent(*time, excess),
                 delay.words()
             );
-            let paused: u64 = group.by_root.values().sum();
+            let paused = group.by_root.values().fold(0, |sum: u64, time| sum.saturating_add(*time));
             let root = group.by_root.iter().max_by_key(|(_, time)| **time);
             if let Some((port, time)) = root.filter(|_| *delay == Delay::Paused) {
                 text +=
@@ -96,7 +96,7 @@ fn table(of: &Explanation, groups: &BTreeMap<(usize, usize), Group>) -> String {
     columns(&rows)
 }
 
-fn columns(rows: &[Vec<String>]) -> String {
+pub(super) fn columns(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter()
@@ -204,7 +204,7 @@ fn capital(text: &str) -> String {
 /// The delays of a flow by place, in the order in which it met them.
 fn of_flow(of: &Explanation, flow: &Flow) -> String {
     let ideal = flow.totals.iter().filter(|total| total.delay.is_ideal());
-    let ideal: u64 = ideal.map(|total| total.time).sum();
+    let ideal = ideal.fold(0, |sum: u64, total| sum.saturating_add(total.time));
     let mut text = format!(
         "\nFlow {} ({}): {} to {}, {}, started at {}, took {}, {:.2} times the ideal\n",
         flow.number,
@@ -227,7 +227,7 @@ fn of_flow(of: &Explanation, flow: &Flow) -> String {
     let mut left = 0;
     for total in delays() {
         if total.time < least {
-            left += total.time;
+            left = total.time.saturating_add(left);
             continue;
         }
         let mut what = format!("  {}: {}", total.port, total.delay.words());

@@ -24,19 +24,25 @@ impl Group {
     /// Adds a flow.
     pub fn add(&mut self, flow: &Flow) {
         self.flows += 1;
-        self.total += flow.fct;
+        add(&mut self.total, flow.fct);
         for total in &flow.totals {
-            *self.by_delay.entry(total.delay).or_default() += total.time;
+            add(self.by_delay.entry(total.delay).or_default(), total.time);
             if let Some(root) = &total.root {
-                *self.by_root.entry(root.clone()).or_default() += total.time;
+                add(self.by_root.entry(root.clone()).or_default(), total.time);
             }
         }
     }
 
     /// Serialization and propagation.
     pub fn ideal(&self) -> u64 {
-        self.by_delay.iter().filter(|(delay, _)| delay.is_ideal()).map(|(_, time)| time).sum()
+        let ideal = self.by_delay.iter().filter(|(delay, _)| delay.is_ideal());
+        ideal.fold(0, |sum, (_, time)| time.saturating_add(sum))
     }
+}
+
+/// Adds to a sum that does not overflow, whatever a table contains.
+fn add(sum: &mut u64, time: u64) {
+    *sum = sum.saturating_add(time);
 }
 
 /// A queue at the root of pauses. Times are in ps.
@@ -90,8 +96,9 @@ impl Explanation {
 
     /// The roots of pauses, those that cost the sample most first.
     pub fn roots(&self) -> Vec<Root> {
-        // With each root, how often each flow had most bytes in it, and in which class.
-        let mut roots: BTreeMap<&Port, (Root, BTreeMap<(u64, u64), usize>)> = BTreeMap::new();
+        // With each root, how often each flow had most bytes in it, by class and flow.
+        type Counted = (Root, BTreeMap<(u64, u64), usize>);
+        let mut roots: BTreeMap<&Port, Counted> = BTreeMap::new();
         for pause in &self.pauses {
             let Some((port, class, flow)) = &pause.root else { continue };
             let (root, flows) = roots.entry(port).or_insert_with(|| {
@@ -111,7 +118,7 @@ impl Explanation {
             });
             root.pauses += 1;
             root.depth = root.depth.max(pause.depth);
-            root.total += pause.to - pause.from;
+            add(&mut root.total, pause.to.saturating_sub(pause.from));
             root.last = root.last.max(pause.to);
             *flows.entry((*class, *flow)).or_default() += 1;
         }
@@ -119,17 +126,18 @@ impl Explanation {
         for flow in self.sampled() {
             for total in &flow.totals {
                 if let Some(root) = &total.root {
-                    *lost.entry(root).or_default().entry(flow.number).or_default() += total.time;
+                    let lost = lost.entry(root).or_default().entry(flow.number).or_default();
+                    add(lost, total.time);
                 }
             }
         }
-        let root = |(port, (mut root, flows)): (&Port, (Root, BTreeMap<(u64, u64), usize>))| {
+        let root = |(port, (mut root, flows)): (&Port, Counted)| {
             let most = flows.iter().max_by_key(|(which, count)| (**count, Reverse(**which)));
             (root.class, root.flow) = most.map_or((root.class, root.flow), |(which, _)| *which);
             let by_flow = lost.get(port).into_iter().flatten();
             root.victims = by_flow.map(|(flow, time)| (*flow, *time)).collect();
             root.victims.sort_by_key(|(flow, time)| (Reverse(*time), *flow));
-            root.lost = root.victims.iter().map(|(_, time)| time).sum();
+            root.victims.iter().for_each(|(_, time)| add(&mut root.lost, *time));
             root
         };
         let mut all: Vec<Root> = roots.into_iter().map(root).collect();

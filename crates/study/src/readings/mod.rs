@@ -32,13 +32,6 @@ pub struct Factor {
     pub choices: &'static [Choice],
 }
 
-impl Factor {
-    /// How many columns of a two-level design it takes.
-    fn columns(&self) -> usize {
-        self.choices.len().trailing_zeros() as usize
-    }
-}
-
 /// An experiment that is run in every reading.
 #[derive(Debug)]
 pub struct Network {
@@ -84,18 +77,9 @@ const RAMP: &str = "RAMP.";
 impl Readings {
     /// All readings. The first is the main one.
     pub fn all(&self) -> Vec<Reading> {
-        let columns = self.factors.iter().map(Factor::columns).sum();
-        let rows = design::resolution_iv(columns).into_iter().enumerate();
-        let reading = |(number, row): (usize, Vec<bool>)| {
-            let mut levels = row.into_iter().map(usize::from);
-            let choice = |factor: &Factor| {
-                let columns = levels.by_ref().take(factor.columns());
-                columns.fold(0, |choice, level| choice * 2 + level)
-            };
-            let choices = self.factors.iter().map(choice).collect();
-            self.reading(&format!("reading-{number:02}"), choices)
-        };
-        rows.map(reading).collect()
+        let choices: Vec<usize> = self.factors.iter().map(|factor| factor.choices.len()).collect();
+        let rows = design::design(&choices).into_iter().enumerate();
+        rows.map(|(number, row)| self.reading(&format!("reading-{number:02}"), row)).collect()
     }
 
     /// A reading whose experiments have names that begin with this one.

@@ -67,6 +67,8 @@ pub struct Flow {
     trips: VecDeque<(Key, Trip)>,
     /// Its acknowledgements, likewise.
     answers: VecDeque<(Key, Trip)>,
+    /// The SYN and the SYN-ACK of the handshake, those that were sent last.
+    pub handshake: [Option<Trip>; 2],
     /// The data packet that was the last to arrive.
     newest: Option<(Key, Instant)>,
     /// Where and why packets were lost that have not been sent again.
@@ -107,6 +109,7 @@ impl Flow {
             repeats: false,
             trips: VecDeque::new(),
             answers: VecDeque::new(),
+            handshake: [None, None],
             newest: None,
             lost: BTreeMap::new(),
             settled: Instant::ZERO,
@@ -156,8 +159,8 @@ impl Flow {
             };
             add(&mut self.source, cut(Instant::ZERO, allowed), Kind::Rate);
             let (from, to) = cut(allowed, ready);
-            if is_first {
-                add(&mut self.source, (from, to), Kind::Handshake);
+            if is_first && from < to {
+                self.shake(Part { from, to, kind: Kind::Handshake, ..*part }, logs);
             } else if is_repeated {
                 add(&mut self.source, (from, to), Kind::Recovery);
             } else if from < to {
@@ -275,6 +278,32 @@ impl Flow {
         *self.marks.entry(place).or_default() += 1;
     }
 
+    /// A frame of the handshake leaves `node` now.
+    pub fn shaking(&mut self, packet: &Packet, node: NodeId, now: Instant) -> Option<&mut Trip> {
+        let trip = match packet.body {
+            Body::Syn { .. } => &mut self.handshake[0],
+            Body::SynAck { .. } => &mut self.handshake[1],
+            _ => return None,
+        };
+        if node == packet.src {
+            *trip = Some(Trip::new(node, now));
+        }
+        trip.as_mut().filter(|trip| trip.node == node)
+    }
+
+    /// The wait for the handshake consists of the delays of its two frames and of the handshake itself.
+    fn shake(&mut self, wait: Part, logs: &Logs) {
+        let mut from = wait.from;
+        let trips = self.handshake.iter().flatten();
+        let parts = trips.flat_map(|trip| trip.explain(self.flow, logs, wait.from, wait.to));
+        for part in parts.filter(|part| !part.kind.is_ideal()) {
+            push(&mut self.source, Part { from, to: part.from, ..wait });
+            push(&mut self.source, Part { from: part.from.max(from), ..part });
+            from = from.max(part.to);
+        }
+        push(&mut self.source, Part { from, ..wait });
+    }
+
     /// A wait for a window is that part of the round trip of the packet whose acknowledgement ended
     /// it, as far as that is known.
     fn round_trip(&mut self, wait: Part, by: Option<Key>, logs: &Logs) {
@@ -301,6 +330,9 @@ impl Flow {
     pub fn needs(&self) -> Instant {
         let first = [&self.trips, &self.answers].into_iter().filter_map(VecDeque::front);
         let first = first.map(|(key, _)| key.0).min().unwrap_or(Instant::NEVER);
+        // The handshake is explained with the first packet.
+        let begin = self.began.filter(|_| self.unsent == 0).unwrap_or(Instant::NEVER);
+        let first = first.min(begin);
         if first < self.settled { self.floor } else { first }
     }
 
@@ -312,6 +344,7 @@ impl Flow {
     /// The earliest time that frames in a node need of the logs there.
     pub fn needs_in(&self, node: NodeId) -> Instant {
         let all = self.trips.iter().chain(&self.answers).map(|(_, trip)| trip);
+        let all = all.chain(self.handshake.iter().flatten());
         all.filter(|trip| trip.node == node && !trip.is_over)
             .map(|trip| trip.at)
             .min()
@@ -322,7 +355,8 @@ impl Flow {
     /// each other by less than a window, so what a source has done is known until now only at this `node`.
     pub fn settle(&mut self, node: NodeId, now: Instant, logs: &Logs) {
         self.floor = Instant::NEVER;
-        for (_, trip) in self.trips.iter_mut().chain(&mut self.answers) {
+        let trips = self.trips.iter_mut().chain(&mut self.answers).map(|(_, trip)| trip);
+        for trip in trips.chain(self.handshake.iter_mut().flatten()) {
             trip.settle(self.flow, logs);
             if !trip.is_over {
                 self.floor = self.floor.min(trip.needs());

@@ -233,10 +233,13 @@ impl Observer for Delays {
                     let key = data_key(packet);
                     let trip = match key {
                         Some(key) => of.trip(key, at.node),
+                        None if matches!(packet.body, Body::Syn { .. } | Body::SynAck { .. }) => {
+                            of.shaking(packet, at.node, at.now)
+                        }
                         None => of.answer(packet, at.node, at.now),
                     };
                     if let Some(trip) = trip {
-                        let answers = key.is_none() && at.node == packet.src;
+                        let answers = is_answer(packet) && at.node == packet.src;
                         trip.hop((port, class), (at.now, until, handled_at), to.0, answers);
                         let marked = packet.ecn() == Ecn::Ce && !trip.is_marked;
                         trip.is_marked |= marked;

@@ -67,11 +67,11 @@ pub fn readings(evidence: &Evidence) -> Section {
         format!(
             "The decks leave {} things open that may affect their results. Each of these factors has two or \
              four choices, and each choice has a source or is marked as assumed. All combinations would \
-             be {} networks. The {} readings here are a fractional factorial design, of resolution IV in \
-             its columns (Box and Hunter 1961): the choices of a factor occur equally often. Among \
-             factors with two choices, the effect of one contains neither that of another nor an \
-             interaction of two others. ECN and marks of isolated packets are confounded: each kind of \
-             ECN is run with two of the four kinds of marking.",
+             be {} networks. The {} readings here are a fractional factorial design (Box and Hunter 1961; \
+             Addelman 1962 for four choices): the choices of a factor occur equally often, and so does \
+             every pair of choices of two factors. The effect of a choice therefore does not contain the \
+             effect of a choice of another factor. Interactions of two choices are confounded with \
+             interactions of other pairs, and with effects of the factors that have four choices.",
             FACTORS.len(),
             FACTORS.iter().map(|factor| factor.choices.len() as u64).product::<u64>(),
             views.len(),

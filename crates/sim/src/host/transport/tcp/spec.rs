@@ -89,8 +89,8 @@ impl Check for Spec {
         findings.within_a_run("min_rto", self.min_rto);
         findings.within_a_run("max_rto", self.max_rto);
         findings.within_a_run("initial_rto", self.initial_rto);
-        findings.positive("initial_rto", self.initial_rto, "RFC 6298 has 1s");
-        findings.positive("max_rto", self.max_rto, "Linux has 120s");
+        findings.timeout("initial_rto", self.initial_rto, "RFC 6298 has 1s");
+        findings.timeout("max_rto", self.max_rto, "Linux has 120s");
         let remedy = "lower `min_rto`, or raise `max_rto`";
         findings.at_most(("min_rto", self.min_rto), ("max_rto", self.max_rto), remedy);
         let why = "RFC 5681 allows no more; Linux waits 40ms";

@@ -26,6 +26,6 @@ impl Default for Spec {
 
 impl Check for Spec {
     fn check(&self, findings: &mut Findings<'_>) {
-        findings.positive("retransmit_timeout", self.retransmit_timeout, "InfiniBand has 16.8ms");
+        findings.timeout("retransmit_timeout", self.retransmit_timeout, "InfiniBand has 16.8ms");
     }
 }

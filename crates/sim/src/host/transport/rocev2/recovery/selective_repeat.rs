@@ -61,8 +61,8 @@ impl Default for Spec {
 impl Check for Spec {
     fn check(&self, findings: &mut Findings<'_>) {
         let (timeout, low) = (self.retransmit_timeout, self.retransmit_timeout_low);
-        findings.positive("retransmit_timeout", timeout, "IRN has 320us");
-        findings.positive("retransmit_timeout_low", low, "IRN has 100us");
+        findings.timeout("retransmit_timeout", timeout, "IRN has 320us");
+        findings.timeout("retransmit_timeout_low", low, "IRN has 100us");
         let remedy = "the first is for few packets in flight: lower it, or raise the second";
         findings.at_most(("retransmit_timeout_low", low), ("retransmit_timeout", timeout), remedy);
         if self.reordering > Duration::ZERO {
