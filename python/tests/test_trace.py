@@ -19,6 +19,7 @@ arrivals = "10us"
 limit = "1ms"
 replications = 2
 sample_interval = "1us"
+explained_flows = 3
 [topology.star]
 hosts = 4
 [switch.flow_control.pfc]
@@ -117,6 +118,41 @@ def test_counters_and_slices_are_what_the_tables_say(traced, tracks):
     ]
     spans = [(row["start_ns"], row["start_ns"] + row["fct_ns"]) for row in flows]
     assert sorted(slices) == sorted((round(start), round(end)) for start, end in spans)
+
+
+def test_explained_flows_are_slices_with_arrows_from_pauses(traced, tracks):
+    run = floodway.open(traced).run("plain", 0)
+    parts = run.delay_parts.to_arrow().to_pylist()
+    expected, paused = defaultdict(list), 0
+    for part in parts:
+        hop = (f"flow {part['flow']}: ", f"/{part['node']} to {part['peer']}")
+        expected[hop].append((round(part["from_ps"] / 1e3), round(part["to_ps"] / 1e3)))
+        paused += part["part"] == "paused"
+    assert paused
+    hops = {name: events for (name, _), events in tracks.items() if name.startswith("explained")}
+    assert len(hops) == len(expected)
+    for (flow, hop), spans in expected.items():
+        (name,) = (name for name in hops if f"/{flow}" in name and name.endswith(hop))
+        events = hops[name]
+        slices = [(events[at][0], events[at + 1][0]) for at in range(0, len(events), 2)]
+        # A half of a nanosecond may be rounded to either side.
+        assert all(
+            abs(a - b) <= 1
+            for one, other in zip(slices, spans, strict=True)
+            for a, b in zip(one, other, strict=True)
+        )
+    # Each arrow leads from the slice of a pause to a paused part, which begins in it.
+    ends = defaultdict(list)
+    for (name, _), events in tracks.items():
+        for (at, event), (until, _) in pairwise(events):
+            for arrow in event.flow_ids:
+                ends[arrow].append((name.split("/")[0] == "explained flows", at, until, event.name))
+    assert len(ends) == paused
+    (receiver,) = set(run.explained["dst"])
+    for pair in ends.values():
+        (_, begins, until, pause), (of_flow, at, _, part) = sorted(pair)
+        assert of_flow and begins <= at < until
+        assert (pause, part) == ("paused 0", f"paused: switch to {receiver}")
 
 
 def test_a_comparison_keeps_the_same_trace(traced, tmp_path):
