@@ -176,12 +176,9 @@ def sources(rows):
     new = "pub fn new(spec: Spec) -> Self {\n"
     changed = new + "        let spec = crate::mutant::changed(spec);\n"
     edit("crates/sim/src/simulation.rs", new, changed)
-    join = 'rustc-hash = "2"\n'
     target = '[[test]]\nname = "networks"\n'
     lister = '[[test]]\nname = "mutant_list"\npath = "tests/mutant_list.rs"\n\n'
     edit("crates/sim/Cargo.toml", target, lister + target)
-    edit("crates/sim/Cargo.toml", join, join + "serde_json.workspace = true\n")
-    edit("crates/sim/Cargo.toml", "serde_json.workspace = true\nproptest", "proptest")
     for name, source in [
         ("crates/model/src/mutant.rs", "mutant.rs"),
         ("crates/sim/src/mutant.rs", "parameters.rs"),
