@@ -87,7 +87,7 @@ pub struct Event {
     /// Of a slice, what else is known of it.
     #[prost(message, repeated, tag = "4")]
     pub debug_annotations: Vec<Annotation>,
-    /// Of a slice that begins, its arrows: each leads from the first slice with its number to the next one.
+    /// Of a slice that begins, the numbers of its arrows: each leads from the first slice with it to the next one.
     #[prost(fixed64, repeated, tag = "47")]
     pub flow_ids: Vec<u64>,
 }

@@ -20,8 +20,8 @@ pub struct Writer<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrackId(u64);
 
-/// Numbers of arrows, from 1. Each belongs to two slices, and leads from the one that is written first, or that
-/// begins first, to the other.
+/// Numbers of arrows, from 1. Each belongs to two slices, and leads from the one that begins first to the other; of
+/// two that begin at once, from the one that is written first.
 pub type Links<'a> = &'a [u64];
 
 impl<'a> Writer<'a> {
