@@ -234,18 +234,23 @@ fn a_flow_names_the_one_that_it_waited_for() {
     assert!(stories.windows(2).all(|pair| pair[1].began > pair[0].began));
 }
 
-/// Marks are counted where a packet gets them.
+/// Marks are counted where a packet gets them: at the port of a switch to the receiver, and at the link
+/// from a leaf to the spine, behind which two more ports send the marked packet.
 #[test]
 fn marks_have_a_place() {
-    let mut spec = packets(star(3), vec![flow(1, 0, 200_000, 0), flow(2, 0, 200_000, 0)]);
-    spec.switch.aqm = aqm::Spec::Step(aqm::step::Spec { threshold: Bytes(20_000) });
-    control(&mut spec, congestion::Spec::Dcqcn(quick_dcqcn()));
-    let outcome = run(spec.clone());
-    let stories = explain(spec, [0, 1]).stories;
-    let marked = outcome.table("flows").u64s("marked_packets").to_vec();
-    assert!(marked.iter().sum::<u64>() > 10);
-    for (story, marked) in stories.iter().zip(marked) {
-        assert_eq!(story.marks, [((NodeId(3), 0), marked)]);
+    let two_to_one = (star(3), [flow(1, 0, 200_000, 0), flow(2, 0, 200_000, 0)], (3, 0));
+    let uplink = (clos(2, 1, 2), [flow(0, 2, 200_000, 0), flow(1, 3, 200_000, 0)], (4, 2));
+    for (graph, flows, (node, port)) in [two_to_one, uplink] {
+        let mut spec = packets(graph, flows.to_vec());
+        spec.switch.aqm = aqm::Spec::Step(aqm::step::Spec { threshold: Bytes(20_000) });
+        control(&mut spec, congestion::Spec::Dcqcn(quick_dcqcn()));
+        let outcome = run(spec.clone());
+        let stories = explain(spec, [0, 1]).stories;
+        let marked = outcome.table("flows").u64s("marked_packets").to_vec();
+        assert!(marked.iter().sum::<u64>() > 10);
+        for (story, marked) in stories.iter().zip(marked) {
+            assert_eq!(story.marks, [((NodeId(node), port), marked)]);
+        }
     }
 }
 
