@@ -95,11 +95,10 @@ fn the_second_command_in_a_directory_is_refused() {
     let lock = fs::read_to_string(out.join(".floodway.lock")).unwrap();
     let lock: serde_json::Value = serde_json::from_str(&lock).unwrap();
     let error = format!(
-        "error: `{out}` is in use by another floodway command: process {}, `{} run endless.toml \
+        "error: `{out}` is in use by another floodway command: process {}, `floodway run endless.toml \
          --threads 1 --out {out}`, since {}; wait until it has ended, or choose another directory: \
          `--out DIR`\n",
         child.id(),
-        common::program(),
         lock["started"].as_str().unwrap(),
         out = out.display()
     );

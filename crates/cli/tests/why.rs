@@ -137,7 +137,7 @@ fn what_is_saved_without_a_cause_is_compared() {
     assert!(error.abs() < number("fct_ps") / 50, "{flow}");
     let said = floodway(&[&["why", word(&out)], &without[..]].concat());
     for words in [
-        "with flow 0 (incast), flow 1 (incast) reduced to one byte: 1 other flows are compared",
+        "with flow 0 (incast), flow 1 (incast) reduced to one byte: 1 other flow is compared",
         "flows that the explanation says they delay: 1, which take ",
         "observed minus predicted, of the completion time: median ",
     ] {

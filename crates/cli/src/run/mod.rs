@@ -63,9 +63,11 @@ pub fn threads(asked: Option<u16>) -> usize {
     asked.map_or_else(all_cores, usize::from)
 }
 
-/// The command line, word by word.
+/// The command line, word by word. Where the program lies on this machine is not part of it: results are
+/// published.
 pub fn command() -> Vec<String> {
-    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("floodway".to_owned()).chain(words).collect()
 }
 
 fn existing(options: &RunOptions) -> Existing {

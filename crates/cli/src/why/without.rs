@@ -135,11 +135,12 @@ fn text(
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let mut text = format!(
-        "{name}, with {}{more} reduced to one byte: {} other flows are compared\n\n",
-        list.join(", "),
-        savings.len()
-    );
+    let compared = match savings.len() {
+        1 => "1 other flow is compared".to_owned(),
+        many => format!("{many} other flows are compared"),
+    };
+    let mut text =
+        format!("{name}, with {}{more} reduced to one byte: {compared}\n\n", list.join(", "));
     if savings.is_empty() {
         return text;
     }
