@@ -60,7 +60,6 @@ macro_rules! family {
         }
 
         impl Spec {
-            $crate::family! { @all $($variant $module)+ }
             $crate::family! {
                 @methods (&self) self (static $trait) ($($variant $module)+) $of_parameters
             }
@@ -112,7 +111,6 @@ macro_rules! family {
         }
 
         impl Spec {
-            $crate::family! { @all $($variant $module)+ }
             $crate::family! { @methods (&self) self (of $trait) ($($variant $module)+) $methods }
         }
     };
@@ -155,6 +153,12 @@ macro_rules! family {
                 match self {
                     $(Self::$variant(_) => $name,)+
                 }
+            }
+
+            /// Every member with its default parameters, in the order of the catalogue.
+            #[cfg(test)]
+            pub fn all() -> Vec<Self> {
+                vec![$(Self::$variant(<$spec as Default>::default()),)+]
             }
         }
 
@@ -237,13 +241,6 @@ macro_rules! family {
     (@side $module:ident $side:ident boxed) => { Box<$module::$side> };
     (@type $module:ident) => { $module::State };
     (@type $module:ident boxed) => { Box<$module::State> };
-    (@all $($variant:ident $module:ident)+) => {
-        /// Every member with its default parameters, in the order of the catalogue.
-        #[cfg(test)]
-        pub fn all() -> Vec<Self> {
-            vec![$(Self::$variant($module::Spec::default()),)+]
-        }
-    };
     (@new $spec:ident $trait:ident ($($variant:ident $module:ident)+) $pass:tt) => {
         match $spec {
             $(Spec::$variant(spec) => {

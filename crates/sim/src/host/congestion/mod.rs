@@ -66,14 +66,6 @@ macro_rules! algorithms {
             $($variant = $name ($module::Spec): $summary,)+
         }
 
-        #[cfg(test)]
-        impl Spec {
-            /// Every member with its default parameters, in the order of the catalogue.
-            pub fn all() -> Vec<Self> {
-                vec![$(Self::$variant($module::Spec::default()),)+]
-            }
-        }
-
         /// State of one flow, for any algorithm.
         #[derive(Debug)]
         pub enum State {

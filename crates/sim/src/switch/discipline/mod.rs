@@ -4,6 +4,8 @@
 //! that such queues are not slowed down.
 
 mod check;
+#[cfg(test)]
+mod conformance;
 pub mod fifo;
 pub mod fq;
 mod sizes;

@@ -100,7 +100,29 @@ impl Spec {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// Every member gives a probability that does not fall as packets wait longer or as more are
+        /// queued, and marks every packet of a queue that is long in both.
+        #[test]
+        fn a_longer_queue_is_marked_no_less(
+            (waited, more) in (0u64..4_000, 0u64..4_000),
+            (packets, others) in (1usize..30, 0usize..30),
+        ) {
+            for low_latency in Spec::all() {
+                let probability = |us, packets| low_latency.probability(US * us, packets);
+                let (before, after) =
+                    (probability(waited, packets), probability(waited + more, packets + others));
+                prop_assert!((0.0..=1.0).contains(&before), "{}", low_latency.name());
+                prop_assert!(before <= after, "{}: {before} {after}", low_latency.name());
+                prop_assert_eq!(probability(10_000, 100), 1.0, "{}", low_latency.name());
+                prop_assert_eq!(probability(0, 1), 0.0, "{}", low_latency.name());
+            }
+        }
+    }
 
     const US: Duration = Duration::from_us(1);
 
