@@ -27,6 +27,7 @@ mod entries;
 mod exact;
 mod fabric;
 mod failure;
+mod families;
 mod feedback;
 mod fixed_points;
 mod isolation;

@@ -19,11 +19,6 @@ const RATE: u64 = 20_000_000;
 /// Until when long flows send, in seconds.
 const SECONDS: u64 = 2;
 
-/// The member of a family with this name and its default parameters.
-fn by_name<T: serde::de::DeserializeOwned>(name: &str) -> T {
-    serde_json::from_value(serde_json::json!({ name: {} })).unwrap()
-}
-
 fn controls() -> Vec<congestion::Spec> {
     let all = congestion::CATALOGUE.iter().map(|entry| by_name::<congestion::Spec>(entry.name));
     let of_rocev2 = [Needs::Notifications, Needs::Answers];

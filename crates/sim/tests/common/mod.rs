@@ -112,6 +112,11 @@ pub fn prompt_pfc() -> pfc::Spec {
     pfc::Spec { measured_on, response: Some(Duration::ZERO), ..Default::default() }
 }
 
+/// The member of a family with this name and its default parameters.
+pub fn by_name<T: serde::de::DeserializeOwned>(name: &str) -> T {
+    serde_json::from_value(serde_json::json!({ name: {} })).unwrap()
+}
+
 /// Runs it and insists that nothing went wrong.
 pub fn run(spec: Spec) -> Outcome {
     let outcome = Simulation::new(spec).run();
