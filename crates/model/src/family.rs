@@ -40,8 +40,11 @@ pub struct Entry {
 ///
 /// A method is `#[inline]`, unless an attribute such as `#[inline(always)]` precedes it.
 ///
-/// In the last two forms, rows name the module of the member, which contains `Spec` and `State`. They
-/// also generate `Spec::all()`, so that a test of the family covers every member.
+/// In the last two forms, rows name the module of the member, which contains `Spec` and `State`.
+///
+/// `Spec::all()` returns every member with its default parameters, so that a test of the family covers
+/// all of them. There is none if the form is `as Trait`, or if `without defaults` is written after the
+/// path: then members have parameters that a scenario must give.
 #[macro_export]
 macro_rules! family {
     (
@@ -121,7 +124,7 @@ macro_rules! family {
     ) => {
         $crate::family! {
             $(#[$doc])*
-            $path: $($variant = $name ($spec): $summary,)+
+            $path without defaults: $($variant = $name ($spec): $summary,)+
         }
 
         impl Spec {
@@ -136,6 +139,24 @@ macro_rules! family {
     (
         $(#[$doc:meta])*
         $path:literal: $($variant:ident = $name:literal ($spec:ty): $summary:literal,)+
+    ) => {
+        $crate::family! {
+            $(#[$doc])*
+            $path without defaults: $($variant = $name ($spec): $summary,)+
+        }
+
+        #[cfg(test)]
+        impl Spec {
+            /// Every member with its default parameters, in the order of the catalogue.
+            pub fn all() -> Vec<Self> {
+                vec![$(Self::$variant(<$spec as Default>::default()),)+]
+            }
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        $path:literal without defaults:
+        $($variant:ident = $name:literal ($spec:ty): $summary:literal,)+
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -155,11 +176,6 @@ macro_rules! family {
                 }
             }
 
-            /// Every member with its default parameters, in the order of the catalogue.
-            #[cfg(test)]
-            pub fn all() -> Vec<Self> {
-                vec![$(Self::$variant(<$spec as Default>::default()),)+]
-            }
         }
 
         impl $crate::check::Check for Spec {

@@ -23,7 +23,7 @@ pub(crate) use custom::set_tiers;
 
 floodway_model::family! {
     /// Which network.
-    "topology":
+    "topology" without defaults:
     Clos = "clos" (clos::Spec): "Two tiers: every leaf switch has a link to every spine switch.",
     FatTree = "fat_tree" (fat_tree::Spec):
         "Three tiers: pods of edge and aggregation switches, joined by core switches.",

@@ -64,7 +64,7 @@ fn follow(name: &str, discipline: &mut dyn Discipline, steps: &[Step]) -> Vec<(u
         assert_eq!(marked, head.map(|(flow, _)| flow), "{name}");
         let popped = discipline.pop();
         assert_eq!(popped.as_ref().map(known), head, "{name}: another packet leaves");
-        let Some(popped) = popped else { return None };
+        let popped = popped?;
         discipline.on_sent(&popped.packet, &tx, Instant::ZERO);
         let (flow, _) = known(&popped);
         let place = expected.iter().position(|of| of.0 == flow).expect("one of its packets waits");
