@@ -115,7 +115,7 @@ error: `switch.aqm` has no member `rmp`
   |
 1 | switch.aqm=rmp
   |            ^^^
-  = help: did you mean `ramp`? The members are: drop_tail, ramp, step, red, codel, pie, bernoulli, regular, blue, coupled, pi2, dualq, curvy_red, dualpi2
+  = help: did you mean `ramp`? The members are: drop_tail, ramp, step, red, codel, pie, bernoulli, regular, blue, coupled, pi2, dualq, curvy_red, dualpi2, avq
 ",
         ),
         (

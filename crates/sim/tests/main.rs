@@ -3,6 +3,7 @@
 
 mod aqm;
 mod aqm_timelines;
+mod avq;
 mod beside_naive;
 mod bfc;
 mod blue;

@@ -10,7 +10,7 @@ use floodway_model::{Bytes, Duration, EcnFeedback, FlowSpec, Graph, Instant, Nod
 use floodway_sim::host::congestion::{self, Needs};
 use floodway_sim::host::transport::{self, tcp};
 use floodway_sim::simulation::Run;
-use floodway_sim::switch::aqm::{self, bernoulli, blue, regular};
+use floodway_sim::switch::aqm::{self, avq, bernoulli, blue, regular};
 use floodway_sim::switch::{classify, scheduler};
 use floodway_sim::{Outcome, Simulation, Spec};
 
@@ -32,7 +32,11 @@ fn queue_managements() -> Vec<aqm::Spec> {
     let regularly = regular::Spec { packets: NonZeroU32::new(1_000).unwrap() };
     // The defaults are for many flows too: a loss stops a few flows for longer than the link needs.
     let gently = blue::Spec { increment: 0.001, decrement: 0.000_5, ..Default::default() };
+    // With the default, flows without congestion control bring the virtual capacity to zero within 2 s, and what
+    // they repeat is dropped until it has risen again, which takes as long as the whole run.
+    let slowly = avq::Spec { alpha: 0.01, ..Default::default() };
     let all = all.map(|aqm| match aqm {
+        aqm::Spec::Avq(_) => aqm::Spec::Avq(slowly.clone()),
         aqm::Spec::Blue(_) => aqm::Spec::Blue(gently.clone()),
         aqm::Spec::Bernoulli(_) => aqm::Spec::Bernoulli(rarely.clone()),
         aqm::Spec::Regular(_) => aqm::Spec::Regular(regularly.clone()),

@@ -64,7 +64,7 @@ pub fn may_drop(network: &Network, packet: &Packet) -> bool {
     match spec.aqm {
         aqm::Spec::DropTail(_) => false,
         // They only mark, so ECN-capable packets are not dropped.
-        aqm::Spec::Ramp(_) | aqm::Spec::Step(_) | aqm::Spec::Blue(_) => !tells,
+        aqm::Spec::Ramp(_) | aqm::Spec::Step(_) | aqm::Spec::Blue(_) | aqm::Spec::Avq(_) => !tells,
         _ => true,
     }
 }

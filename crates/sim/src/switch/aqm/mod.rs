@@ -4,6 +4,7 @@
 //! This is exact: the algorithm sees every packet before it joins or leaves a data queue, and
 //! between two calls only time passes.
 
+pub mod avq;
 pub mod bernoulli;
 pub mod blue;
 mod check;
@@ -79,6 +80,8 @@ floodway_model::family! {
         "The same with a smoothed waiting time for the classic queue (RFC 9332 appendix B).",
     DualPi2 = "dualpi2" in dualpi2:
         "A low latency and a classic queue under one PI controller (RFC 9332 appendix A, Linux).",
+    Avq = "avq" in avq:
+        "A virtual queue, slower than the link, whose overflow is congestion (Adaptive Virtual Queue).",
 }
 
 impl Default for Spec {
