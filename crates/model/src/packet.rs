@@ -258,6 +258,13 @@ pub enum Body {
         /// Severity for each port, two bits each, the first port in the most significant bits.
         statuses: u64,
     },
+    /// Credit-based flow control, one hop: how much of a class the receiver of this frame may send.
+    LinkCredit {
+        /// The class.
+        class: u8,
+        /// The most bytes of the class that may be sent on the link, counted from the start of the run.
+        limit: u64,
+    },
 }
 
 /// Data that RoCEv2 congestion control needs back from a data packet, in three bytes: the number of
@@ -440,7 +447,12 @@ impl Packet {
     pub const fn is_one_hop(&self) -> bool {
         matches!(
             self.body,
-            Body::Pfc { .. } | Body::Pause { .. } | Body::Cim | Body::Bfc { .. } | Body::Drc { .. }
+            Body::Pfc { .. }
+                | Body::Pause { .. }
+                | Body::Cim
+                | Body::Bfc { .. }
+                | Body::Drc { .. }
+                | Body::LinkCredit { .. }
         )
     }
 }

@@ -15,6 +15,7 @@
 //! - `run`: switches and hosts on the threads of `floodway-engine`
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
+pub mod allowance;
 mod auditor;
 mod context;
 pub mod deadlock;

@@ -5,6 +5,7 @@ use floodway_model::id::CLASSES;
 use floodway_model::units::ByteTime;
 use floodway_model::{Body, Class, Duration, Instant, NodeId, Packet, PortIx, Rate};
 
+use crate::allowance::Allowance;
 use crate::context::Context;
 use crate::failure::Outages;
 use crate::metric::Metrics;
@@ -82,7 +83,7 @@ pub struct Transmitter {
     pub busy: Duration,
     /// Failures of the link; `None` if it never fails.
     outages: Option<Box<Outages>>,
-    /// Whether the link may fail, or an observer wants every frame.
+    /// Whether the link may fail, the other end limits what is sent, or an observer wants every frame.
     examined: bool,
     seldom: Box<Seldom>,
 }
@@ -95,6 +96,8 @@ struct Seldom {
     endless: bool,
     /// Pauses by class.
     pauses: [Pause; CLASSES],
+    /// What the other end has room for; `None` if it does not tell.
+    allowance: Option<Allowance>,
     /// About the latest MAC control frames sent without another frame in between: the end of the
     /// frame before them, and their own end.
     control: (Instant, Instant),
@@ -120,6 +123,7 @@ impl Transmitter {
                 link,
                 endless: false,
                 pauses: [Pause::default(); CLASSES],
+                allowance: None,
                 control: (Instant::ZERO, Instant::ZERO),
             }),
         }
@@ -128,6 +132,20 @@ impl Transmitter {
     /// A pause lasts until a frame ends it.
     pub fn pause_endlessly(&mut self) {
         self.seldom.endless = true;
+    }
+
+    /// From now on classes only send what the other end has room for.
+    pub fn limit(&mut self, allowance: Option<Allowance>) {
+        self.examined |= allowance.is_some();
+        self.seldom.allowance = allowance;
+    }
+
+    /// The other end has room for more bytes of a class, up to this number since the start.
+    pub fn raise_limit(&mut self, class: u8, limit: u64, now: Instant, context: &mut Context) {
+        let allowance = self.seldom.allowance.as_mut();
+        if allowance.is_some_and(|allowance| allowance.raise(class.into(), limit)) {
+            self.pause_until(1 << class, now, now, context);
+        }
     }
 
     /// Duration of a pause of this many quanta on this link.
@@ -188,8 +206,8 @@ impl Transmitter {
         context.send((self.peer, self.peer_port), at, packet, class);
     }
 
-    /// Reports that the frame is sent; it is due to be handled at `handled_at`. Returns whether it
-    /// is lost.
+    /// Reports that the frame is sent; it is due to be handled at `handled_at`. Stops its class if the other end has
+    /// no room for another one. Returns whether it is lost.
     #[cold]
     fn is_lost(
         &mut self,
@@ -216,18 +234,23 @@ impl Transmitter {
             handled_at,
             is_lost,
         });
+        if let Some(allowance) = &mut self.seldom.allowance
+            && allowance.spend(class.index(), packet.bytes)
+        {
+            self.pause_until(1 << class.index(), Instant::NEVER, now, context);
+        }
         is_lost
     }
 
     /// Sets the failures of the link.
     pub fn fail(&mut self, outages: Option<Box<Outages>>) {
-        self.examined |= outages.is_some();
         self.outages = outages;
+        self.examined |= self.outages.is_some();
     }
 
     /// Sets whether an observer wants every frame.
     pub fn examine(&mut self, wanted: bool) {
-        self.examined = wanted || self.outages.is_some();
+        self.examined = wanted || self.outages.is_some() || self.seldom.allowance.is_some();
     }
 
     /// Failures of the link; `None` if it never fails.
@@ -267,6 +290,10 @@ impl Transmitter {
             return;
         }
         let until = Instant(now.0.saturating_add(self.lasts(quanta).0));
+        self.pause_until(classes, until, now, context);
+    }
+
+    fn pause_until(&mut self, classes: u8, until: Instant, now: Instant, context: &mut Context) {
         let port = self.seldom.link.port.index();
         context.state(Kinds::PAUSED, self.seldom.link.node, now, || Fact::Paused {
             port,

@@ -387,6 +387,9 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     if spec.profiles.iter().any(|profile| profile.congestion.has_receiver_half()) {
         rows.extend(measured.rows_of_credit());
     }
+    if spec.switch.flow_control.cbfc.is_some() {
+        rows.extend(measured.rows_of_link_credit());
+    }
     let end = finished.now.min(finished.metrics.sampling().measured_until).0;
     let begun: Vec<(usize, Instant, &FlowSpec)> = flows.begun(spec).collect();
     let ending = begun.iter().filter(|(.., flow)| !flow.is_persistent());

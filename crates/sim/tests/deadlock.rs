@@ -7,7 +7,7 @@ use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowId, FlowSpec, Graph, NodeId, Operation, Trigger};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::flow_control::pfc::watchdog::{self, Action};
-use floodway_sim::switch::flow_control::{pause, pfc};
+use floodway_sim::switch::flow_control::{cbfc, pause, pfc};
 use floodway_sim::{Outcome, Simulation, Spec};
 
 /// Switches in a ring or, open, in a line, with one host at each: hosts are the nodes 0 to n - 1.
@@ -103,7 +103,7 @@ fn it_stays_however_often_its_pauses_are_refreshed() {
 }
 
 #[test]
-fn the_ingress_books_and_pause_close_a_ring_too() {
+fn the_ingress_books_pause_and_credit_close_a_ring_too() {
     let mut by_ingress = circle();
     by_ingress.switch.flow_control.pfc = Some(pfc(pfc::MeasuredOn::Ingress));
     let mut by_port = circle();
@@ -116,7 +116,13 @@ fn the_ingress_books_and_pause_close_a_ring_too() {
     });
     let mut by_memory = by_port.clone();
     by_memory.switch.flow_control.pause.as_mut().unwrap().measured_on = pause::MeasuredOn::Memory;
-    for spec in [by_ingress, by_port, by_memory] {
+    // Room for two frames, and credit whenever one leaves.
+    let mut by_credit = circle();
+    by_credit.switch.flow_control.pfc = None;
+    let (buffer, threshold) = (Bytes(2 * 1_086), Bytes(1));
+    by_credit.switch.flow_control.cbfc =
+        Some(cbfc::Spec { buffer, threshold, period: None, ..Default::default() });
+    for spec in [by_ingress, by_port, by_memory, by_credit] {
         let outcome = run(spec);
         assert_eq!(way(&outcome), all_five());
         assert_eq!(outcome.counter("deadlocked_flows"), 5);

@@ -32,7 +32,7 @@ impl Default for Style {
 }
 
 /// The counters that the table shows, in order.
-const COUNTERS: [(&str, &str); 18] = [
+const COUNTERS: [(&str, &str); 19] = [
     ("xoff_frames", "XOFF frames"),
     ("paused_ns", "paused time"),
     ("marked_packets", "marked packets"),
@@ -47,6 +47,7 @@ const COUNTERS: [(&str, &str); 18] = [
     ("trimmed_packets", "trimmed packets"),
     ("headers_dropped", "headers dropped"),
     ("credits_sent", "credit frames sent"),
+    ("link_credits_sent", "credit frames of links sent"),
     ("credits_received", "credit frames received"),
     ("lost_on_links", "lost on failed links"),
     ("dropped_packets", "dropped packets"),
@@ -54,7 +55,7 @@ const COUNTERS: [(&str, &str); 18] = [
 ];
 
 /// Counters of mechanisms that a network need not have: not shown if they are 0 in all variants.
-const MECHANISMS: [&str; 13] = [
+const MECHANISMS: [&str; 14] = [
     "indicated_packets",
     "isolations",
     "cims_sent",
@@ -65,6 +66,7 @@ const MECHANISMS: [&str; 13] = [
     "trimmed_packets",
     "headers_dropped",
     "credits_sent",
+    "link_credits_sent",
     "credits_received",
     "lost_on_links",
     "watchdog_drops",

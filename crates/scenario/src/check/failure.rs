@@ -134,6 +134,13 @@ fn goes_together(settings: &Document, findings: &mut Problems<'_>) {
             "leave out [[failure]], or switch `switch.flow_control.bfc` off",
         );
     }
+    if flow_control.cbfc.is_some() {
+        findings.error(
+            &["failure.0", "switch.flow_control.cbfc"],
+            "a link fails, and with credit-based flow control the credit of frames that it loses is lost for ever",
+            "leave out [[failure]], or switch `switch.flow_control.cbfc` off",
+        );
+    }
     if flow_control.drc.is_some() {
         findings.error(
             &["failure.0", "switch.flow_control.drc"],

@@ -110,7 +110,8 @@ fn is_capable(profile: &Profile) -> bool {
 fn pauses_no_class(settings: &Document) -> Option<&'static str> {
     let flow_control = &settings.switch.flow_control;
     let sfc = flow_control.source_flow_control.as_ref();
-    if flow_control.pfc.is_none() && sfc.is_none_or(|sfc| sfc.mode != Mode::Proxy) {
+    let stops = flow_control.pfc.is_some() || flow_control.cbfc.is_some();
+    if !stops && sfc.is_none_or(|sfc| sfc.mode != Mode::Proxy) {
         return Some("without PFC no class of data is paused");
     }
     (settings.switch.queue.count == 1).then_some("there is one class of data")

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::credit::Grants;
 use super::flows::{Receiver, Sender};
+use super::link_credit::Credit;
 use super::network::{Network, paused_until};
 use super::pauses::Pauses;
 use super::{Log, time};
@@ -29,6 +30,7 @@ pub struct Host {
     senders: FxHashMap<FlowId, Sender>,
     receivers: FxHashMap<FlowId, Receiver>,
     grants: Grants,
+    credit: Credit,
 }
 
 impl Host {
@@ -43,6 +45,10 @@ impl Host {
                 self.pauses.set(resumed, now, until(0), closed);
             }
             Body::Pause { quanta } => self.pauses.set(u8::MAX, now, until(quanta), closed),
+            Body::LinkCredit { class, limit } => {
+                let goes_on = self.credit.hears(network, 0, (class, limit), log);
+                self.pauses.set(u8::from(goes_on) << class, now, now, closed);
+            }
             Body::Bfc { class, physical_queue, stop: true } => {
                 self.stopped.insert((class, physical_queue));
             }
@@ -106,6 +112,9 @@ impl Host {
         let until = (0..CLASSES).filter(|&paused| stops(paused));
         if let Some(until) = until.filter_map(|paused| self.pauses.until(paused, now)).max() {
             log.queue(0, class, format!("a packet is sent while paused until {}", time(until)));
+        }
+        if self.credit.sends(network, 0, packet, log) {
+            self.pauses.set(1 << class, now, Instant::NEVER, network.closed(log.node, 0));
         }
         let waiting = &mut self.waiting[class];
         if packet.is_data() || matches!(packet.body, Body::Syn { .. }) {

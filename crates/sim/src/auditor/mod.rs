@@ -13,6 +13,7 @@
 //! - [`trims`]: which packets may lose their payload, and what is left of them
 //! - [`marks`]: what may change in a packet on its path
 //! - [`credit`]: what receivers may ask for, and what senders may send for it
+//! - [`link_credit`]: credit-based flow control of links
 //! - [`switch`], [`host`]: the events of nodes; [`flows`]: senders and receivers
 //!
 //! It is on in builds with debug assertions and, in others, if [`Simulation::audited`] asks for it.
@@ -25,6 +26,7 @@
 mod credit;
 mod flows;
 mod host;
+mod link_credit;
 mod marks;
 mod network;
 mod pauses;

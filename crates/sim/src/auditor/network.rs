@@ -124,7 +124,9 @@ impl Network {
         let free = now + serialization(bytes, link.rate);
         let handled = match packet.body {
             Body::Pfc { .. } | Body::Pause { .. } => self.response(link.rate),
-            Body::Cim | Body::Bfc { .. } | Body::Drc { .. } => Duration::ZERO,
+            Body::Cim | Body::Bfc { .. } | Body::Drc { .. } | Body::LinkCredit { .. } => {
+                Duration::ZERO
+            }
             _ => link.latency,
         };
         let due = free + link.delay + handled;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, Instant, NodeId, Packet};
 
+use super::link_credit::{Announced, Credit};
 use super::network::{Network, ROUNDING, is_same, paused_until};
 use super::pauses::Pauses;
 use super::queues::Queues;
@@ -24,6 +25,7 @@ pub struct Switch {
     arrived: Option<Packet>,
     /// Number of packets that have joined queues.
     joined: u64,
+    announced: Announced,
 }
 
 #[derive(Debug, Default)]
@@ -34,6 +36,7 @@ struct Port {
     fairness: Fairness,
     /// Classes and physical queues paused by Backpressure Flow Control.
     stopped: BTreeSet<(u8, u8)>,
+    credit: Credit,
 }
 
 impl Switch {
@@ -47,6 +50,7 @@ impl Switch {
             thresholds: Thresholds::new(network),
             arrived: None,
             joined: 0,
+            announced: Announced::new(network.spec.graph.node(id).ports.len()),
         }
     }
 
@@ -79,8 +83,15 @@ impl Switch {
             Body::Bfc { class, physical_queue, stop: false } => {
                 here.stopped.remove(&(class, physical_queue));
             }
+            Body::LinkCredit { class, limit } => {
+                let goes_on = here.credit.hears(network, port, (class, limit), log);
+                here.pauses.set(u8::from(goes_on) << class, now, now, closed);
+            }
             Body::Cim | Body::Drc { .. } | Body::Sfc { .. } => {}
-            _ => self.arrived = Some(*packet),
+            _ => {
+                self.announced.arrives(packet);
+                self.arrived = Some(*packet);
+            }
         }
     }
 
@@ -113,6 +124,7 @@ impl Switch {
         let in_headroom = self.check_room(network, place, packet, log);
         self.joined += 1;
         self.queues.add(place, self.joined, packet, in_headroom, log.now);
+        self.announced.check_held(network, packet, &self.queues, log);
         if let Some(thresholds) =
             self.thresholds.as_mut().filter(|_| is_data_queue(network, place.1))
         {
@@ -144,10 +156,15 @@ impl Switch {
         if let Some(thresholds) = &mut self.thresholds {
             thresholds.sent(port, packet, log);
         }
+        self.announced.sends(network, port, packet, &self.queues, log);
         // Link control frames do not share queues and are never paused.
         if matches!(
             packet.body,
-            Body::Pfc { .. } | Body::Pause { .. } | Body::Bfc { .. } | Body::Drc { .. }
+            Body::Pfc { .. }
+                | Body::Pause { .. }
+                | Body::Bfc { .. }
+                | Body::Drc { .. }
+                | Body::LinkCredit { .. }
         ) {
             return;
         }
@@ -165,6 +182,10 @@ impl Switch {
                 marks::check(network, place, &before, packet, log);
             }
             None => self.check_passing(network, place, packet, log),
+        }
+        let here = &mut self.ports[port];
+        if here.credit.sends(network, port, packet, log) {
+            here.pauses.set(1 << place.1, log.now, Instant::NEVER, network.closed(self.id, port));
         }
     }
 

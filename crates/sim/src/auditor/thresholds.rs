@@ -185,7 +185,7 @@ impl Thresholds {
             Body::Pfc { classes, quanta, resumed } => (classes, quanta, resumed),
             Body::Pause { quanta } => (1, quanta, 0),
             // Other link control frames are sent in the order in which they were made.
-            Body::Bfc { .. } | Body::Drc { .. } => return,
+            Body::Bfc { .. } | Body::Drc { .. } | Body::LinkCredit { .. } => return,
             _ => return self.check_owed(port, log),
         };
         for class in (0..CLASSES).filter(|class| (classes | resumed) >> class & 1 != 0) {

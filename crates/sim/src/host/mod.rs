@@ -209,7 +209,9 @@ impl Host {
         };
         let bfc = host.shared.switch.flow_control.bfc.as_ref();
         host.nic.physical_queues = bfc.map(|bfc| Box::new(PhysicalQueues::new(bfc.queues)));
-        if host.shared.switch.flow_control.pauses_are_endless() {
+        let switch = &host.shared.switch;
+        host.nic.tx.limit(switch.flow_control.allowance(&link, switch.queue.count));
+        if switch.flow_control.pauses_are_endless() {
             host.nic.tx.pause_endlessly();
         }
         host.set_started(0);
@@ -362,6 +364,9 @@ impl Node<Context> for Host {
                 }
             }
             Body::Pause { quanta } => self.nic.tx.pause(u8::MAX, quanta, now, context),
+            Body::LinkCredit { class, limit } => {
+                self.nic.tx.raise_limit(class, limit, now, context);
+            }
             Body::Sfc { towards, class, pause_ns } => {
                 let until = now + Duration::from_ns(pause_ns.into());
                 self.holds.hold(towards, class, now, until);

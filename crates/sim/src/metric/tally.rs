@@ -209,6 +209,8 @@ counters! {
     ; rows_of_credit, there "with a congestion control that has a receiver's half":
     credits_sent: "Credit frames that receivers sent, as NDP's pulls.",
     credits_received: "Credit frames that arrived at senders, also of flows that were complete.",
+    ; rows_of_link_credit, there "with credit-based flow control":
+    link_credits_sent: "Credit frames by which switches told neighbours of room for a class.",
 }
 
 #[cfg(test)]

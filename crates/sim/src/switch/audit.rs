@@ -6,7 +6,7 @@ use floodway_model::{Body, Instant, Packet};
 use super::Switch;
 use super::flow_control::pausing::Paused;
 use super::flow_control::pfc::watchdog::Event;
-use super::mechanism::Events;
+use super::mechanism::{Dropped, Events};
 use super::occupancy::Scope;
 use super::port::{DropReason, Drops, Port};
 use super::queue::Queue;
@@ -49,7 +49,7 @@ impl Switch {
         context.state(Kinds::DROPPED, self.id, now, fact);
         self.dropped += 1;
         if self.mechanisms.wants().has(Events::DROPPED) {
-            self.mechanisms.on_dropped(egress, queue, reason);
+            self.ask_dropped(&Dropped { egress, queue, packet, reason }, now, context);
         }
         if reason.is_for_want_of_room() && queue != self.control_queue() {
             let (aqm, mut view) = self.aqm(egress, now);

@@ -92,6 +92,9 @@ impl Switch {
                 scheduler::State::new(&spec.scheduler, link),
             );
             port.to_host = graph.node(link.peer).kind == NodeKind::Host;
+            if !port.to_host {
+                port.tx.limit(spec.flow_control.allowance(link, spec.queue.count));
+            }
             if spec.flow_control.pauses_are_endless() {
                 port.tx.pause_endlessly();
             }

@@ -16,8 +16,8 @@ use crate::context::Context;
 /// every mechanism with feedback. If a field gives the number of a data queue, frames of that kind
 /// queue there like data: they count toward buffers, PFC and AQM thresholds, are stopped by pauses
 /// of the class, and may be dropped. Congestion Isolation does not move them, and they trigger no
-/// notifications. MAC control frames (PFC, PAUSE, and those of Backpressure Flow Control and of
-/// Directional Rate Control) are never queued with data.
+/// notifications. MAC control frames (PFC, PAUSE, and those of Backpressure Flow Control, of Directional Rate Control and of
+/// credit-based flow control) are never queued with data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {

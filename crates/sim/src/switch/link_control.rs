@@ -14,9 +14,9 @@ use crate::observe::{Fact, Kinds};
 
 impl Switch {
     /// Builds a MAC control frame for the neighbor at `port`.
-    pub(super) fn link_control(&self, port: usize, body: Body) -> Packet {
+    fn link_control(&self, port: usize, body: Body, bytes: u16) -> Packet {
         let peer = self.ports[port].tx.link().peer;
-        own_frame(self.id, peer, FlowId(u32::MAX), length::SHORTEST_FRAME, &self.spec, body)
+        own_frame(self.id, peer, FlowId(u32::MAX), bytes, &self.spec, body)
     }
 
     /// Pauses or resumes (0 quanta) one class of a neighbor. Where a PFC frame may cover several
@@ -40,7 +40,7 @@ impl Switch {
             return self.combine_pfc(port, class, quanta);
         }
         let body = Body::Pfc { classes: class, quanta, resumed: 0 };
-        self.send_link_control(port, body, now, context);
+        self.send_link_control(port, body, length::SHORTEST_FRAME, now, context);
     }
 
     /// Pauses everything that a neighbor sends, or resumes it (0 quanta).
@@ -54,7 +54,7 @@ impl Switch {
         if quanta > 0 && context.wants(Kinds::PAUSES) {
             self.state_cause(Source::new(port, 0), now, context);
         }
-        self.send_link_control(port, Body::Pause { quanta }, now, context);
+        self.send_link_control(port, Body::Pause { quanta }, length::SHORTEST_FRAME, now, context);
     }
 
     /// States because of which queue a neighbor is paused: the one with most of the bytes that keep
@@ -124,7 +124,7 @@ impl Switch {
         }
         let (classes, resumed) = if time == 0 { (0, class) } else { (class, 0) };
         let body = Body::Pfc { classes, quanta: time, resumed };
-        let frame = self.link_control(port, body);
+        let frame = self.link_control(port, body, length::SHORTEST_FRAME);
         self.ports[port].push_link_control(frame);
         self.emitted += 1;
         self.pfc_frames += 1;
@@ -135,13 +135,14 @@ impl Switch {
         &mut self,
         port: usize,
         body: Body,
+        bytes: u16,
         now: Instant,
         context: &mut Context,
     ) {
         if self.ports[port].tx.is_closed() {
             return;
         }
-        let frame = self.link_control(port, body);
+        let frame = self.link_control(port, body, bytes);
         let mut waiting = self.ports[port].link_control_mut();
         match waiting.find(|old| outdates(&body, &old.body)) {
             Some(old) => old.body = body,
@@ -165,6 +166,7 @@ fn outdates(new: &Body, old: &Body) -> bool {
             Body::Bfc { class, physical_queue, .. },
             Body::Bfc { class: c, physical_queue: l, .. },
         ) => (class, physical_queue) == (c, l),
+        (Body::LinkCredit { class, .. }, Body::LinkCredit { class: before, .. }) => class == before,
         _ => false,
     }
 }

@@ -17,6 +17,7 @@ use super::flow_control::pfc::watchdog::Event;
 use super::occupancy::Occupancy;
 use super::port::{DropReason, Port};
 use super::{Spec, Switch};
+use crate::allowance::Allowance;
 use crate::context::Context;
 use crate::link::Link;
 use crate::metric::Tally;
@@ -246,6 +247,20 @@ pub struct Left<'a> {
     pub packet: &'a Packet,
 }
 
+/// A packet that is dropped, on arrival or from its queue. In the latter case it is still counted there, and
+/// [`Mechanism::on_left`] follows.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropped<'a> {
+    /// The egress port that it is bound for.
+    pub egress: usize,
+    /// The queue there, the control queue included.
+    pub queue: usize,
+    /// The packet.
+    pub packet: &'a Packet,
+    /// The reason.
+    pub reason: DropReason,
+}
+
 /// A message from a switch to a host that is about to leave.
 #[derive(Clone, Copy, Debug)]
 pub struct Transit<'a> {
@@ -318,6 +333,8 @@ pub enum Action {
         port: usize,
         /// Content of the frame.
         body: Body,
+        /// Length of the frame.
+        bytes: u16,
     },
     /// Drop all packets of a data queue.
     Discard {
@@ -346,6 +363,11 @@ pub type Actions = Vec<Action>;
 pub trait Mechanism: Sized {
     /// Its parameters.
     type Spec;
+
+    /// What a transmitter may send on this link to a switch before it hears from it; `None` without such a limit.
+    fn allowance(_spec: &Self::Spec, _link: &Link, _queues: u8) -> Option<Allowance> {
+        None
+    }
 
     /// Builds the mechanism for a switch; `None` where it does not run.
     fn build(spec: &Self::Spec, site: &Site<'_>) -> Option<Self>;
@@ -415,8 +437,8 @@ pub trait Mechanism: Sized {
         Ok(())
     }
 
-    /// A packet bound for this queue, the control queue included, is dropped.
-    fn on_dropped(&mut self, _egress: usize, _queue: usize, _reason: DropReason) {}
+    /// A packet is dropped.
+    fn on_dropped(&mut self, _dropped: &Dropped<'_>, _view: &View<'_>, _actions: &mut Actions) {}
 
     /// A frame from the neighbor at `port` pauses these classes, or resumes them (0 quanta).
     /// Returns the classes in which the mechanism does not obey it.
@@ -529,8 +551,8 @@ impl Switch {
                     self.send_pfc(source, quanta, &mut paused, now, context);
                 }
                 Action::PausePort { port, quanta } => self.send_pause(port, quanta, now, context),
-                Action::SendLinkControl { port, body } => {
-                    self.send_link_control(port, body, now, context)
+                Action::SendLinkControl { port, body, bytes } => {
+                    self.send_link_control(port, body, bytes, now, context)
                 }
                 Action::IgnorePause { place } => {
                     let classes = 1 << place.class();

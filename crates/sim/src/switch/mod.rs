@@ -480,6 +480,11 @@ impl Node<Context> for Switch {
                     self.ask_frame(port, packet, now, context);
                 }
             }
+            Body::LinkCredit { class, limit } => {
+                self.consumed += 1;
+                self.ports[port].tx.raise_limit(class, limit, now, context);
+                self.kick_port(port, now, context);
+            }
             Body::Bfc { .. } | Body::Drc { .. } => {
                 self.consumed += 1;
                 self.on_link_control(port, &packet.body, now, context);

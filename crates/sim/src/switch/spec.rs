@@ -103,8 +103,8 @@ pub struct QueueSpec {
     /// notifications. Default 1.
     pub count: u8,
     /// Maximum bytes in one data queue. With PFC measured on the ingress, the maximum of one
-    /// (ingress port, class); with PAUSE measured on the ingress, of one ingress port. Has no
-    /// effect if `switch.buffer` is `shared`. Default 1MB (Congestion Isolation decks).
+    /// (ingress port, class), and with credit-based flow control too; with PAUSE measured on the ingress, of one ingress
+    /// port. Has no effect if `switch.buffer` is `shared`. Default 1MB (Congestion Isolation decks).
     pub size: Bytes,
     /// Maximum bytes in the control queue of a port. Default 1MB (assumed).
     pub control_size: Bytes,

@@ -3,6 +3,7 @@
 
 mod credit;
 mod flows;
+mod link_credit;
 mod links;
 mod pauses;
 mod queues;

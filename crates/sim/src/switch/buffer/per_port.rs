@@ -1,6 +1,6 @@
 //! A buffer with a fixed partition by port: each port has `size` bytes for all its data queues, first
 //! come, first served. A frame is charged to its ingress port if PFC or PAUSE is measured on the
-//! ingress, otherwise to its egress port.
+//! ingress, and with credit-based flow control, otherwise to its egress port.
 
 use floodway_model::check::Check;
 use floodway_model::{Bytes, Rate};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Holder, Limit, Place, Sharing};
 use crate::switch::QueueSpec;
-use crate::switch::flow_control::{pause, pfc};
+use crate::switch::flow_control::pause;
 use crate::switch::port::DropReason;
 
 /// Parameters.
@@ -46,10 +46,9 @@ impl Sharing for State {
     }
 
     fn new(spec: &Spec, switch: &crate::switch::Spec, _: &[Rate]) -> Self {
-        let (pfc, pause) = (&switch.flow_control.pfc, &switch.flow_control.pause);
-        let pfc = pfc.as_ref().is_some_and(|pfc| pfc.measured_on == pfc::MeasuredOn::Ingress);
-        let pause = pause.as_ref().map(|pause| pause.measured_on);
-        let by_ingress = pfc || pause == Some(pause::MeasuredOn::Ingress);
+        let pause = switch.flow_control.pause.as_ref().map(|pause| pause.measured_on);
+        let by_ingress =
+            switch.flow_control.by_ingress() != 0 || pause == Some(pause::MeasuredOn::Ingress);
         Self { size: spec.size.0, by_ingress }
     }
 

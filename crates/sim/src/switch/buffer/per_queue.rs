@@ -1,5 +1,6 @@
 //! A buffer with a fixed partition: `switch.queue.size` bytes for each egress queue. If PFC is measured
-//! on the ingress, the classes that it covers have this size for each (ingress port, class) instead.
+//! on the ingress, the classes that it covers have this size for each (ingress port, class) instead, and so do all
+//! classes with credit-based flow control.
 //! If PAUSE is measured on the ingress, each ingress port has it.
 
 use floodway_model::Rate;
@@ -9,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Holder, Limit, Place, Sharing};
 use crate::switch::QueueSpec;
-use crate::switch::flow_control::pfc::MeasuredOn;
 use crate::switch::flow_control::{self, pause};
 use crate::switch::port::DropReason;
 
@@ -38,11 +38,9 @@ impl Sharing for State {
     }
 
     fn new(_: &Spec, switch: &crate::switch::Spec, _: &[Rate]) -> Self {
-        let pfc = switch.flow_control.pfc.as_ref();
-        let pfc = pfc.filter(|pfc| pfc.measured_on == MeasuredOn::Ingress);
         let by_port = by_port(&switch.flow_control);
         let by_ingress =
-            if by_port { u8::MAX } else { pfc.map_or(0, |pfc| pfc.classes() & of_data(switch)) };
+            if by_port { u8::MAX } else { switch.flow_control.by_ingress() & of_data(switch) };
         Self { size: switch.queue.size.0, by_ingress, by_port }
     }
 

@@ -3,6 +3,7 @@
 //! [`Spec`].
 
 pub mod bfc;
+pub mod cbfc;
 pub mod congestion_isolation;
 pub mod drc;
 pub mod pause;
@@ -24,10 +25,12 @@ use super::buffer::Buffer;
 use super::check::{CheckBeside, Facts};
 use super::discipline::Discipline;
 use super::mechanism::{
-    Arrived, Events, Fate, Joined, Left, Mechanism, Moved, Site, Transit, View, view,
+    Arrived, Dropped, Events, Fate, Joined, Left, Mechanism, Moved, Site, Transit, View, view,
 };
 use super::port::DropReason;
+use crate::allowance::Allowance;
 use crate::context::Context;
+use crate::link::Link;
 use crate::metric::Tally;
 
 /// Generates [`Spec`], [`CATALOGUE`], [`Mechanisms`] and the code that calls each mechanism, from
@@ -60,6 +63,13 @@ macro_rules! mechanisms {
                     self.$module.as_ref().and_then(|spec| Some((stringify!($module), CheckBeside::threshold(spec)?))),
                 )+];
                 all.into_iter().flatten().collect()
+            }
+        }
+
+        impl Spec {
+            /// The [allowance](Mechanism::allowance) of a transmitter on this link to a switch.
+            pub fn allowance(&self, link: &Link, queues: u8) -> Option<Allowance> {
+                None$($(.or_else(|| <$half as Mechanism>::allowance(self.$module.as_ref()?, link, queues)))?)+
             }
         }
 
@@ -173,13 +183,6 @@ macro_rules! mechanisms {
                 Ok(())
             }
 
-            /// A packet for this queue is dropped.
-            pub fn on_dropped(&mut self, egress: usize, queue: usize, reason: DropReason) {
-                $($(if let Some(one) = &mut self.$module {
-                    <$half as Mechanism>::on_dropped(one, egress, queue, reason);
-                })?)+
-            }
-
             /// The queue behind which moved packets are held to preserve order.
             pub fn keeps_behind(&self) -> Option<u8> {
                 None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.keeps_behind())))?)+
@@ -255,6 +258,14 @@ macro_rules! mechanisms {
             pub(in crate::switch) fn ask_left(&mut self, left: &Left<'_>, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, LEFT, now, context, |one, view, actions| {
                     one.on_left(left, view, actions)
+                });)?)+
+            }
+
+            /// A packet is dropped: calls the subscribed mechanisms.
+            #[inline(never)]
+            pub(in crate::switch) fn ask_dropped(&mut self, dropped: &Dropped<'_>, now: Instant, context: &mut Context) {
+                $($(ask!(self, $module: $half, DROPPED, now, context, |one, view, actions| {
+                    one.on_dropped(dropped, view, actions)
                 });)?)+
             }
 
@@ -359,15 +370,27 @@ mechanisms! {
         qcn::Qcn;
     pfc: "Priority-based flow control: pauses a class of the neighbour (802.1Qbb).", pfc::Pfc;
     pause: "PAUSE: stops all that the neighbour sends (802.3x).", pause::Pause;
+    cbfc: "Credit-based flow control: neighbours send what there is room for (InfiniBand, UE).", cbfc::Cbfc;
 }
 
 impl Spec {
-    /// Bit c: class c is lossless, because neighbors are paused before its buffer is full.
+    /// Bit c: class c is lossless, because neighbors stop before its buffer is full.
     pub fn lossless(&self) -> u8 {
         match (&self.pause, &self.pfc) {
+            _ if self.cbfc.is_some() => u8::MAX,
             (Some(_), _) => u8::MAX,
             (None, Some(pfc)) => pfc.classes(),
             (None, None) => 0,
+        }
+    }
+
+    /// Bit c: the memory of class c is that of an ingress port and class, and not of an egress queue.
+    pub fn by_ingress(&self) -> u8 {
+        let on_ingress = |pfc: &&pfc::Spec| pfc.measured_on == pfc::MeasuredOn::Ingress;
+        match self.pfc.as_ref().filter(on_ingress) {
+            _ if self.cbfc.is_some() => u8::MAX,
+            Some(pfc) => pfc.classes(),
+            None => 0,
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use floodway_model::id::CLASSES;
+use floodway_model::packet::length;
 use floodway_model::{Body, Duration, Packet, Rate};
 
 use super::{PhysicalQueues, Spec};
@@ -116,7 +117,7 @@ impl Bfc {
 /// A frame that pauses or resumes a physical queue of a neighbor.
 fn tell(source: Source, physical_queue: u8, stop: bool) -> Action {
     let body = Body::Bfc { class: source.class() as u8, physical_queue, stop };
-    Action::SendLinkControl { port: source.port(), body }
+    Action::SendLinkControl { port: source.port(), body, bytes: length::SHORTEST_FRAME }
 }
 
 impl Mechanism for Bfc {

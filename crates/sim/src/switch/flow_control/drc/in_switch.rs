@@ -2,6 +2,7 @@
 //! at the output ports to neighbors, and sorts outgoing packets by the output ports of the next
 //! hop.
 
+use floodway_model::packet::length;
 use floodway_model::{Body, Instant};
 
 use super::by_direction::ByDirection;
@@ -28,7 +29,7 @@ impl Drc {
         actions.push(Action::Arm);
         while let Some(port) = self.0.next(now) {
             let body = Body::Drc { group: 0, mask: 0, statuses: 0 };
-            actions.push(Action::SendLinkControl { port, body });
+            actions.push(Action::SendLinkControl { port, body, bytes: length::SHORTEST_FRAME });
         }
     }
 }

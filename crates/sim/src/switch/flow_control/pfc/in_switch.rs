@@ -10,7 +10,9 @@ use super::{Charge, Pfc, Spec};
 use crate::metric::Tally;
 use crate::switch::buffer::Buffer;
 use crate::switch::flow_control::pausing::{Held, On, Order, Paused, Source, source_of};
-use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, Site, View};
+use crate::switch::mechanism::{
+    Action, Actions, Dropped, Events, Joined, Left, Mechanism, Site, View,
+};
 use crate::switch::port::DropReason;
 
 impl Mechanism for Pfc {
@@ -57,9 +59,9 @@ impl Mechanism for Pfc {
         watchdog.map_or(Ok(()), |_| Err(DropReason::Watchdog))
     }
 
-    fn on_dropped(&mut self, egress: usize, queue: usize, reason: DropReason) {
-        if let (DropReason::Watchdog, Some(watchdog)) = (reason, &mut self.watchdog) {
-            watchdog.count_drop(Source::new(egress, queue));
+    fn on_dropped(&mut self, dropped: &Dropped<'_>, _: &View<'_>, _: &mut Actions) {
+        if let (DropReason::Watchdog, Some(watchdog)) = (dropped.reason, &mut self.watchdog) {
+            watchdog.count_drop(Source::new(dropped.egress, dropped.queue));
         }
     }
 
