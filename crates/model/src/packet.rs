@@ -445,15 +445,28 @@ impl Packet {
     /// Whether it ends at the neighbor instead of being forwarded.
     #[inline]
     pub const fn is_one_hop(&self) -> bool {
-        matches!(
-            self.body,
+        match self.body {
             Body::Pfc { .. }
-                | Body::Pause { .. }
-                | Body::Cim
-                | Body::Bfc { .. }
-                | Body::Drc { .. }
-                | Body::LinkCredit { .. }
-        )
+            | Body::Pause { .. }
+            | Body::Cim
+            | Body::Bfc { .. }
+            | Body::Drc { .. }
+            | Body::LinkCredit { .. } => true,
+            Body::Data { .. }
+            | Body::Segment { .. }
+            | Body::TcpAck { .. }
+            | Body::Syn { .. }
+            | Body::SynAck { .. }
+            | Body::Ack { .. }
+            | Body::Nak { .. }
+            | Body::Trimmed { .. }
+            | Body::TrimNak { .. }
+            | Body::Credit { .. }
+            | Body::Cnp
+            | Body::Indication { .. }
+            | Body::Cnm { .. }
+            | Body::Sfc { .. } => false,
+        }
     }
 }
 

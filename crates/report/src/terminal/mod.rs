@@ -32,7 +32,7 @@ impl Default for Style {
 }
 
 /// The counters that the table shows, in order.
-const COUNTERS: [(&str, &str); 19] = [
+const COUNTERS: &[(&str, &str)] = &[
     ("xoff_frames", "XOFF frames"),
     ("paused_ns", "paused time"),
     ("marked_packets", "marked packets"),
@@ -55,7 +55,7 @@ const COUNTERS: [(&str, &str); 19] = [
 ];
 
 /// Counters of mechanisms that a network need not have: not shown if they are 0 in all variants.
-const MECHANISMS: [&str; 14] = [
+const MECHANISMS: &[&str] = &[
     "indicated_packets",
     "isolations",
     "cims_sent",

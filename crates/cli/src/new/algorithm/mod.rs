@@ -42,7 +42,7 @@ pub fn algorithm(options: &AlgorithmOptions) -> Result<(), Failure> {
     let members = catalogue().filter(|entry| entry.family == skeleton.family);
     if let Some(close) = suggest::closest(name, members.map(|entry| entry.name)) {
         output::note(&format!(
-            "{} has `{close}` already: `{name}` should be something else",
+            "{} already has `{close}`, whose name is similar; if `{name}` is something else, go on",
             skeleton.family
         ));
     }

@@ -198,7 +198,7 @@ algorithms! {
         "Keeps the busiest link a little below full, by telemetry of every switch on the path.",
     PowerTcp = "powertcp" in powertcp, boxed:
         "A window that is divided by the power of the busiest link: its queue times what arrives there.",
-    Timely = "timely" in timely: "A rate that follows the gradient of the round-trip time.",
+    Timely = "timely" in timely: "A rate that follows the gradient of the round-trip time; also Patched TIMELY, with `patched`.",
     Swift = "swift" in swift: "A window that keeps the round-trip time at a target.",
     RdmaDctcp = "rdma_dctcp" in rdma_dctcp:
         "A rate that shrinks by the share of marked packets (DCTCP for RoCEv2).",
