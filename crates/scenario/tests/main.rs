@@ -8,6 +8,7 @@ mod deadlock;
 mod derived;
 mod extremes;
 mod failure;
+mod families;
 mod fct;
 mod files;
 mod hpcc_case_b;
