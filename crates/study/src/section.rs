@@ -24,7 +24,11 @@ impl Evidence {
             wanted.contains(experiment.name) && self.scenario(experiment.name).is_some()
         });
         let run: Vec<&Experiment> = run.collect();
-        let link = |of: &&Experiment| (of.name.to_owned(), format!("{}/report.html", of.name));
+        // What a search ran is in no plan.
+        let planned: BTreeSet<&str> = plan.iter().map(|experiment| experiment.name).collect();
+        let searched = wanted.difference(&planned).filter(|name| self.scenario(name).is_some());
+        let names = run.iter().map(|experiment| experiment.name).chain(searched.copied());
+        let link = |name: &str| (name.to_owned(), format!("{name}/report.html"));
         let study = self.study.entry.name;
         let all = format!("floodway study {study}{} --plan", self.level.option());
         Section {
@@ -32,7 +36,7 @@ impl Evidence {
             question: question.to_owned(),
             claims: claims.iter().map(|claim| (*claim).to_owned()).collect(),
             commands: commands(&run, &self.settings, &all),
-            links: run.iter().map(link).collect(),
+            links: names.map(link).collect(),
             ..Section::default()
         }
     }

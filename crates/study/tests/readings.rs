@@ -201,4 +201,9 @@ fn the_search_ends_where_no_choice_brings_it_nearer() {
     assert!((1..=4).contains(&rounds), "{rounds}");
     let searched = evidence.experiments().filter(|name| name.starts_with("closest-")).count();
     assert!((19..=closest.most).contains(&searched), "{searched}");
+    // The report shows what was found, although no experiment of the search is in the plan.
+    let sections = (study().sections)(&evidence);
+    let shown = sections.iter().find(|section| section.name == "closest").unwrap();
+    assert!(shown.answer.starts_with("Of "), "{}", shown.answer);
+    assert!(shown.links.iter().any(|(name, _)| name.starts_with("closest-")));
 }
