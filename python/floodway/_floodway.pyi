@@ -1,7 +1,7 @@
 """The compiled half of the package: scenarios in, tables out."""
 
 from collections.abc import Callable
-from typing import final
+from typing import TypedDict, final
 
 from floodway._errors import Problem
 
@@ -182,10 +182,20 @@ class Stored:
         self,
         run: int,
         scenario: str | None,
-        flows: list[int],
-        most: tuple[int, int],
+        asked: Asked,
         watch: Callable[[float, float, int, int, int], object] | None,
     ) -> Explained: ...
+
+class Asked(TypedDict):
+    """What is asked about a run."""
+
+    flows: list[int]
+    slowest: int
+    sample: int
+    root: str | None
+    without: list[str]
+    is_path: bool
+    path: int | None
 
 @final
 class Explained:

@@ -107,6 +107,9 @@ class Run:
         flows: Iterable[int] | None = None,
         slowest: int | None = None,
         sample: int = 200,
+        root: str | None = None,
+        without: str | Iterable[str] | None = None,
+        path: bool | int = False,
         scenario: str | os.PathLike[str] | None = None,
         progress: bool | Callable[[Progress], object] = True,
     ) -> Explanation:
@@ -127,6 +130,15 @@ class Run:
         sample
             At most so many flows, spread evenly over all measured ones, are followed for the totals
             by workload and size.
+        root
+            Instead, list the flows that pauses with this root delayed: ``"leaf 7 to host 57"``.
+        without
+            Instead, run the experiment once more with the flows of one or several causes reduced to
+            one byte, and compare what the others save with what the explanation predicts:
+            ``"flow:14"``, ``"workload:incast"``, or ``"root:leaf 7 to host 57"``.
+        path
+            Instead, explain the critical path of flows that depend on each other: to the measured
+            flow that completes last, or to the flow with this number. The run is repeated twice.
         scenario
             The scenario file that was run. Default the one that the results name. It is not needed
             for a scenario that was built in code.
@@ -138,7 +150,8 @@ class Run:
         ------
         ResultsError
             If the run is in no results directory, the scenario is not what it was, another version
-            of floodway made the results, or a flow is not there or has not completed.
+            of floodway made the results, a flow is not there or has not completed, a root or a
+            cause is none, or no flow on the path waited for another.
         ScenarioError
             If the scenario cannot run.
         """
@@ -156,6 +169,9 @@ class Run:
             flows=flows,
             slowest=slowest,
             sample=sample,
+            root=root,
+            without=without,
+            path=path,
             scenario=None if scenario is None else os.fspath(scenario),
             progress=progress,
         )

@@ -92,6 +92,9 @@ def explain(
     flows: Iterable[int] | None,
     slowest: int | None,
     sample: int,
+    root: str | None,
+    without: str | Iterable[str] | None,
+    path: bool | int,
     scenario: str | None,
     progress: bool | Callable[[Progress], object],
 ) -> Explanation:
@@ -99,13 +102,33 @@ def explain(
     named = numbers(flow, flows)
     if named is not None and slowest is not None:
         raise ValueError("`slowest` chooses flows, and so do `flow` and `flows`: leave one out")
+    causes = [without] if isinstance(without, str) else list(without or ())
+    is_path = path is not False
+    questions = {
+        "flow, flows or slowest": named is not None or slowest is not None,
+        "root": root is not None,
+        "without": bool(causes),
+        "path": is_path,
+    }
+    asked = [f"`{question}`" for question, given in questions.items() if given]
+    if len(asked) > 1:
+        raise ValueError(f"{' and '.join(asked)} are different questions: ask one at a time")
     if slowest is None:
         slowest = SLOWEST if named is None else 0
-    most = (count("slowest", slowest), count("sample", sample))
     bar = shown(progress, label)
     watch = (lambda *values: bar(Progress(*values))) if bar else None
+    last = None if isinstance(path, bool) else numbers(path, None)
+    question: _floodway.Asked = {
+        "flows": named or [],
+        "slowest": count("slowest", slowest),
+        "sample": count("sample", sample),
+        "root": root,
+        "without": causes,
+        "is_path": is_path,
+        "path": last[0] if last else None,
+    }
     try:
-        return Explanation(repeat(scenario, named or [], most, watch))
+        return Explanation(repeat(scenario, question, watch))
     finally:
         if bar:
             bar.close()

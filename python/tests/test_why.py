@@ -83,6 +83,16 @@ def test_a_run_is_explained_as_by_the_program(program, kept, run):
     assert run.why(slowest=1).text == said("--slowest", "1")
     # An empty choice is a choice: totals only.
     assert run.why(flows=[]).json["flows"] == []
+    root = "switch to host 0"
+    assert run.why(root=root).text == said("--root", root)
+    assert "flow 2 (incast)  host 2  host 3" in run.why(root=root).text
+    without = run.why(without="flow:0")
+    assert without.text == said("--without", "flow:0")
+    assert without.json["without"] == [0]
+    causes = ["flow:0", f"root:{root}"]
+    assert run.why(without=causes).json == json.loads(
+        said("--without", causes[0], "--without", causes[1], "--json")
+    )
 
 
 def test_its_tables_have_every_part(run):
@@ -142,6 +152,24 @@ def test_a_scenario_built_in_code_needs_no_file(tmp_path):
         built.run(progress=False).why()
 
 
+def test_the_critical_path_of_a_collective(tmp_path):
+    ring = floodway.Scenario(
+        name="ring",
+        arrivals="1ms",
+        limit="10ms",
+        topology={"star": {"hosts": 4}},
+        workload=[{"all_reduce": {"ranks": "all", "bytes": "40KB"}}],
+    )
+    run = ring.compare(tmp_path / "out", progress=False).runs[0]
+    explanation = run.why(path=True)
+    # Twice three steps around the ring.
+    assert "Critical path to flow 23" in explanation.text
+    assert [flow["flow"] for flow in explanation.json["flows"]] == [12, 19, 2, 9, 16, 23]
+    assert set(explanation.explained["flow"]) == {12, 19, 2, 9, 16, 23}
+    # Three steps are enough for flow 2, which its own last two flows held up.
+    assert [flow["flow"] for flow in run.why(path=2).json["flows"]] == [12, 19, 2]
+
+
 def test_what_cannot_be_explained_is_refused(kept, run, tmp_path, monkeypatch):
     def refused(text, error=floodway.ResultsError, **arguments):
         with pytest.raises(error) as caught:
@@ -158,6 +186,12 @@ def test_what_cannot_be_explained_is_refused(kept, run, tmp_path, monkeypatch):
     refused("`slowest` chooses flows, and so do `flow` and", ValueError, flow=2, slowest=1)
     refused("`sample` is -1: write a number of flows, or 0", ValueError, sample=-1)
     refused("`slowest` is -2: write a number of flows, or 0", ValueError, slowest=-2)
+    refused("`root` and `without` are different q", ValueError, root="a", without="flow:0")
+    refused("`flow, flows or slowest` and `path` are d", ValueError, flow=2, path=True)
+    refused("`x` is not the root of a pause; these are: `switch to host 0`", root="x")
+    refused("`x` is no cause: write flow:NUMBER, workload:NAME or root:PORT", without="x")
+    refused("flow 1 (incast) waited for no other flow", path=True)
+    refused("there is no flow -1: flows are numbered from 0", ValueError, path=-1)
     refused("`progress` is 7: write True, False, or a function", TypeError, progress=7)
     refused(
         "there is no file nowhere.toml, the scenario of these results; name it with `scenario=`",

@@ -421,7 +421,7 @@ pub struct WhyOptions {
     pub without: Vec<String>,
     /// Explain the critical path of flows that depend on each other: to this flow, by default to the measured flow
     /// that completes last. The run is repeated twice.
-    #[arg(long, value_name = "N", num_args = 0..=1, conflicts_with_all = ["flow", "slowest", "sample", "root", "without", "json"])]
+    #[arg(long, value_name = "N", num_args = 0..=1, conflicts_with_all = ["flow", "slowest", "sample", "root", "without"])]
     pub path: Option<Option<u32>>,
     /// Draw where the time goes in each variant, as SVG, from the delays that the run explained (`floodway run
     /// --why`). An existing file is replaced.

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use floodway_lab::why::Order;
 use floodway_report::Directory;
 use floodway_report::directory::Results;
 use floodway_report::manifest::Record;
@@ -11,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::error;
 use crate::table::{Table, leading};
-use crate::why::{Explained, explain};
+use crate::why::{Asked, Explained, explain};
 
 /// A results directory as it was found.
 #[pyclass(frozen, module = "floodway._floodway")]
@@ -60,21 +59,18 @@ impl Stored {
         })
     }
 
-    /// Repeats a run, by its place in the manifest, and explains its delays. `scenario`: the file that was run, if it is
+    /// Repeats a run, by its place in the manifest, to answer a question about its delays. `scenario`: the file that was run, if it is
     /// not where the results say. `watch` is called as in [`crate::simulate::tell`].
     fn why(
         &self,
         py: Python<'_>,
         run: usize,
         scenario: Option<PathBuf>,
-        flows: Vec<u64>,
-        most: (usize, usize),
+        asked: Asked,
         watch: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Explained> {
-        let (slowest, sample) = most;
-        let order = Order { flows, slowest, sample, ..Order::default() };
         let of = (&self.0, self.record(run)?);
-        explain(py, of, scenario.as_deref(), &order, watch.as_ref())
+        explain(py, of, scenario.as_deref(), asked, watch.as_ref())
     }
 }
 

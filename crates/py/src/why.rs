@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use floodway_lab::stored;
-use floodway_lab::why::{Order, Plan};
+use floodway_lab::why::{Question, answer};
 use floodway_report::directory::Results;
 use floodway_report::manifest::Record;
 use floodway_sim::Progress;
@@ -26,24 +26,54 @@ pub struct Explained {
     tables: Vec<Py<Table>>,
 }
 
-/// Repeats a stored run and explains its delays, or until a signal's handler or `watch` raises something, which is
+/// What is asked about a run: a path, a root, causes to be left out or, without these, where the time of flows goes.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Asked {
+    flows: Vec<u64>,
+    slowest: usize,
+    sample: usize,
+    root: Option<String>,
+    without: Vec<String>,
+    is_path: bool,
+    path: Option<u64>,
+}
+
+impl Asked {
+    fn question(&self) -> Question {
+        match self {
+            Self { is_path: true, path, .. } => Question::Path(*path),
+            Self { root: Some(port), .. } => Question::Root(port.clone()),
+            Self { without, .. } if !without.is_empty() => Question::Without(without.clone()),
+            Self { flows, slowest, .. } => {
+                Question::Delays { flows: flows.clone(), slowest: *slowest }
+            }
+        }
+    }
+}
+
+/// Repeats a stored run to answer a question about its delays, or until a signal's handler or `watch` raises something, which is
 /// passed on. `scenario`: the file that was run, if it is not where the results say.
 pub fn explain(
     py: Python<'_>,
     (results, record): (&Results, &Record),
     scenario: Option<&Path>,
-    order: &Order,
+    asked: Asked,
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Explained> {
+    let (question, sample) = (asked.question(), asked.sample);
     let work = |desk: &Desk<Progress>| {
         let scenario = stored::scenario(results, scenario)?;
-        let plan = Plan::new(results, record, &scenario, order)?;
         let watch = |progress| desk.say(progress);
-        plan.run(&Run { threads: 1, stop: &desk.stop, watch: &watch })
+        let how = Run { threads: 1, stop: &desk.stop, watch: &watch };
+        answer((results, record, &scenario), &question, sample, &how)
     };
     let explained = background::work(py, work, |progress| tell(watch, progress))?;
     let explained = explained.map_err(|failure| error::stored(py, &failure))?;
-    let (text, json) = (explained.text(), explained.json().to_string());
     let tables = explained.tables.into_iter().map(|table| Py::new(py, Table::from(table)));
-    Ok(Explained { text: error::printable(&text), json, tables: tables.collect::<PyResult<_>>()? })
+    Ok(Explained {
+        text: error::printable(&explained.text),
+        json: explained.json.to_string(),
+        tables: tables.collect::<PyResult<_>>()?,
+    })
 }

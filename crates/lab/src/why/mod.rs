@@ -1,6 +1,9 @@
 //! Explains the delays of flows of a stored run: the run is repeated with the observer of delays. Runs are
 //! deterministic, so the repeated run must have the fingerprint of the stored one.
 
+mod path;
+mod without;
+
 use floodway_model::table::EXPLAINED;
 use floodway_model::tables::flows;
 use floodway_model::{FlowId, Table};
@@ -19,7 +22,7 @@ use crate::stored::Failure;
 
 /// Which flows are explained.
 #[derive(Clone, Debug, Default)]
-pub struct Order {
+struct Order {
     /// Numbers of flows that are explained one by one.
     pub flows: Vec<u64>,
     /// If there are none, so many with the largest slowdown are.
@@ -32,9 +35,95 @@ pub struct Order {
     pub all_parts: bool,
 }
 
+/// What is asked about a run.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// What these flows spent their time on.
+    Delays {
+        /// Numbers of flows that are explained one by one.
+        flows: Vec<u64>,
+        /// If there are none, so many with the largest slowdown are.
+        slowest: usize,
+    },
+    /// Which flows pauses delayed whose root is this port: `leaf 7 to host 57`.
+    Root(String),
+    /// What flows save without those that these causes name: `flow:N`, `workload:NAME`, `root:PORT`.
+    Without(Vec<String>),
+    /// Which flows held each other up until this one, or the measured flow that completed last.
+    Path(Option<u64>),
+}
+
+/// What explains a run.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// For people.
+    pub text: String,
+    /// For programs. Times are in whole picoseconds.
+    pub json: Value,
+    /// The tables of explained delays, in the order of [`EXPLAINED`].
+    pub tables: Vec<Table>,
+}
+
+/// Repeats a stored run once or twice to answer a question. At most `sample` flows, spread evenly over all measured
+/// ones, are followed for totals. Fails if a flow, a cause or a root is not there, if a flow has not completed, if no flow
+/// held up another one on a path, if the run cannot be repeated or is another one than that stored, or if it is stopped.
+pub fn answer(
+    of: (&Results, &Record, &Scenario),
+    question: &Question,
+    sample: usize,
+    how: &Run<'_>,
+) -> Result<Answer, Failure> {
+    if let Question::Path(last) = question {
+        let (explained, text) = path::path(of, *last, how)?;
+        return Ok(Answer { text, json: explained.json(), tables: explained.tables });
+    }
+    let mut order = Order { sample, is_whole: true, ..Order::default() };
+    match question {
+        Question::Delays { flows, slowest } => {
+            (order.flows, order.slowest, order.is_whole) = (flows.clone(), *slowest, false);
+        }
+        Question::Without(_) => order.all_parts = true,
+        Question::Root(_) | Question::Path(_) => {}
+    }
+    let (results, record, scenario) = of;
+    let plan = Plan::new(results, record, scenario, &order)?;
+    let spec = matches!(question, Question::Without(_)).then(|| plan.spec.clone());
+    let explained = plan.run(how)?;
+    let (name, explanation) = (explained.name(), &explained.explanation);
+    let (text, json) = match (question, spec) {
+        (Question::Without(causes), Some(spec)) => {
+            let compared = without::without(causes, spec, explanation, how)?;
+            (compared.text(&name, explanation), compared.json(&name))
+        }
+        (Question::Root(port), _) => {
+            let victims = why::victims(explanation, &root(port, explanation)?);
+            (format!("{name}\n\n{victims}"), explained.json())
+        }
+        _ => (explained.text(), explained.json()),
+    };
+    Ok(Answer { text, json, tables: explained.tables })
+}
+
+/// The root of pauses at this port.
+fn root(port: &str, explanation: &Explanation) -> Result<why::Root, Failure> {
+    let mut roots = explanation.roots();
+    if let Some(at) = roots.iter().position(|root| root.port.to_string() == port) {
+        return Ok(roots.swap_remove(at));
+    }
+    let mut ports: Vec<String> =
+        roots.iter().take(8).map(|root| format!("`{}`", root.port)).collect();
+    if roots.len() > ports.len() {
+        ports.push("others".to_owned());
+    }
+    Err(Failure::Unknown(match ports.is_empty() {
+        true => "there is no pause in this run, so no port is the root of one".to_owned(),
+        false => format!("`{port}` is not the root of a pause; these are: {}", ports.join(", ")),
+    }))
+}
+
 /// A stored run that can be repeated.
 #[derive(Debug)]
-pub struct Plan {
+struct Plan {
     /// The simulation.
     pub spec: Spec,
     record: Record,
@@ -49,7 +138,7 @@ pub struct Plan {
 
 /// What explains a run.
 #[derive(Clone, Debug)]
-pub struct Explained {
+struct Explained {
     /// The variant.
     pub variant: String,
     /// The replication, counted from 0.
@@ -146,7 +235,7 @@ impl Explained {
 }
 
 /// Runs a simulation and explains the delays of these flows. Fails if it is not sound, or is stopped.
-pub fn simulate(spec: Spec, chosen: Chosen, how: &Run<'_>) -> Result<Outcome, Failure> {
+fn simulate(spec: Spec, chosen: Chosen, how: &Run<'_>) -> Result<Outcome, Failure> {
     let outcome = Simulation::new(spec).explaining(chosen).run_with(how);
     if outcome.stop.name() == INTERRUPTED {
         return Err(Failure::Interrupted);

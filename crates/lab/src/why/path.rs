@@ -1,29 +1,31 @@
 //! The critical path of flows that depend on each other. The run is repeated twice: who waited for whom is known
 //! only at its end, and then the flows on the path are explained in full.
 
-use floodway_lab::why::{Order, Plan};
 use floodway_report::directory::Results;
 use floodway_report::manifest::Record;
 use floodway_report::why::chain;
 use floodway_scenario::Scenario;
 use floodway_sim::simulation::Run;
 
-use crate::failure::Failure;
-use crate::output;
+use super::{Explained, Order, Plan};
+use crate::stored::Failure;
 
-/// Explains the path to a flow, or to the measured flow that completes last.
-pub fn path(
+/// Explains the path to a flow, or to the measured flow that completes last: the flows on it, and the path as
+/// text.
+pub(super) fn path(
     (results, record, scenario): (&Results, &Record, &Scenario),
-    last: Option<u32>,
+    last: Option<u64>,
     how: &Run<'_>,
-) -> Result<(), Failure> {
+) -> Result<(Explained, String), Failure> {
     let explain = |flows: Vec<u64>, sample: usize| {
         let order = Order { is_whole: flows.is_empty(), flows, sample, ..Order::default() };
         Plan::new(results, record, scenario, &order)?.run(how)
     };
-    let all = explain(last.map(u64::from).into_iter().collect(), usize::MAX)?.explanation;
+    let all = explain(last.into_iter().collect(), usize::MAX)?.explanation;
     let end = all.flows.iter().max_by_key(|flow| flow.end()).map(|flow| flow.number);
-    let Some(last) = last.map(u64::from).or(end) else { return Ok(()) };
+    let none =
+        || Failure::Unknown("no flow of this run is explained, so none has a path".to_owned());
+    let last = last.or(end).ok_or_else(none)?;
     let flows = all.path(last);
     if flows.len() < 2 {
         return Err(Failure::Unknown(format!(
@@ -34,9 +36,6 @@ pub fn path(
     }
     let explained = explain(flows, 0)?;
     let links = explained.explanation.chain(last).unwrap_or_default();
-    output::print(&format!(
-        "{}\n\n{}",
-        explained.name(),
-        chain::chain(&explained.explanation, &links)
-    ))
+    let text = format!("{}\n\n{}", explained.name(), chain::chain(&explained.explanation, &links));
+    Ok((explained, text))
 }

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_lab::why::simulate;
 use floodway_model::FlowId;
 use floodway_model::tables::flows;
 use floodway_report::why::{Explanation, Flow, Part};
@@ -11,11 +10,10 @@ use floodway_report::words;
 use floodway_sim::Spec;
 use floodway_sim::delays::Chosen;
 use floodway_sim::simulation::Run;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::failure::Failure;
-use crate::options::WhyOptions;
-use crate::output;
+use super::simulate;
+use crate::stored::Failure;
 
 /// A flow with and without the causes. Times are in ps.
 struct Saving {
@@ -26,25 +24,31 @@ struct Saving {
     observed: i64,
 }
 
-/// Runs the experiment without some flows and compares.
-pub fn without(
-    options: &WhyOptions,
-    name: &str,
+/// What the other flows of a run save without some of them.
+pub(super) struct Comparison {
+    removed: BTreeSet<u64>,
+    savings: Vec<Saving>,
+}
+
+/// Runs the simulation without the flows that these causes name: `flow:N`, `workload:NAME`, `root:PORT`.
+pub(super) fn without(
+    causes: &[String],
     spec: Spec,
     explanation: &Explanation,
     how: &Run<'_>,
-) -> Result<(), Failure> {
+) -> Result<Comparison, Failure> {
     let mut removed = BTreeSet::new();
-    for cause in &options.without {
+    for cause in causes {
         removed.extend(flows_of(cause, &spec, explanation)?);
     }
     let spec = spec.without(removed.iter().map(|flow| FlowId(*flow as u32)));
     let outcome = simulate(spec, Chosen::default(), how)?;
-    let Some(table) = flows::View::of(&outcome.tables) else { return Ok(()) };
-    let after: BTreeMap<u64, f64> =
-        table.flow.iter().copied().zip(table.fct_ns.iter().copied()).collect();
+    let after: BTreeMap<u64, f64> = match flows::View::of(&outcome.tables) {
+        Some(table) => table.flow.iter().copied().zip(table.fct_ns.iter().copied()).collect(),
+        None => BTreeMap::new(),
+    };
     let kept = explanation.flows.iter().filter(|flow| !removed.contains(&flow.number));
-    let savings: Vec<Saving> = kept
+    let savings = kept
         .filter_map(|flow| {
             let after = *after.get(&flow.number).filter(|fct| fct.is_finite())?;
             Some(Saving {
@@ -55,22 +59,28 @@ pub fn without(
             })
         })
         .collect();
-    if options.json {
-        let flows = savings.iter().map(|saving| {
+    Ok(Comparison { removed, savings })
+}
+
+impl Comparison {
+    /// For programs. Times are in whole picoseconds.
+    pub(super) fn json(&self, run: &str) -> Value {
+        let flow = |saving: &Saving| {
             json!({
                 "flow": saving.flow,
                 "fct_ps": saving.fct,
                 "predicted_ps": saving.predicted,
                 "observed_ps": saving.observed,
             })
-        });
-        return output::print_json(&json!({
-            "run": name,
-            "without": removed,
-            "flows": flows.collect::<Vec<_>>(),
-        }));
+        };
+        let flows: Vec<Value> = self.savings.iter().map(flow).collect();
+        json!({ "run": run, "without": self.removed, "flows": flows })
     }
-    output::print(&text(name, &removed, &savings, explanation))
+
+    /// For people.
+    pub(super) fn text(&self, run: &str, explanation: &Explanation) -> String {
+        text(run, &self.removed, &self.savings, explanation)
+    }
 }
 
 /// The flows that a cause names.
