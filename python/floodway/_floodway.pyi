@@ -1,7 +1,7 @@
 """The compiled half of the package: scenarios in, tables out."""
 
 from collections.abc import Callable
-from typing import TypedDict, final
+from typing import TypedDict, final, type_check_only
 
 from floodway._errors import Problem
 
@@ -186,6 +186,7 @@ class Stored:
         watch: Callable[[float, float, int, int, int], object] | None,
     ) -> Explained: ...
 
+@type_check_only
 class Asked(TypedDict):
     """What is asked about a run."""
 

@@ -123,7 +123,7 @@ fn change(stream: &mut Stream, corpus: &[Vec<u8>], bytes: &mut Vec<u8>) {
     }
 }
 
-/// The longest stretches of bytes that are alike.
+/// The longest runs of equal bytes.
 fn parts(bytes: &[u8], like: impl Fn(u8) -> bool) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
     let mut start = None;

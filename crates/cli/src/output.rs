@@ -116,7 +116,7 @@ pub fn style() -> Style {
     }
 }
 
-/// Whether it is a terminal with colours and nobody minds them, or somebody insists: by the variables
+/// Whether it is a terminal with colours and no variable forbids them, or one forces them: by the variables
 /// `NO_COLOR` (no-color.org), `CLICOLOR_FORCE` and `CLICOLOR` (bixense.com/clicolors), the same as in
 /// the help texts.
 fn has_colours(stream: &impl RawStream) -> bool {

@@ -275,7 +275,7 @@ fn a_sweep_replaces_only_what_it_lists() {
         refused(&sweep(), &error);
         assert_eq!(fs::read_to_string(&elsewhere).unwrap(), marker);
     }
-    // What a sweep leaves that is killed before it has written anything is nobody's.
+    // What a sweep leaves that is killed before it has written anything has no owner.
     fs::remove_dir_all(&out).unwrap();
     fs::create_dir_all(&out).unwrap();
     fs::write(out.join("sweep.json.41-0.part"), "{").unwrap();

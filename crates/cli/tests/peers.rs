@@ -33,7 +33,7 @@ fn the_flows_of_dctcp_are_those_of_the_file() {
     assert!((2 * data..=8 * data).contains(&hops), "{hops} {data}");
     // Of senders that have 436 flows for a millisecond, about as much as in ns-3: 340.8 MB, 33,725
     // marks and no repetition. Segments are 1.5 % longer here, and the loss of an acknowledgement
-    // slows nobody down.
+    // slows no flow down.
     let (delivered, marks) = (counter("data_bytes_delivered"), counter("marked_packets"));
     assert!((307_000_000..375_000_000).contains(&delivered), "{delivered}");
     assert!((17_000..67_000).contains(&marks), "{marks}");

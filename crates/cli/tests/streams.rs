@@ -1,4 +1,4 @@
-//! Standard output that is full, or that nobody reads to its end.
+//! Standard output that is full, or that is not read to its end.
 
 use std::fs::File;
 

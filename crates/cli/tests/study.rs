@@ -265,7 +265,7 @@ fn published_results_of_another_version_are_found() {
     );
     assert_eq!(verified("ci", &folder), (Some(1), String::new(), error));
 
-    // A run that nobody can repeat.
+    // A run that cannot be repeated.
     let last = runs.iter().rposition(|run| run["replication"] == 1).unwrap();
     altered(last, "\"replication\":1,", "\"replication\":2,");
     let error = format!(

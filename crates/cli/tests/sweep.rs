@@ -105,12 +105,12 @@ fn it_goes_on_until_enough_is_known() {
             numbers.push((means.len(), known));
         }
     }
-    // Both variants of a point are repeated as often, and nobody stops early.
+    // Both variants of a point are repeated as often, and none stops early.
     for point in numbers.chunks(2) {
         assert_eq!(point[0].0, point[1].0, "{numbers:?}");
         assert!(point[0].0 == 9 || point.iter().all(|cell| cell.1), "{numbers:?}");
     }
-    // Nobody looks at fewer than five.
+    // No interval is computed of fewer than five.
     assert!(numbers.iter().all(|cell| cell.0 >= 5), "{numbers:?}");
     let caveats = sweep["caveats"].as_array().unwrap();
     let told = "Runs were repeated until intervals were narrow enough, and that makes them somewhat \

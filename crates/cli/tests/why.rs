@@ -183,7 +183,7 @@ fn the_path_of_a_collective_is_explained() {
     ] {
         assert!(said.out.contains(words), "{words}:\n{}", said.out);
     }
-    // The first steps wait for nobody.
+    // The first steps wait for no other flow.
     let said = floodway(&["why", word(&out), "--path", "0"]);
     assert_eq!(said.code, Some(2), "{}", said.out);
     assert!(

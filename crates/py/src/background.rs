@@ -1,7 +1,7 @@
 //! Work that Python can watch and interrupt.
 //!
 //! It is done on a thread of its own, which never needs the interpreter. The thread that called waits
-//! without holding the interpreter, and takes it now and then to look for signals and to tell how far
+//! without holding the interpreter, and takes it now and then to look for signals and to report how far
 //! the work is.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ struct State<N> {
 }
 
 /// Does the work to its end, or until a signal's handler or `tell` raises something, which is passed
-/// on; `stop` of the desk is set then, and the work is waited for. The last news are told after it.
+/// on; `stop` of the desk is set then, and the work is waited for. The last progress is reported after it.
 pub fn work<T: Send, N: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Desk<N>) -> T + Send,

@@ -5,7 +5,7 @@ use floodway_model::tables::{counters, deadlocks};
 
 use crate::words;
 
-/// One sentence or two for each circle of ports in a run; `simulated_ns` is when it ended.
+/// One sentence or two for each cycle of ports in a run; `simulated_ns` is when it ended.
 pub fn sentences(tables: &[Table], simulated_ns: f64) -> Vec<String> {
     let Some(found) = deadlocks::View::of(tables).filter(|found| found.rows() > 0) else {
         return Vec::new();

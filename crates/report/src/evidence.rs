@@ -32,7 +32,7 @@ pub(crate) enum Agreement {
     Partly,
     /// It does not.
     No,
-    /// Nobody knows.
+    /// Unknown.
     Open,
 }
 

@@ -118,7 +118,7 @@ fn write_with(
         .and_then(|(file, sum)| sync(&file).map(|()| sum))
         .and_then(|sum| fs::rename(&part, path).map(|()| sum));
     if result.is_err() {
-        // The first failure is the one to tell; what is left of the file is of no use.
+        // The first failure is the one to report; what is left of the file is of no use.
         let _ = fs::remove_file(&part);
     }
     named(result, &action, path)
@@ -147,7 +147,7 @@ pub(crate) fn write_together(files: &[(PathBuf, &str)], what: &str) -> Result<()
         names.try_for_each(|((path, _), part)| named(fs::rename(part, path), &action, path))
     })();
     if result.is_err() {
-        // The first failure is the one to tell; those that have their names are no parts any more.
+        // The first failure is the one to report; those that have their names are no parts any more.
         parts.iter().for_each(|part| drop(fs::remove_file(part)));
     }
     result
@@ -231,7 +231,7 @@ pub(crate) fn checksum(path: &Path) -> Result<Checksum, IoError> {
     Ok(sum)
 }
 
-/// A 64-bit FNV-1a (Fowler, Noll and Vo), which tells of damage.
+/// A 64-bit FNV-1a (Fowler, Noll and Vo), which detects damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Checksum(pub u64);
 

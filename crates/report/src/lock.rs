@@ -1,7 +1,7 @@
 //! A results directory belongs to one command at a time.
 //!
 //! Who writes there holds an advisory lock on the file [`FILE`] in it, which says who that is. The
-//! system releases the lock when the process ends, however it ends; a file that is left is nobody's.
+//! system releases the lock when the process ends, however it ends; a file that is left has no owner.
 //! Readers need no lock: files are replaced whole.
 
 use std::fmt;
@@ -108,7 +108,7 @@ impl Lock {
                     return Err(Error::Held(folder.into(), holder(&mut file)));
                 }
                 Err(TryLockError::Error(error)) => named(Err(error), action, &path)?,
-                // Whoever had it has just removed the file, and others may have made a new one.
+                // The process that had it has just removed the file, and others may have made a new one.
                 Ok(()) if !is_at(&file, &path) => {}
                 Ok(()) if !named(is_ours(&mut file), action, &path)? => {
                     return Err(Error::InTheWay(path));
@@ -174,7 +174,7 @@ fn is_at(_file: &File, _path: &Path) -> bool {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Before the lock is released, so that nobody's file is removed. If it fails the file
+        // Before the lock is released, so that the file of no other process is removed. If it fails the file
         // stays, which does no harm.
         if cfg!(unix) {
             let _ = fs::remove_file(self.folder.join(FILE));

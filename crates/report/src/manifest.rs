@@ -48,7 +48,7 @@ pub struct Manifest {
     pub hops: u64,
     /// Packet-hops per second of wall time.
     pub hops_per_second: f64,
-    /// The most memory that the program held, in bytes; none where the system does not tell.
+    /// The most memory that the program held, in bytes; none where the system does not report it.
     pub peak_rss_bytes: Option<u64>,
     /// The fingerprints of all runs in one, in hexadecimal; none before the end.
     pub fingerprint: Option<String>,
@@ -175,7 +175,7 @@ pub struct Ending {
     pub status: Status,
     /// How long it took in all, in seconds.
     pub wall_s: f64,
-    /// The most memory that the program held, in bytes; none where the system does not tell.
+    /// The most memory that the program held, in bytes; none where the system does not report it.
     pub peak_rss_bytes: Option<u64>,
 }
 

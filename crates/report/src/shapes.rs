@@ -132,7 +132,7 @@ pub struct Shapes {
     pub fct: Vec<Sketch>,
     /// Time series by queue.
     pub timeline: BTreeMap<u64, Vec<Point>>,
-    /// Time series of the memory in use; none if the tables do not tell the number of ports.
+    /// Time series of the memory in use; none if the tables do not have the number of ports.
     pub memory: Vec<InUse>,
     /// How busy and how paused links were.
     pub links: Vec<Direction>,

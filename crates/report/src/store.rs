@@ -145,7 +145,7 @@ impl Store {
         let part = self.path.join(part());
         let result = self.write(run, &part).and_then(|()| self.move_to(&part, &folder, run.key));
         if result.is_err() {
-            // The first failure is the one to tell.
+            // The first failure is the one to report.
             let _ = fs::remove_dir_all(&part);
         }
         result.map_err(IoError::of_cache)
@@ -165,7 +165,7 @@ impl Store {
 
     fn write(&self, run: &Run, folder: &Path) -> Result<(), IoError> {
         named(fs::create_dir_all(folder), "make a folder of the cache", folder)?;
-        // Where locks are not supported, folders are told from each other by their age.
+        // Where locks are not supported, folders are distinguished by their age.
         let lock = File::create(folder.join(LOCK)).ok().filter(|lock| lock.try_lock().is_ok());
         let (mut tables, mut written) = (Vec::new(), Vec::new());
         for table in run.tables {
@@ -228,7 +228,7 @@ impl Store {
     }
 }
 
-/// Removes a folder that nobody writes to any more.
+/// Removes a folder that no process writes to any more.
 fn collect(part: &Path) -> io::Result<()> {
     let changed = fs::metadata(part)?.modified()?;
     let age = SystemTime::now().duration_since(changed).unwrap_or_default();
@@ -276,7 +276,7 @@ fn is_part(name: &str) -> bool {
     digits(process) && digits(count) && hex
 }
 
-/// The name of a folder into which nobody else writes: of this process and of this call. Others that
+/// The name of a folder into which no other process writes: of this process and of this call. Others that
 /// share the file system may have processes of the same number, so chance is in it too.
 fn part() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -24,7 +24,7 @@ pub struct Summary {
     pub hops: u64,
     /// Packet-hops per second of wall time.
     pub hops_per_second: f64,
-    /// The most memory that the program held, in bytes; none where the system does not tell.
+    /// The most memory that the program held, in bytes; none where the system does not report it.
     pub peak_rss_bytes: Option<u64>,
     /// How long it took in all, in seconds.
     pub wall_s: f64,

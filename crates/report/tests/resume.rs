@@ -103,7 +103,7 @@ fn an_experiment_that_goes_on_ends_like_one_that_was_not_stopped() {
     for old in ["report.html", "report.html.41-7.part"] {
         assert!(!stopped.join(old).exists(), "it is not of these runs");
     }
-    // Whoever kills it now loses nothing.
+    // If it is killed now, nothing is lost.
     assert_eq!(whole(&self::earlier(&stopped)).len(), 4);
     let mut experiment = Experiment::new(&manifest(CASE));
     for (variant, replication) in all() {
@@ -317,7 +317,7 @@ fn a_run_that_changed_is_not_loaded() {
     fs::write(&path, &good).unwrap();
     assert!(earlier.load(record).is_ok());
 
-    // A manifest that tells of fewer tables than there were.
+    // A manifest with fewer tables than there were.
     let mut short = record.clone();
     short.tables.pop();
     let error = earlier.load(&short).unwrap_err().to_string();

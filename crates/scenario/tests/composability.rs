@@ -16,7 +16,7 @@ use floodway_sim::Simulation;
 use floodway_sim::host::congestion::Spec;
 use floodway_sim::simulation::Run;
 
-/// Six hosts on two leaves, an incast on every receiver in turn, and flows of all sizes.
+/// Six hosts on two leaves, an incast on one receiver after another, and flows of all sizes.
 const NETWORK: &str = r#"
 name = "tiny"
 arrivals = "0.1ms"

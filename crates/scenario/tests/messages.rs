@@ -94,7 +94,7 @@ fn what_is_doubtful_runs_with_a_warning() {
     compare("tests/warned", &sections);
 }
 
-/// Where a setting acts, nobody is told that it cannot.
+/// A setting that acts causes no warning.
 #[test]
 fn settings_that_act_are_not_warned_of() {
     let codel = "[switch.aqm.codel]\necn = true\nce_threshold = \"1ms\"\n";

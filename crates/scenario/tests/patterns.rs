@@ -4,7 +4,7 @@ use floodway_model::{FlowSpec, NodeId};
 use floodway_scenario::{Overrides, Scenario};
 use floodway_sim::{Outcome, Simulation, Spec, Stop};
 
-/// A star at 100 Gb/s and 200 ns, with Ethernet frames, which nobody acknowledges.
+/// A star at 100 Gb/s and 200 ns, with Ethernet frames, which are not acknowledged.
 fn scenario(hosts: u32, workload: &str, set: &[&str]) -> Scenario {
     let text = format!(
         "name = \"pattern\"\narrivals = \"1ms\"\nlimit = \"10ms\"\n[topology.star]\nhosts = {hosts}\n\
@@ -121,7 +121,7 @@ fn ranks_are_in_the_order_in_which_they_are_written() {
 fn a_tree_takes_twice_its_depth() {
     let tree =
         |bytes: u64| format!("[workload.all_reduce]\nalgorithm = \"tree\"\nbytes = \"{bytes}B\"");
-    // A chain below one side of the root: up 3-1-0 and down 0-1-3, and nobody in the way.
+    // A chain below one side of the root: up 3-1-0 and down 0-1-3, and no other flow in the way.
     assert_eq!(finishes(&run(4, &tree(1_500), &[])), [4 * way(1_500)]);
     // Complete trees: both children arrive through one port, and leave through one.
     for (ranks, depth) in [(3, 1), (7, 2), (15, 3)] {
@@ -188,7 +188,7 @@ fn a_permutation_has_every_host_once_on_each_side() {
     }
     seen.sort_unstable();
     seen.dedup();
-    // Of the 1854 in which nobody sends to itself.
+    // Of the 1854 in which no host sends to itself.
     assert!(seen.len() >= 18, "{}", seen.len());
     let shifted = receivers(&build(4, text, &["workload.0.permutation.shift=3"], 0));
     assert_eq!(shifted, [(0, 3), (1, 0), (2, 1), (3, 2)]);

@@ -167,7 +167,7 @@ fn the_next_is_the_one_after_in_the_list_and_sizes_keep_their_order() {
 
 #[test]
 fn two_hosts_that_send_to_one_share_its_link() {
-    // Nobody loses anything with queues that hold all of it, and half of the time is over when the
+    // No flow loses anything with queues that hold all of it, and half of the time is over when the
     // arrivals are.
     let set = [
         "workload.0.saturated.from=1-2",

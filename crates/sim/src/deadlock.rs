@@ -211,14 +211,14 @@ mod tests {
     fn a_circle_dissolves_if_enough_leaves_elsewhere() {
         // 0 and 1 are blocked on each other. Of the bytes that keep 1 stopped, 600 are bound for 0
         // and 500 for 2, which drains.
-        let circle = |goes_on_at| {
+        let cycle = |goes_on_at| {
             let mut waits = waits(&[&[1], &[0, 2], &[]]);
             let behind = vec![(vec![0], 600), (vec![2], 500)];
             waits[1] = vec![Need { behind, goes_on_at }];
             waits
         };
-        assert_eq!(found(&circle(599)), (vec![vec![0, 1]], 0));
-        assert_eq!(found(&circle(600)), (vec![], 0));
+        assert_eq!(found(&cycle(599)), (vec![vec![0, 1]], 0));
+        assert_eq!(found(&cycle(600)), (vec![], 0));
     }
 
     #[test]
@@ -226,14 +226,14 @@ mod tests {
         // 0 depends on 500 bytes bound for 2, which drains, but queued behind a head for 1, and on
         // 500 bytes that are blocked on 1 as well as on 3, which is behind 1. All of them count
         // once.
-        let circle = |goes_on_at| {
+        let cycle = |goes_on_at| {
             let mut waits = waits(&[&[], &[0], &[], &[1]]);
             let behind = vec![(vec![1, 2], 500), (vec![1, 3], 500)];
             waits[0] = vec![Need { behind, goes_on_at }];
             waits
         };
-        assert_eq!(found(&circle(999)), (vec![vec![0, 1]], 1));
-        assert_eq!(found(&circle(1_000)), (vec![], 0));
+        assert_eq!(found(&cycle(999)), (vec![vec![0, 1]], 1));
+        assert_eq!(found(&cycle(1_000)), (vec![], 0));
     }
 
     #[test]
@@ -241,11 +241,11 @@ mod tests {
         // 1 depends on 0, which depends on a few bytes of 1 or many of 2: these drain, and so does
         // everything.
         let need = |other, bytes| Need { behind: vec![(vec![other], bytes)], goes_on_at: 100 };
-        let mut circle = waits(&[&[], &[0], &[]]);
-        circle[0] = vec![need(1, 100), need(2, 900)];
-        assert_eq!(found(&circle), (vec![], 0));
-        circle[0].push(need(1, 101));
-        assert_eq!(found(&circle), (vec![vec![0, 1]], 0));
+        let mut cycle = waits(&[&[], &[0], &[]]);
+        cycle[0] = vec![need(1, 100), need(2, 900)];
+        assert_eq!(found(&cycle), (vec![], 0));
+        cycle[0].push(need(1, 101));
+        assert_eq!(found(&cycle), (vec![vec![0, 1]], 0));
     }
 
     #[test]

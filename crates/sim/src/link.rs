@@ -96,7 +96,7 @@ struct Seldom {
     endless: bool,
     /// Pauses by class.
     pauses: [Pause; CLASSES],
-    /// What the other end has room for; `None` if it does not tell.
+    /// What the other end has room for; `None` if it does not say.
     allowance: Option<Allowance>,
     /// About the latest MAC control frames sent without another frame in between: the end of the
     /// frame before them, and their own end.

@@ -160,7 +160,7 @@ fn narrow(ecn: tcp::Feedback, indication: Indication, end: u64) -> Outcome {
 /// More than the first window makes the queue deep.
 const THRESHOLD: u64 = 650_000;
 
-/// The first moment, in picoseconds, until which `happened` in a run.
+/// The first time, in picoseconds, until which `happened` in a run.
 fn first(happened: impl Fn(u64) -> bool) -> u64 {
     let (mut before, mut after) = (0, 400_000 * US);
     assert!(happened(after) && !happened(before + 1));

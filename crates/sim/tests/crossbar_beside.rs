@@ -247,7 +247,7 @@ fn heads_for_each_other_deadlock_two_switches_without_any_ring() {
         |outcome: &Outcome| *outcome.table("flows").u64s("delivered_bytes").iter().min().unwrap();
     assert!(delivered(&voq) > 1_000_000, "{}", delivered(&voq));
 
-    // It is found from some moment on, and from then on always: nothing was taken for a deadlock that
+    // It is found from some time on, and from then on always: nothing was taken for a deadlock that
     // dissolved.
     let found = (1..80).map(|tenth| {
         let mut early = two_switches(fabrics()[0].clone());

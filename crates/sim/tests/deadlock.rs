@@ -1,4 +1,4 @@
-//! Ports that wait for each other in a circle are found, and nothing else is.
+//! Ports that wait for each other in a cycle are found, and nothing else is.
 
 use std::sync::atomic::AtomicBool;
 
@@ -36,7 +36,7 @@ fn pfc(measured_on: pfc::MeasuredOn) -> pfc::Spec {
 }
 
 /// From every host to that two switches further round the ring of five: that way is the shorter.
-fn circle() -> Spec {
+fn cycle() -> Spec {
     let flows = (0..5).map(|host| persistent(host, (host + 2) % 5)).collect();
     let mut spec = plain(row(5, true), flows);
     spec.switch.flow_control.pfc = Some(pfc(pfc::MeasuredOn::EgressQueue));
@@ -64,7 +64,7 @@ const CLOSED_PS: u64 = 872_160;
 
 #[test]
 fn a_ring_closes_at_the_nanosecond_that_follows_from_its_frames() {
-    let outcome = run(circle());
+    let outcome = run(cycle());
     let table = outcome.table("deadlocks");
     assert_eq!(way(&outcome), all_five());
     assert_eq!(table.u64s("cycle"), [0; 5]);
@@ -85,7 +85,7 @@ fn a_ring_closes_at_the_nanosecond_that_follows_from_its_frames() {
 #[test]
 fn it_is_none_before_it_has_closed() {
     let ends_at = |ps| {
-        let mut spec = circle();
+        let mut spec = cycle();
         spec.end = Duration(ps);
         run(spec).table("deadlocks").rows()
     };
@@ -94,7 +94,7 @@ fn it_is_none_before_it_has_closed() {
 
 #[test]
 fn it_stays_however_often_its_pauses_are_refreshed() {
-    let mut spec = circle();
+    let mut spec = cycle();
     // 20 us are many times the 512 ns of 100 quanta.
     spec.switch.flow_control.pfc.as_mut().unwrap().quanta = 100;
     let outcome = run(spec);
@@ -104,9 +104,9 @@ fn it_stays_however_often_its_pauses_are_refreshed() {
 
 #[test]
 fn the_ingress_books_pause_and_credit_close_a_ring_too() {
-    let mut by_ingress = circle();
+    let mut by_ingress = cycle();
     by_ingress.switch.flow_control.pfc = Some(pfc(pfc::MeasuredOn::Ingress));
-    let mut by_port = circle();
+    let mut by_port = cycle();
     by_port.switch.flow_control.pfc = None;
     by_port.switch.flow_control.pause = Some(pause::Spec {
         xoff: Bytes(2_000),
@@ -117,7 +117,7 @@ fn the_ingress_books_pause_and_credit_close_a_ring_too() {
     let mut by_memory = by_port.clone();
     by_memory.switch.flow_control.pause.as_mut().unwrap().measured_on = pause::MeasuredOn::Memory;
     // Room for two frames, and credit whenever one leaves.
-    let mut by_credit = circle();
+    let mut by_credit = cycle();
     by_credit.switch.flow_control.pfc = None;
     let (buffer, threshold) = (Bytes(2 * 1_086), Bytes(1));
     by_credit.switch.flow_control.cbfc =
@@ -131,7 +131,7 @@ fn the_ingress_books_pause_and_credit_close_a_ring_too() {
 
 #[test]
 fn who_waits_for_a_ring_is_behind_it() {
-    let mut spec = circle();
+    let mut spec = cycle();
     // A sixth switch hangs on switch 0, and its host sends to that of switch 2.
     let host = spec.graph.add("host 5", NodeKind::Host);
     let switch = spec.graph.add("switch 5", NodeKind::Switch { tier: 0 });
@@ -187,14 +187,14 @@ fn the_same_flows_through_a_spine_are_none() {
 
 #[test]
 fn a_ring_with_room_for_everything_is_none() {
-    let mut spec = circle();
+    let mut spec = cycle();
     spec.switch.flow_control.pfc = None;
     assert_eq!(run(spec).table("deadlocks").rows(), 0);
 }
 
 /// Ten packets of each flow, all of which have come when the ring has closed.
 fn ten_packets(action: Action) -> Spec {
-    let mut spec = circle();
+    let mut spec = cycle();
     spec.flows.iter_mut().for_each(|flow| flow.bytes = 10_000);
     spec.end = Duration::from_ms(100);
     let us = Duration::from_us;

@@ -23,7 +23,7 @@ fn a_flow_alone_by_hand() {
     let flows = vec![flow(0, 1, FlowSpec::PERSISTENT, 0)];
     let mut spec = plain(star(2), flows);
     spec.end = Duration(2_000_000);
-    // Packet n comes at WAY + n * FULL; what comes at the moment of a sample is not in it.
+    // Packet n comes at WAY + n * FULL; what comes at the time of a sample is not in it.
     for (interval, first) in [(WAY, 0), (WAY + 1, 1024), (WAY + FULL, 1024)] {
         spec.flow_samples = Some(Duration(interval));
         let come = |at: u64| (at - WAY).div_ceil(FULL);

@@ -1,4 +1,4 @@
-//! When the feedback of Directional Rate Control is sent, and which severity it tells, to the nanosecond.
+//! When the feedback of Directional Rate Control is sent, and which severity it carries, to the nanosecond.
 
 use crate::common::timeline::*;
 use crate::common::*;
@@ -6,7 +6,7 @@ use floodway_model::{Body, Bytes};
 use floodway_sim::switch::flow_control::drc;
 
 /// Ports have room for 1000 full frames, and thresholds and hysteresis are in frames. Feedback is about a
-/// class in which nobody sends, so it changes nothing.
+/// class in which no host sends, so it changes nothing.
 fn law(thresholds: [f64; 3], hysteresis: f64, min_gap_ns: u64) -> drc::Spec {
     drc::Spec {
         thresholds: thresholds.map(|frames| frames / 1_000.0),
@@ -24,7 +24,7 @@ fn law(thresholds: [f64; 3], hysteresis: f64, min_gap_ns: u64) -> drc::Spec {
 /// frames wait, and k + 1 when one has left: at most 11, at 1960 ns. From 2000 ns on there is one less
 /// every 100 ns.
 ///
-/// Gives when host 4, to which nothing else is sent, is told of which severity of the port to host 3.
+/// Gives when host 4, to which nothing else is sent, is notified of which severity of the port to host 3.
 fn told(law: drc::Spec) -> Vec<(u64, u64)> {
     let flows = vec![burst(0, 3, 1, 1_000), burst(1, 3, 10, 1_020), burst(2, 3, 10, 1_060)];
     let mut spec = full_frames(star(5), flows);
@@ -65,9 +65,9 @@ fn a_severity_begins_at_its_threshold_and_ends_below_its_hysteresis() {
 #[test]
 fn feedback_waits_for_the_gap() {
     // Severity 1 from 1160 ns on, when three frames wait, and 2 from 1360 ns on, when five do. With a gap
-    // of 500 ns the second is told at 1660 ns, when it does not change any more. On the wire to host 3 the
+    // of 500 ns the second is reported at 1660 ns, when it does not change any more. On the wire to host 3 the
     // two frames of feedback leave before the data of 1200 and of 1706.72 ns. With their 13.44 ns, four
-    // frames are left at 2613.44 ns, and two 200 ns later, which is told 500 ns after the former.
+    // frames are left at 2613.44 ns, and two 200 ns later, which is reported 500 ns after the former.
     let law = law([2.5, 4.5, 1_000.0], 0.0, 500);
     let late = 2 * FEEDBACK_PS;
     let expected = [(ns(1_160), 1), (ns(1_660), 2), (ns(2_600) + late, 1), (ns(3_100) + late, 0)];

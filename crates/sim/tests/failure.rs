@@ -252,7 +252,7 @@ fn only_pause_frames_that_are_sent_are_counted() {
     };
     let (none, xoff) = ([0, 0, 0], [1, 0, 0]);
     assert_eq!(counted(None), [xoff, xoff, xoff, none]);
-    // Nobody hears it.
+    // No node receives it.
     assert_eq!(counted(Some(900_000_000)), [none, xoff, xoff, none]);
     // It is stopped when its link works again.
     assert_eq!(counted(Some(1_500_000)), [xoff, xoff, xoff, none]);

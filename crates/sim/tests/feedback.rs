@@ -78,7 +78,7 @@ fn an_ack_is_ecn_capable_like_its_data() {
     let acks = || sent.iter().filter(|frame| is_ack(frame) && frame.packet.flow.0 == 0);
     let fields: Vec<Ecn> = acks().map(|frame| frame.packet.ecn()).collect();
     assert_eq!(fields, [Ecn::Ect0, Ecn::Ce]);
-    // In the control class nobody looks at it.
+    // In the control class it is not examined.
     spec.switch.feedback = feedback::Spec::default();
     let (_, sent) = traced(spec);
     let fields = sent.iter().filter(|frame| is_ack(frame)).map(|frame| frame.packet.ecn());
@@ -125,7 +125,7 @@ fn acks_count_in_pfc_and_are_paused() {
     assert!(pauses(Some(0)) > 0);
 }
 
-/// Messages that switches make themselves: they come in no class of data, so they pause nobody and have
+/// Messages that switches make themselves: they come in no class of data, so they pause no neighbor and have
 /// no headroom. The auditor follows every frame.
 #[test]
 fn messages_of_switches_wait_among_the_data() {

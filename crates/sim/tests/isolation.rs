@@ -1,4 +1,4 @@
-//! Congestion Isolation in a network: what is isolated, what is told upstream, and that nothing is
+//! Congestion Isolation in a network: what is isolated, what is reported upstream, and that nothing is
 //! ever reordered (checked on every flow of every run by `common::run`).
 
 use crate::common::*;
@@ -242,7 +242,7 @@ fn queue_management_may_judge_what_leaves_both_queues() {
 
 #[test]
 fn what_cannot_be_marked_is_dropped_in_the_congesting_queue_too() {
-    // Isolated from 30 KB on, and dropped from 50 KB on, unless nobody is to tell of congestion there.
+    // Isolated from 30 KB on, and dropped from 50 KB on, unless congestion is not to be reported there.
     let step = aqm::Spec::Step(step::Spec { threshold: Bytes(50_000) });
     let deepest = |mark| {
         let mut spec = one_fast_flow(mark, step.clone());

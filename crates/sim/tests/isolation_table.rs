@@ -90,7 +90,7 @@ fn an_entry_is_released_when_the_table_is_looked_through() {
     }
 }
 
-/// The table tells two of 64 flows with keys of one bit, four with two, eight with three.
+/// The table distinguishes two of 64 flows with keys of one bit, four with two, eight with three.
 #[test]
 fn keys_of_so_many_bits_tell_so_many_flows() {
     for (key_bits, isolated) in [(1, 2), (2, 4), (3, 8)] {

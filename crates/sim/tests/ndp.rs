@@ -209,7 +209,7 @@ fn the_next_pull_makes_up_for_a_lost_one() {
     assert_eq!(counters.map(|name| outcome.counter(name)), [5, 4, 1, 0]);
 }
 
-/// The link of a host loses what is on it for 1 ns, which nobody notices.
+/// The link of a host loses what is on it for 1 ns, which no node notices.
 fn glitch(node: NodeId, at: u64) -> Failure {
     let (at, until) = (Instant(at), Instant(at + 1_000));
     Failure { node, port: PortIx(0), at, until, detection: Duration::from_ms(1) }

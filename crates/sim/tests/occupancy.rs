@@ -68,7 +68,7 @@ fn two_incasts_by_hand() {
 #[test]
 fn control_frames_take_no_memory_of_data() {
     // A thousand packets one way and their acknowledgements the other: nothing ever waits, and
-    // what passes is there for a moment.
+    // what passes is there for no time.
     let outcome = run(plain(star(2), vec![flow(0, 1, 1_024_000, 0)]));
     let switches = outcome.table("switches");
     assert_eq!(switches.u64s("max_occupancy_bytes"), [FRAME]);

@@ -254,7 +254,7 @@ fn pauses_are_refreshed_when_half_of_them_has_passed() {
 
 #[test]
 fn a_flow_to_a_free_port_is_as_slow_as_one_to_a_congested_port() {
-    // Host 0 sends in turn to host 1, over 1 Gb/s, and to host 2, over 10 Gb/s.
+    // Host 0 sends alternately to host 1, over 1 Gb/s, and to host 2, over 10 Gb/s.
     const END: u64 = 5_000_000;
     let rates = [GBPS_10, Rate::from_gbps(1), GBPS_10];
     let flows = vec![persistent(0, 1), persistent(0, 2)];

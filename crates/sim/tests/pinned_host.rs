@@ -72,7 +72,7 @@ fn assert_near(value: f64, expected: f64, part: f64) {
 }
 
 fn dcqcn(change: impl Fn(&mut dcqcn::Spec)) -> congestion::Spec {
-    // No timer rings unless a test sets it, and alpha stays at 1, so that a cut halves.
+    // No timer expires unless a test sets it, and alpha stays at 1, so that a cut halves.
     let never = Duration::from_ms(1_000);
     let mut spec = dcqcn::Spec {
         alpha_timer: never,

@@ -1,4 +1,4 @@
-//! Parameters of Prague, each by a flow whose pacing tells its window: segments are a smoothed round-trip
+//! Parameters of Prague, each by a flow whose pacing shows its window: segments are a smoothed round-trip
 //! time over the window apart (draft-briscoe-iccrg-prague-congestion-control).
 
 use crate::common::sending::*;
@@ -57,7 +57,7 @@ fn alpha_is_the_closed_form() {
     }
 }
 
-/// An acknowledgement of two segments tells of two marks (RFC 9768), so that the share of marks is 1, alpha with
+/// An acknowledgement of two segments reports two marks (RFC 9768), so that the share of marks is 1, alpha with
 /// g = 1/2 is 1/2 and 3/4 as above, and the window goes from 400 to 200, 150, and 93.75.
 #[test]
 fn accurate_feedback_tells_of_every_mark() {

@@ -29,7 +29,7 @@ fn message(segments: u64) -> Spec {
     spec
 }
 
-/// The seventh of nine segments is lost. Two that were sent later are told to have arrived, so it is given a
+/// The seventh of nine segments is lost. Two that were sent later are reported as arrived, so it is given a
 /// quarter of the shortest round-trip time, that of the handshake, in which it may yet come (RFC 8985, section
 /// 6.2): it is sent again a round trip and that after it was sent first.
 #[test]
@@ -43,7 +43,7 @@ fn a_segment_may_be_overtaken_for_a_quarter_of_a_round_trip() {
     assert_eq!(fct_ps(&outcome), [again + THERE]);
 }
 
-/// Three ways between the switches that packets take in turn; this one is longer by two and a half segments, so that
+/// Three paths between the switches that packets take alternately; this one is longer by two and a half segments, so that
 /// what takes it arrives after the next two.
 fn by_turns(long: usize) -> Spec {
     let mut graph = Graph::default();
@@ -86,7 +86,7 @@ fn a_segment_may_be_overtaken_by_two() {
     }
 }
 
-/// The first of two segments is acknowledged, the second is lost until the timer rings. Samples are the handshake H
+/// The first of two segments is acknowledged, the second is lost until the timer expires. Samples are the handshake H
 /// and the round trip R: RTTVAR is 3/4 H/2 + |H - R|/4, SRTT 7/8 H + R/8, and the timeout SRTT and four times
 /// RTTVAR (RFC 6298, section 2).
 #[test]

@@ -96,7 +96,7 @@ fn bbr_paces_its_first_window() {
 }
 
 /// Of what arrives at 100 Mb/s in samples of 10 ms, 81 segments if the link is full: how many samples are from
-/// one nearly empty stretch to the next, how many are in one, and how much arrives in one of those.
+/// one nearly empty interval to the next, how many are in one, and how much arrives in one of those.
 fn pauses(control: congestion::Spec) -> [f64; 3] {
     let arrived = arrived(&run(one(Rate::from_mbps(100), endless(), control, ms(12_000))));
     let samples: Vec<f64> = arrived.windows(2).skip(50).map(|two| two[1] - two[0]).collect();

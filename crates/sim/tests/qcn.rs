@@ -193,7 +193,7 @@ fn with_pfc_it_takes_the_pauses_away() {
 
 #[test]
 fn who_has_no_reaction_point_goes_on() {
-    // Both flows are told, and one listens: it ends at what the other leaves.
+    // Both flows are notified, and one reacts: it ends at what the other leaves.
     let mut spec = spec(2, Rate::from_gbps(10));
     spec.flows[1].workload = 1;
     spec.profiles[1] = spec.profiles[0].clone();

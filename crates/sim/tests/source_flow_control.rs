@@ -1,4 +1,4 @@
-//! Source flow control: sources are told in time, for as long as the formula says, and by frames
+//! Source flow control: sources are notified in time, for as long as the formula says, and by frames
 //! that travel.
 
 use crate::common::overload::two_queues;
@@ -51,7 +51,7 @@ fn deepest(outcome: &Outcome) -> u64 {
 fn a_proxy_pauses_for_the_formula_less_a_part_of_a_quantum() {
     // Two senders at line rate. Every 88.48 ns one frame of 1086 bytes leaves, then one of each
     // comes: the second of them is the first to make 93 frames, 100,998 bytes, and 88.48 ns later
-    // the first of the next pair makes as many again. Either source is told
+    // the first of the next pair makes as many again. Either source is notified
     // (100998 - 50000) x 8 / 100 Gb/s = 4079.84 ns: in the message 4079, in the frame 796 quanta
     // of 5.12 ns.
     let outcome = run(spec(
@@ -67,7 +67,7 @@ fn a_proxy_pauses_for_the_formula_less_a_part_of_a_quantum() {
 
 #[test]
 fn a_proxy_says_what_is_left_when_a_link_works_again() {
-    // As above: host 1 is told with the next pair, whose frames are those with number 94 of their
+    // As above: host 1 is notified with the next pair, whose frames are those with number 94 of their
     // senders, at 94 x 88.48 + 200 = 8517.12 ns, that it is to be quiet for 796 x 5.12 ns, until
     // 12,592.64 ns. Its link is down from 9.5 us to 10.5 us; then 2092.64 ns are left, of which 408
     // quanta are 2088.96 ns.
@@ -149,7 +149,7 @@ fn what_is_told_is_told_over_the_wire() {
 
 #[test]
 fn the_queue_stays_within_what_sources_can_send_untold() {
-    // Eight senders at line rate. A pause that is told at the trigger lasts 4 us, less than the 6 us
+    // Eight senders at line rate. A pause that is requested at the trigger lasts 4 us, less than the 6 us
     // for which its source is then left alone: 2 us at line rate are 25 KB. To that come, at either
     // end, the frames of a loop, which is 88.48 + 7.52 + 200 + 88.48 + 200 + 88.48 ns: 8 and the one
     // that is counted. A pause leaves the queue at the target and what was on its way.
@@ -221,7 +221,7 @@ fn threads_do_not_matter() {
     }
 }
 
-/// Two queues of a port of 10 Gb/s wait, with weights 1 and 3. Both have five frames when a source is told,
+/// Two queues of a port of 10 Gb/s wait, with weights 1 and 3. Both have five frames when a source is notified,
 /// and are to drain to two: three frames are 3690 bytes, 2952 ns of the whole link. The first queue has a
 /// quarter of it, and the second three quarters.
 #[test]

@@ -182,7 +182,7 @@ fn lost_syns_cost_a_second_then_two() {
 #[test]
 fn the_loss_of_the_only_segment_costs_a_timeout_that_doubles() {
     // The round-trip time of the handshake is all that is known: RTO = SRTT + 200 ms. A probe would
-    // wait for two of them and 200 ms, so it goes when the timer rings instead. It is a repetition
+    // wait for two of them and 200 ms, so it goes when the timer expires instead. It is a repetition
     // without a timeout; the timer begins again.
     let rto = handshake(FAR) + 200 * MS;
     let times = [0, 1, 2, 4, 8].map(|timeouts| handshake(FAR) + timeouts * rto);

@@ -13,7 +13,7 @@ fn trigger(after: u32, begins: u32, delay_ns: u64) -> Trigger {
     Trigger { after: FlowId(after), begins: FlowId(begins), delay: Duration::from_ns(delay_ns) }
 }
 
-/// On a star, with Ethernet frames, which nobody acknowledges.
+/// On a star, with Ethernet frames, which are not acknowledged.
 fn spec(hosts: u32, flows: Vec<FlowSpec>, triggers: Vec<Trigger>) -> Spec {
     let mut spec = plain(star(hosts), flows);
     let ethernet = transport::Spec::Ethernet(Default::default());

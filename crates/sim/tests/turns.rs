@@ -8,7 +8,7 @@ use floodway_sim::host::transport::{self, Spec as Transport};
 use floodway_sim::simulation::Run;
 use floodway_sim::{Outcome, Simulation, Spec, Stop};
 
-/// Flows of these sizes from host 0 to host 1, in turn from `start_ns` on.
+/// Flows of these sizes from host 0 to host 1, one after another from `start_ns` on.
 fn in_turn(sizes: &[u64], start_ns: u64) -> Vec<FlowSpec> {
     let flow = |&bytes: &u64| FlowSpec { in_turn: true, ..flow(0, 1, bytes, start_ns) };
     sizes.iter().map(flow).collect()
@@ -143,7 +143,7 @@ fn those_that_are_too_late_never_begin_and_nobody_waits_for_them() {
 
 #[test]
 fn results_are_the_same_for_any_number_of_threads() {
-    // Everyone sends to everyone in turn, over a network that loses packets.
+    // Every host sends to every other, one flow after another, over a network that loses packets.
     let mut flows = Vec::new();
     for src in 0..16 {
         for n in 0..300 {

@@ -10,14 +10,14 @@ use floodway_scenario::{Error, Overrides, Scenario};
 pub enum Level {
     /// Minutes: small networks, short runs, few replications.
     Quick,
-    /// A coffee: small networks, enough replications to tell effects from chance.
+    /// A coffee: small networks, enough replications to distinguish effects from noise.
     Standard,
     /// Most of an hour: the sizes of the sources too.
     Full,
 }
 
 impl Level {
-    /// The option that asks for it, with a space before it; empty for what nobody has to ask for.
+    /// The option that asks for it, with a space before it; empty for the default.
     pub const fn option(self) -> &'static str {
         match self {
             Self::Quick => " --quick",

@@ -91,7 +91,7 @@ fn what_is_set_of_a_variant_is_not_for_a_scenario_without_any() {
     assert_eq!((parameters.measured, parameters.verdict), (Some(30.0), Comparison::NotReproduced));
 }
 
-/// The number of a claim in its deck, without the letter that tells its sentences apart.
+/// The number of a claim in its deck, without the letter that distinguishes its sentences.
 fn of_deck(id: &str) -> &str {
     id.trim_end_matches(|letter: char| letter.is_ascii_lowercase())
 }

@@ -78,7 +78,7 @@ pub struct Curves {
     pub command: String,
     /// When it began, RFC 3339 in UTC.
     pub started: String,
-    /// The processor, if the system tells.
+    /// The processor, if the system reports it.
     pub processor: Option<String>,
     /// How many threads it can run at a time.
     pub cores: usize,
@@ -226,7 +226,7 @@ fn places(quick: bool, cores: usize) -> Vec<Place> {
     places
 }
 
-/// Flows start until the first moment, and the run ends at the second, in microseconds.
+/// Flows start until the first time, and the run ends at the second, in microseconds.
 fn span(arrivals: u64, limit: u64) -> Vec<String> {
     vec![format!("arrivals={arrivals}us"), format!("limit={limit}us")]
 }

@@ -22,7 +22,7 @@ pub struct Measurement {
     pub hops: u64,
     /// Packet-hops per second, set-up not counted.
     pub hops_per_second: f64,
-    /// The most memory that the process held, in bytes; none where the system does not tell.
+    /// The most memory that the process held, in bytes; none where the system does not report it.
     pub peak_rss_bytes: Option<u64>,
     /// Seconds that it took, set-up not counted.
     pub wall_s: f64,

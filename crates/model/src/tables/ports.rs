@@ -79,7 +79,7 @@ tables! {
         bytes: u64,
     }
 
-    /// Ports that wait for each other in a circle when the run ends, so that none of them will ever send: one row per
+    /// Ports that wait for each other in a cycle when the run ends, so that none of them will ever send: one row per
     /// port and class. Empty without a deadlock; a pause that only lasts long is none.
     deadlocks {
         /// Number of the cycle.

@@ -42,7 +42,7 @@ impl Earlier {
         if owner.scenario != *scenario {
             return Err(Error::Other(path.into(), owner.scenario, scenario.clone()));
         }
-        // A manifest of another schema tells of nothing that can be used.
+        // A manifest of another schema has nothing that can be used.
         let Ok(old) = read_json::<Manifest>(&path.join(MANIFEST), "read the manifest") else {
             return Ok(none);
         };

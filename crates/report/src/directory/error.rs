@@ -31,7 +31,7 @@ pub enum Error {
          `--force`, or keep them and choose another directory: `--out DIR`"
     )]
     Other(PathBuf, String, String),
-    /// Tables that nobody can read back.
+    /// Tables that cannot be read back.
     #[error(
         "only tables in the format `parquet` can be read back, so there is nothing to go on with; \
          add `--format parquet`, or leave `--resume` out"
@@ -59,7 +59,7 @@ pub enum Error {
          another directory: `--out DIR` (`--force` replaces results of floodway only)"
     )]
     Foreign(PathBuf),
-    /// Nobody knows whose results there are.
+    /// It is unknown whose results there are.
     #[error(
         "cannot read `{0}`: {1}; so it is not known whose results these are, and nothing is written \
          there. Repair the file, or choose another directory: `--out DIR`"

@@ -162,7 +162,7 @@ fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-/// Reads a table that [`write()`] wrote, without the columns that tell of which run it is.
+/// Reads a table that [`write()`] wrote, without the columns that identify the run.
 ///
 /// A file with other bytes in it is refused, or read as another table: where that can be, compare a
 /// checksum first.

@@ -22,7 +22,7 @@ pub(super) struct Figure {
     note: String,
 }
 
-/// What tells one series from another.
+/// What distinguishes one series from another.
 #[derive(Default)]
 pub(super) struct Legend {
     html: String,

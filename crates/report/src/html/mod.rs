@@ -164,7 +164,7 @@ impl Page<'_> {
         );
         *text += &notice(
             ALARM,
-            "Ports wait for each other in a circle, and would for ever:",
+            "Ports wait for each other in a cycle, and would for ever:",
             &self.summary.deadlocks,
         );
         *text += "<ul class=\"answer\">\n";

@@ -1,7 +1,7 @@
 //! The fabric as a picture: where nodes and their ports lie, by tier, hosts at the bottom.
 //!
 //! Places across are shares of the width, so that one layout serves every screen. Hosts that are too
-//! many to tell apart stand as one bundle below their switch.
+//! many to distinguish are shown as one bundle below their switch.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -93,7 +93,7 @@ impl Fabric {
         self.nodes.iter().any(|node| node.hosts > 1)
     }
 
-    /// Adds all nodes, and tells by name where they are.
+    /// Adds all nodes, and returns their places by name.
     fn add_nodes<'a>(
         &mut self,
         links: &[Link<'a>],
@@ -136,7 +136,7 @@ impl Fabric {
         at
     }
 
-    /// Adds all ends, and tells by row of the table which it is.
+    /// Adds all ends, and returns them by row of the table.
     fn add_ends(&mut self, links: &[Link], at: &HashMap<&str, usize>) -> Vec<usize> {
         let mut of_row = Vec::with_capacity(links.len());
         let mut bundled: HashMap<(usize, usize), usize> = HashMap::new();

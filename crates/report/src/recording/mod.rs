@@ -22,7 +22,7 @@ const MOST_CELLS: usize = 600_000;
 pub struct Recording {
     /// Where things lie.
     pub fabric: Fabric,
-    /// The first sample, ns. What it tells of time is from the beginning of the run on.
+    /// The first sample, ns. Its times count from the beginning of the run.
     pub first_ns: f64,
     /// Time from each sample to the next, ns.
     pub interval_ns: f64,

@@ -4,7 +4,7 @@ use super::{Paint, Style, padded, paint, width, wrapped};
 use crate::study::Exhibit;
 use crate::sweep::Sweep;
 
-/// More metrics than this are told only if they are asked for.
+/// More metrics than this are printed only on request.
 const METRICS: usize = 3;
 /// More points than this are in the files only.
 const MOST: usize = 60;

@@ -1,4 +1,4 @@
-//! What a page shows of the delays of a run: eight kinds of parts are as many as colours can tell apart.
+//! What a page shows of the delays of a run: eight kinds of parts are as many as colours can distinguish.
 
 use floodway_model::Delay;
 

@@ -66,7 +66,7 @@ fn check_marks(name: &str, queue: u8, settings: &Document, findings: &mut Proble
         "cnm" => "congestion notification messages",
         _ => "backward indications",
     };
-    // With layer 2 congestion indication nobody asks for the ECN field.
+    // With layer 2 congestion indication the ECN field is not used.
     let is_asked = switch.congestion_indication.is_none() && switch.aqm.no_marks().is_none();
     let isolation = switch.flow_control.congestion_isolation.as_ref();
     let is_silent = isolation.is_some_and(|spec| {

@@ -89,7 +89,7 @@ fn check_ecn(settings: &Document, findings: &mut Findings<'_>) {
         let why = "without ECN no segment is ECN-capable (`ecn`)";
         findings.idle(&format!("{path}.tcp.codepoint"), why);
     }
-    // With layer 2 congestion indication nobody asks for the ECN field.
+    // With layer 2 congestion indication the ECN field is not used.
     let switch = &settings.switch;
     let any = profiles.is_empty() || profiles.iter().any(is_capable);
     if any || switch.congestion_indication.is_some() {

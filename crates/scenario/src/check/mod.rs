@@ -1,4 +1,4 @@
-//! What the types cannot tell: whether the numbers fit together. Every finding has the numbers in
+//! What types cannot express: whether the numbers fit together. Every finding has the numbers in
 //! it and a remedy.
 
 mod buffer;

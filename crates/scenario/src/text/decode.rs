@@ -113,7 +113,7 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         }
     }
 
-    // Quantities ask for text; what they expect is told by their visitors.
+    // Quantities ask for text; their visitors say what they expect.
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         self.deserialize_any(visitor)
     }

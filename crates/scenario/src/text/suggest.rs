@@ -2,7 +2,7 @@
 
 /// The candidate that `word` is most likely a slip of, if any is close.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // It would take long, and nobody meant it.
+    // It would take long, and was not meant.
     const LONGEST: usize = 1_000;
     if word.len() > LONGEST {
         return None;

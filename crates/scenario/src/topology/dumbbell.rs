@@ -28,7 +28,7 @@ pub struct Spec {
     /// Propagation delay of these links. Default 1ms.
     #[serde(default = "host_delay")]
     pub host_delay: Duration,
-    /// Propagation delays of the links of the left hosts, taken in turn, for flows of different
+    /// Propagation delays of the links of the left hosts, taken round robin, for flows of different
     /// round-trip times: ["1ms", "17ms"] are 1 ms for hosts 0, 2, 4 and 17 ms for hosts 1, 3, 5.
     /// Default `host_delay` for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,6 +1,6 @@
 //! A ring of switches with hosts at each. Traffic takes the shorter way round, and either one if both
 //! are equally long; so it is the smallest network in which shortest ways can wait for each other in
-//! a circle (Hu et al., "Deadlocks in Datacenter Networks", HotNets 2016).
+//! a cycle (Hu et al., "Deadlocks in Datacenter Networks", HotNets 2016).
 
 use floodway_model::Graph;
 use floodway_model::check::{Check, Findings};

@@ -79,7 +79,7 @@ impl Placed {
         if let Some(shift) = self.spec.shift {
             return (0..count).map(|place| (place + shift as usize) % count).collect();
         }
-        // Every order is equally likely, and so is every one in which nobody keeps its place: about
+        // Every order is equally likely, and so is every one in which no host keeps its place: about
         // one in e of all.
         let mut rng = around.stream();
         let mut places: Vec<usize> = (0..count).collect();

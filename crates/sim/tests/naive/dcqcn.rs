@@ -112,7 +112,7 @@ impl Dcqcn {
                 } else {
                     self.cnp_seen = true;
                 }
-                // The next moment of the grid.
+                // The next time of the grid.
                 let begin = self.reference.expect("the first CNP has set it");
                 let periods = (now.0 - begin.0) / spec.cut_interval.0 + 1;
                 let at = after(begin, periods * spec.cut_interval.0);

@@ -249,7 +249,7 @@ impl Switch {
         }
     }
 
-    /// Asks PFC, and tells those neighbours for which something has changed.
+    /// Asks PFC, and notifies those neighbours for which something has changed.
     fn flow_control(
         &mut self,
         now: Instant,

@@ -89,7 +89,7 @@ const LOCAL: &str = "ci-local";
 const CI: &str = "ci";
 const ALL_VARIANTS: &[&str] = &[WITHOUT, LOCAL, CI];
 
-/// The sizes that both decks tell apart.
+/// The sizes that both decks distinguish.
 const MICE: FlowGroup = FlowGroup::all("<100 KB").below(100_000);
 const MEDIUM: FlowGroup = FlowGroup::all("100 KB–1 MB").from(100_000).below(1_000_000);
 const LARGE: FlowGroup = FlowGroup::all("1 MB–10 MB").from(1_000_000).below(10_000_000);

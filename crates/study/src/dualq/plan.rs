@@ -482,7 +482,7 @@ fn others(level: Level) -> Vec<Experiment> {
         let mut experiment = Experiment::new(modern(congestion), MODERN_FILE)
             .set(&[&format!("workload.1.congestion={congestion}")]);
         if congestion == "dctcp" {
-            // ECT(1) tells DualPI2 that a flow is scalable. Prague sends it by itself.
+            // ECT(1) signals DualPI2 that a flow is scalable. Prague sends it by itself.
             experiment = experiment.set(&["variants.dualpi2.host.transport.tcp.codepoint=ect1"]);
         }
         sized(experiment, level, [2, 3, 5])
@@ -520,7 +520,7 @@ pub fn readings(evidence: &Evidence) -> Judged {
     let plan = experiments(evidence.level).into_iter().map(|of| of.name);
     let mut main: Vec<_> =
         plan.filter(|name| !other.contains(name)).map(|name| (name, name)).collect();
-    // What tells whether the main reading was run.
+    // What shows whether the main reading was run.
     main.sort_by_key(|(name, _)| *name != mix(SHARED[0], RED).experiment);
     // What was not run must not be taken from the main reading.
     let choice = |of: &Choice| {

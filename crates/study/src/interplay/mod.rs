@@ -42,7 +42,7 @@ const WITHOUT: &str = "without-ci";
 const LOCAL: &str = "ci-local";
 const CI: &str = "ci";
 
-/// The sizes that the deck tells apart.
+/// The sizes that the deck distinguishes.
 const MICE: FlowGroup = FlowGroup::all("<100 KB").below(100_000);
 const MIDDLE: FlowGroup = FlowGroup::all("100 KB–10 MB").from(100_000).below(10_000_000);
 const ELEPHANTS: FlowGroup = FlowGroup::all(">10 MB").from(10_000_000);

@@ -39,7 +39,7 @@ mod tests {
         resolution_iv(factors).into_iter().map(row).collect()
     }
 
-    /// Factors that multiply are told apart, whatever the others do.
+    /// Factors that multiply are separated, whatever the others do.
     #[test]
     fn effects_of_a_product_are_its_factors() {
         let readings = readings(4);

@@ -54,7 +54,7 @@ fn count(outcomes: impl Iterator<Item = Outcome>) -> Counts {
     })
 }
 
-/// Choices of one or two factors that tell the readings in which a claim holds.
+/// Choices of one or two factors that separate the readings in which a claim holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// Factors with their choices, by number.

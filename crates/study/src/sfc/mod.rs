@@ -79,7 +79,7 @@ const BFC: &str = "bfc";
 const MAIN: &[(&str, usize)] = &[(PFC, 0), (PROXY, 1), (NATIVE, 2)];
 const ALL_VARIANTS: &[(&str, usize)] = &[(PFC, 0), (PROXY, 1), (NATIVE, 2), (LOSSY, 3), (BFC, 4)];
 
-/// The messages of the background that the deck tells apart.
+/// The messages of the background that the deck distinguishes.
 const SHORT: FlowGroup = FlowGroup::all("background <10 KB").below(10_000).of_workload(0);
 const MEDIUM: FlowGroup =
     FlowGroup::all("background 10 KB–1 MB").from(10_000).below(1_000_000).of_workload(0);

@@ -251,7 +251,7 @@ fn sweeps(level: Level) -> Vec<Experiment> {
     let sized = |experiment: Experiment, many: [u32; 3]| {
         experiment.replications(many[level as usize]).set(shorter)
     };
-    // Nobody's messages meet those of another: no buffer matters.
+    // No message meets one of another host: no buffer matters.
     let peak = |name, file| {
         let next = ["workload.0.saturated.towards=next"];
         sized(Experiment::new(name, file).variants(&[NO_CONTROL]).set(&next), [2, 3, 5])

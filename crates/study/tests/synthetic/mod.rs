@@ -1,4 +1,4 @@
-//! Runs that nobody simulated, for evidence that can be computed by hand.
+//! Runs that were not simulated, for evidence that can be computed by hand.
 
 use floodway_model::Table;
 use floodway_model::tables::complete;

@@ -7,9 +7,9 @@ use super::stage::{BAR, MANY, Stage, arc};
 use crate::chart::escape;
 use crate::recording::{Cell, End, Recording};
 
-/// Steps in which the colour of a link tells how busy it is; 0 is idle.
+/// Steps in which the colour of a link shows how busy it is; 0 is idle.
 pub const STEPS: usize = 7;
-/// Steps in which a pause tells how long it was.
+/// Steps in which a pause shows how long it was.
 pub const PAUSES: usize = 3;
 /// A queue's bar stands so far beside its port, whose link is to be seen.
 const BESIDE: f64 = 2.4;

@@ -156,7 +156,7 @@ fn name_of(part: &Part) -> String {
     name
 }
 
-/// What is told of a part beside its name.
+/// Annotations of a part.
 fn facts(flow: &Flow, part: &Part) -> Vec<Annotation> {
     let mut facts = vec![
         Annotation::whole("flow", flow.number),

@@ -52,7 +52,7 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
     Ok(())
 }
 
-/// What is told of a flow beside its name.
+/// Annotations of a flow.
 fn facts(flows: &flows::View<'_>, row: usize) -> Vec<Annotation> {
     let mut facts: Vec<_> = [
         ("flow", flows.flow),

@@ -67,7 +67,7 @@ fn remedy(place: &str) -> &'static str {
     }
 }
 
-/// Where switches tell scalable from classic packets by the ECN field, and how.
+/// Where switches distinguish scalable from classic packets by the ECN field, and how.
 fn told_apart(settings: &Document) -> Vec<(String, Scalable)> {
     let mut places = Vec::new();
     if let classify::Spec::Ecn(spec) = &settings.switch.classify {

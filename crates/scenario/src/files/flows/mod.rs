@@ -44,7 +44,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that the name of a file tells.
+    /// The format by the name of a file.
     pub fn of(path: &str) -> Option<Self> {
         match extension(path).as_str() {
             "csv" => Some(Self::Csv),
@@ -140,7 +140,7 @@ pub struct Reading<'a> {
     read: Flows,
 }
 
-/// A moment as it is written.
+/// A time as it is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     /// The word.

@@ -234,10 +234,10 @@ fn what_is_wrong_with_triggers_of_htsim() {
         of(&format!("0->1 trigger 1 size 9\n{one}")),
         "3:14 1: nothing sets off trigger 1: 0->1 would never begin"
     );
-    let circle = "0->1 trigger 1 size 9 recv_done_trigger 2\n\
+    let cycle = "0->1 trigger 1 size 9 recv_done_trigger 2\n\
                   1->0 trigger 2 size 9 recv_done_trigger 1\n1->3 trigger 2 size 9";
     assert_eq!(
-        of(&format!("{circle}\n{one}\ntrigger id 2 oneshot")),
+        of(&format!("{cycle}\n{one}\ntrigger id 2 oneshot")),
         "3:14 1: 0->1 waits for itself, through what it waits for"
     );
     let two = format!("{first} recv_done_trigger 1\n2->1 start 0 size 9 recv_done_trigger 1");

@@ -33,7 +33,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that the name of a file tells.
+    /// The format by the name of a file.
     pub fn of(path: &str) -> Option<Self> {
         match extension(path).as_str() {
             "txt" => Some(Self::Hpcc),
@@ -79,7 +79,7 @@ impl Network {
     }
 }
 
-/// Refuses what no traffic can run on, and tells each switch its tier: the links between it and the
+/// Refuses what no traffic can run on, and gives each switch its tier: the links between it and the
 /// nearest switch that has hosts.
 fn finish(mut graph: Graph, source: &Arc<Source>) -> Result<Graph, Problem> {
     let wrong =

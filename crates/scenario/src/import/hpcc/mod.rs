@@ -75,7 +75,7 @@ pub fn import(path: &Path, name: &str) -> Result<Imported, Error> {
     let config = Config::read(&source)?;
     let mut topology = File::of(&config, "TOPOLOGY_FILE", path)?;
     let mut flows = File::of(&config, "FLOW_FILE", path)?;
-    // They go into one folder with the scenario, in which some file systems do not tell A from a.
+    // They go into one folder with the scenario, and some file systems do not distinguish A from a.
     let same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
     while same(&topology.name, SCENARIO) {
         topology.name = format!("topology-{}", topology.name);

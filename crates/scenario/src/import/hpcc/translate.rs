@@ -94,7 +94,7 @@ struct Times {
     origin: Duration,
     /// The end of the run by the scenario's.
     limit: Duration,
-    /// Until when flows may start: a moment before that.
+    /// Until when flows may start: just before that.
     arrivals: Duration,
     /// The flows that start before that, if there are others.
     flows: Option<String>,

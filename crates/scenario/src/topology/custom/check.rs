@@ -59,7 +59,7 @@ fn check_names(spec: &Spec, findings: &mut Findings<'_>) {
             }
         }
     }
-    // What cannot be read is told already.
+    // What cannot be read has been reported.
     let read = |list: &[String]| list.iter().all(|names| Names::parse(names).is_ok());
     if counts[0] < 2 && read(&spec.hosts) {
         let message = match counts[0] {

@@ -184,7 +184,7 @@ impl Spec {
     }
 }
 
-/// Tells each switch its tier: the number of links between it and the nearest switch that has
+/// Gives each switch its tier: the number of links between it and the nearest switch that has
 /// hosts; the most if no host can be reached, or if it is more.
 pub(crate) fn set_tiers(graph: &mut Graph) {
     let distances = distances(graph);

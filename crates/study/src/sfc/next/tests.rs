@@ -32,7 +32,7 @@ fn round_trips_are_those_of_the_idle_network() {
     }
 }
 
-/// What a link still brings when its other end is told to stop: 2 x delay, two frames of 1106 bytes and
+/// What a link still brings after its other end was asked to stop: 2 x delay, two frames of 1106 bytes and
 /// a pause of 84 at 400 Gb/s, 45.92 ns, and 571.392 ns in the switch, at 50 bytes a nanosecond of which
 /// 1086 of 1106 are counted; and the frame that passes XOFF.
 #[test]

@@ -23,7 +23,7 @@ fn growth(evidence: &Evidence, load: &Load, variant: &'static str) -> Measured {
     evidence.fct_change(case(load.short, variant), case(load.long, variant), SHORT)
 }
 
-/// Whether it settles, as far as these runs tell: short messages take clearly longer in longer runs.
+/// Whether it settles, as far as these runs show: short messages take clearly longer in longer runs.
 fn grows(measured: &Measured) -> bool {
     measured.bounds().is_some_and(|(low, _)| low > 0.0)
 }

@@ -91,7 +91,7 @@ fn share(facts: &Facts, ns: f64, ports: f64) -> f64 {
 }
 
 /// The share of time that ports of switches of these tiers may not send data, of those that lead to
-/// another switch: hosts stop nobody.
+/// another switch: hosts pause no neighbor.
 pub(super) fn stopped(evidence: &Evidence, case: Case, tiers: &[u64]) -> Measured {
     let Some(scenario) = evidence.scenario(case.experiment) else { return Measured::default() };
     let graph = scenario.variants()[0].graph();

@@ -179,7 +179,7 @@ impl<'a> Triggers<'a> {
         }
         let parts = self.parts.values().flat_map(|[_, waiting]| waiting);
         let waiting = parts.map(|part| (part.place, *part)).collect();
-        circles(&waiting, read)
+        cycles(&waiting, read)
     }
 }
 
@@ -231,7 +231,7 @@ fn known_there(done: &Part<'_>, waits: &Part<'_>, read: &Flows) -> Result<(), Pr
 }
 
 /// Whether every flow can begin.
-fn circles(waiting: &BTreeMap<usize, Part<'_>>, read: &Flows) -> Result<(), Problem> {
+fn cycles(waiting: &BTreeMap<usize, Part<'_>>, read: &Flows) -> Result<(), Problem> {
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); read.flows.len()];
     let mut left = vec![0u32; read.flows.len()];
     for wait in &read.waits {
@@ -247,7 +247,7 @@ fn circles(waiting: &BTreeMap<usize, Part<'_>>, read: &Flows) -> Result<(), Prob
             }
         }
     }
-    // One that never begins waits for another such, so many steps back are in a circle, and as many
+    // One that never begins waits for another such, so many steps back are in a cycle, and as many
     // go round it.
     let Some(mut flow) = left.iter().position(|&left| left > 0) else { return Ok(()) };
     let stuck = read.waits.iter().filter(|wait| left[wait.after as usize] > 0);
