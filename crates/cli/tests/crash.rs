@@ -36,7 +36,7 @@ fn random(name: &str) -> Stream {
 /// What happens to a command.
 #[derive(Clone, Copy, Debug)]
 enum Blow {
-    /// A signal at some time.
+    /// A signal at a random time.
     Signal(&'static str, Duration),
     /// No file may be larger, in units of 512 or 1024 bytes, by the shell; the process is killed.
     FileSizeKilled(u64),

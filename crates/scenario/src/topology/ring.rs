@@ -1,5 +1,5 @@
 //! A ring of switches with hosts at each. Traffic takes the shorter way round, and either one if both
-//! are equally long; so it is the smallest network in which shortest ways can wait for each other in
+//! are equally long; so it is the smallest network in which shortest paths can wait for each other in
 //! a cycle (Hu et al., "Deadlocks in Datacenter Networks", HotNets 2016).
 
 use floodway_model::Graph;

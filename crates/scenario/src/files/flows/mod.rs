@@ -140,7 +140,7 @@ pub struct Reading<'a> {
     read: Flows,
 }
 
-/// A time as it is written.
+/// A point in time as it is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     /// The word.
