@@ -195,6 +195,7 @@ class Asked(TypedDict):
     sample: int
     root: str | None
     without: list[str]
+    against: str | None
     is_path: bool
     path: int | None
 

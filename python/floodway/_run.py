@@ -109,6 +109,7 @@ class Run:
         sample: int = 200,
         root: str | None = None,
         without: str | Iterable[str] | None = None,
+        against: str | None = None,
         path: bool | int = False,
         scenario: str | os.PathLike[str] | None = None,
         progress: bool | Callable[[Progress], object] = True,
@@ -136,6 +137,9 @@ class Run:
             Instead, run the experiment once more with the flows of one or several causes reduced to
             one byte, and compare what the others save with what the explanation predicts:
             ``"flow:14"``, ``"workload:incast"``, or ``"root:leaf 7 to host 57"``.
+        against
+            Instead, show where the time goes that flows save or lose compared with this variant, in
+            all replications that both variants have.
         path
             Instead, explain the critical path of flows that depend on each other: to the measured
             flow that completes last, or to the flow with this number. The run is repeated twice.
@@ -171,6 +175,7 @@ class Run:
             sample=sample,
             root=root,
             without=without,
+            against=against,
             path=path,
             scenario=None if scenario is None else os.fspath(scenario),
             progress=progress,

@@ -94,6 +94,7 @@ def explain(
     sample: int,
     root: str | None,
     without: str | Iterable[str] | None,
+    against: str | None,
     path: bool | int,
     scenario: str | None,
     progress: bool | Callable[[Progress], object],
@@ -108,6 +109,7 @@ def explain(
         "flow, flows or slowest": named is not None or slowest is not None,
         "root": root is not None,
         "without": bool(causes),
+        "against": against is not None,
         "path": is_path,
     }
     asked = [f"`{question}`" for question, given in questions.items() if given]
@@ -124,6 +126,7 @@ def explain(
         "sample": count("sample", sample),
         "root": root,
         "without": causes,
+        "against": against,
         "is_path": is_path,
         "path": last[0] if last else None,
     }

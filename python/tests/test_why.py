@@ -95,6 +95,21 @@ def test_a_run_is_explained_as_by_the_program(program, kept, run):
     )
 
 
+def test_a_variant_is_compared_with_another(program, tmp_path, monkeypatch):
+    variants = (
+        "[variants.pfc]\n[variants.high]\n"
+        'switch.flow_control.pfc = { xoff = "900KB", xon = "800KB" }\n'
+    )
+    kept = results(program, tmp_path, SCENARIO + variants)
+    monkeypatch.chdir(kept.parent)
+    high = floodway.open(kept).run("high")
+    compared = high.why(against="pfc")
+    assert compared.json["groups"][0]["parts"][0]["part"] == "completion"
+    assert compared.text.startswith("high against pfc, replication 0: mean times")
+    command = [program, "why", kept, "--variant", "high", "--against", "pfc"]
+    assert compared.text == subprocess.run(command, capture_output=True, text=True).stdout
+
+
 def test_its_tables_have_every_part(run):
     explanation = run.why(flow=2, sample=0)
     assert list(explanation.tables) == TABLES
@@ -189,6 +204,8 @@ def test_what_cannot_be_explained_is_refused(kept, run, tmp_path, monkeypatch):
     refused("`root` and `without` are different q", ValueError, root="a", without="flow:0")
     refused("`flow, flows or slowest` and `path` are d", ValueError, flow=2, path=True)
     refused("`x` is not the root of a pause; these are: `switch to host 0`", root="x")
+    refused("has no run of the variant `x` and replication 0", against="x")
+    refused("`root` and `against` are different q", ValueError, root="a", against="x")
     refused("`x` is no cause: write flow:NUMBER, workload:NAME or root:PORT", without="x")
     refused("flow 1 (incast) waited for no other flow", path=True)
     refused("there is no flow -1: flows are numbered from 0", ValueError, path=-1)

@@ -419,13 +419,17 @@ pub struct WhyOptions {
     /// most bytes in that queue when it caused a pause; may be given several times.
     #[arg(long, value_name = "CAUSE", conflicts_with_all = ["flow", "slowest"])]
     pub without: Vec<String>,
+    /// Show where the time goes that flows save or lose compared with this variant: mean times by workload, size and
+    /// cause in both, and their differences. All replications that both variants have are repeated.
+    #[arg(long, value_name = "VARIANT", conflicts_with_all = ["flow", "slowest", "root", "without", "path", "replication"])]
+    pub against: Option<String>,
     /// Explain the critical path of flows that depend on each other: to this flow, by default to the measured flow
     /// that completes last. The run is repeated twice.
     #[arg(long, value_name = "N", num_args = 0..=1, conflicts_with_all = ["flow", "slowest", "sample", "root", "without"])]
     pub path: Option<Option<u32>>,
     /// Draw where the time goes in each variant, as SVG, from the delays that the run explained (`floodway run
     /// --why`). An existing file is replaced.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["flow", "slowest", "sample", "root", "without", "path", "json"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["flow", "slowest", "sample", "root", "without", "path", "against", "json"])]
     pub chart: Option<PathBuf>,
     /// Print JSON, with every part of the explained flows.
     #[arg(long)]

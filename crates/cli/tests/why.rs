@@ -100,6 +100,14 @@ fn what_cannot_be_explained_is_refused() {
         "choose one with --variant and --replication",
     );
     refused(
+        &["why", word(&out), "--against", "other"],
+        "has no run of the variant `other` and replication 0: it has `base` 0",
+    );
+    refused(
+        &["why", word(&out), "--against", "base"],
+        "`base` cannot be compared with itself: choose another variant with --variant",
+    );
+    refused(
         &["why", word(&out), "--root", "switch to host 9"],
         "`switch to host 9` is not the root of a pause; these are: `",
     );
@@ -226,4 +234,47 @@ fn a_run_explains_itself() {
     // What was explained already can be explained again.
     let said = floodway(&["why", word(&explained), "--flow", "2"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
+}
+
+/// With thresholds that are never reached the small message is not paused, and the parts of what it saves add up.
+#[test]
+fn a_variant_is_compared_with_another() {
+    let folder = place("why-against");
+    fs::create_dir_all(&folder).unwrap();
+    let (file, out) = (folder.join("pauses.toml"), folder.join("results"));
+    let text = INCAST.replace("replications = 1", "replications = 2")
+        + r#"
+[variants.pfc]
+[variants.high]
+switch.flow_control.pfc = { xoff = "900KB", xon = "800KB" }
+"#;
+    fs::write(&file, text).unwrap();
+    let said = floodway(&["run", word(&file), "--quiet", "--out", word(&out)]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let why = ["why", word(&out), "--variant", "high", "--against", "pfc"];
+    let value = json(&[&why[..], &["--json"]].concat());
+    assert_eq!(value["replications"], serde_json::json!([0, 1]));
+    // Messages of 5 KB: without pauses the small one waits for nobody but its NIC.
+    let parts = value["groups"][0]["parts"].as_array().unwrap();
+    let of = |name: &str, field: &str| {
+        let part = parts.iter().find(|part| part["part"] == name && part["root"].is_null());
+        part.map_or(0.0, |part| part[field].as_f64().unwrap())
+    };
+    assert!(of("paused", "baseline_ns") > 0.0 && of("paused", "variant_ns") == 0.0);
+    assert_eq!(of("ideal", "difference_ns"), 0.0);
+    let sum: f64 = parts[1..]
+        .iter()
+        .filter(|part| part["root"].is_null())
+        .map(|part| part["difference_ns"].as_f64().unwrap())
+        .sum();
+    assert!((sum - of("completion", "difference_ns")).abs() < 1e-6, "{sum}");
+    let said = floodway(&why);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    for words in [
+        "high against pfc, replications 0 and 1",
+        "because of switch to host 0",
+        "In brackets: 95 %",
+    ] {
+        assert!(said.out.contains(words), "{words}:\n{}", said.out);
+    }
 }

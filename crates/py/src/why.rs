@@ -26,7 +26,7 @@ pub struct Explained {
     tables: Vec<Py<Table>>,
 }
 
-/// What is asked about a run: a path, a root, causes to be left out or, without these, where the time of flows goes.
+/// What is asked about a run: a path, another variant, a root, causes to be left out or, without these, where the time of flows goes.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Asked {
@@ -35,6 +35,7 @@ pub struct Asked {
     sample: usize,
     root: Option<String>,
     without: Vec<String>,
+    against: Option<String>,
     is_path: bool,
     path: Option<u64>,
 }
@@ -43,6 +44,7 @@ impl Asked {
     fn question(&self) -> Question {
         match self {
             Self { is_path: true, path, .. } => Question::Path(*path),
+            Self { against: Some(baseline), .. } => Question::Against(baseline.clone()),
             Self { root: Some(port), .. } => Question::Root(port.clone()),
             Self { without, .. } if !without.is_empty() => Question::Without(without.clone()),
             Self { flows, slowest, .. } => {

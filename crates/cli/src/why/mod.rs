@@ -33,6 +33,7 @@ pub fn why(options: &WhyOptions) -> Result<(), Failure> {
 fn question(options: &WhyOptions) -> Question {
     match options {
         WhyOptions { path: Some(last), .. } => Question::Path(last.map(u64::from)),
+        WhyOptions { against: Some(baseline), .. } => Question::Against(baseline.clone()),
         WhyOptions { root: Some(port), .. } => Question::Root(port.clone()),
         WhyOptions { without, .. } if !without.is_empty() => Question::Without(without.clone()),
         WhyOptions { flow, slowest, .. } => Question::Delays {

@@ -1,6 +1,7 @@
 //! Explains the delays of flows of a stored run: the run is repeated with the observer of delays. Runs are
 //! deterministic, so the repeated run must have the fingerprint of the stored one.
 
+mod against;
 mod path;
 mod without;
 
@@ -49,6 +50,8 @@ pub enum Question {
     Root(String),
     /// What flows save without those that these causes name: `flow:N`, `workload:NAME`, `root:PORT`.
     Without(Vec<String>),
+    /// Where the time goes that flows save or lose compared with this variant, in all replications that both have.
+    Against(String),
     /// Which flows held each other up until this one, or the measured flow that completed last.
     Path(Option<u64>),
 }
@@ -64,7 +67,7 @@ pub struct Answer {
     pub tables: Vec<Table>,
 }
 
-/// Repeats a stored run once or twice to answer a question. At most `sample` flows, spread evenly over all measured
+/// Repeats a stored run once or twice, or two runs of each replication, to answer a question. At most `sample` flows, spread evenly over all measured
 /// ones, are followed for totals. Fails if a flow, a cause or a root is not there, if a flow has not completed, if no flow
 /// held up another one on a path, if the run cannot be repeated or is another one than that stored, or if it is stopped.
 pub fn answer(
@@ -77,13 +80,17 @@ pub fn answer(
         let (explained, text) = path::path(of, *last, how)?;
         return Ok(Answer { text, json: explained.json(), tables: explained.tables });
     }
+    if let Question::Against(baseline) = question {
+        let (compared, tables) = against::against(of, baseline, sample, how)?;
+        return Ok(Answer { text: compared.text(), json: compared.json(), tables });
+    }
     let mut order = Order { sample, is_whole: true, ..Order::default() };
     match question {
         Question::Delays { flows, slowest } => {
             (order.flows, order.slowest, order.is_whole) = (flows.clone(), *slowest, false);
         }
         Question::Without(_) => order.all_parts = true,
-        Question::Root(_) | Question::Path(_) => {}
+        Question::Root(_) | Question::Path(_) | Question::Against(_) => {}
     }
     let (results, record, scenario) = of;
     let plan = Plan::new(results, record, scenario, &order)?;
@@ -300,8 +307,13 @@ fn flows_of(order: &Order, all: &[Completed], spec: &Spec) -> Result<Vec<u32>, F
 fn sample(most: usize, all: &[Completed]) -> Vec<u32> {
     let measured: Vec<u32> =
         all.iter().filter(|flow| flow.is_measured).map(|flow| flow.number).collect();
-    let count = most.min(measured.len());
-    (0..count).map(|at| measured[at * measured.len() / count]).collect()
+    spread(most, &measured)
+}
+
+/// At most so many of these, evenly spread.
+fn spread(most: usize, all: &[u32]) -> Vec<u32> {
+    let count = most.min(all.len());
+    (0..count).map(|at| all[at * all.len() / count]).collect()
 }
 
 fn differs(record: &Record, file: &str, fingerprint: &str) -> String {

@@ -1,6 +1,7 @@
 //! What flows spent their time on, and who caused it: read from the tables of explained delays, for
 //! the terminal, as JSON and for the page.
 
+mod against;
 pub mod chain;
 pub mod chart;
 mod json;
@@ -9,6 +10,7 @@ mod shown;
 mod text;
 mod totals;
 
+pub use against::Against;
 pub use json::json;
 pub use shown::{Digest, KINDS, kind};
 pub use text::{text, victims};

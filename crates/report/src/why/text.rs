@@ -111,7 +111,8 @@ pub(super) fn columns(rows: &[Vec<String>]) -> String {
         let mut line = format!("{:<1$}", row[0], widths[0]);
         for (cell, width) in row[1..].iter().zip(&widths[1..]) {
             // Numbers end together, names begin together.
-            let is_number = cell.starts_with(|first: char| first.is_ascii_digit());
+            let is_number =
+                cell.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit());
             match is_number || row[0] == rows[0][0] {
                 true => line += &format!("  {cell:>width$}"),
                 false => line += &format!("  {cell:<width$}"),
