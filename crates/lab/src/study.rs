@@ -57,7 +57,7 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
     let plan = (study.plan)(level);
     // All scenarios are built first, so that an error in a setting is reported at once and not at
     // the last experiment.
-    let scenario = |experiment: &Experiment| experiment.scenario(study.library, set);
+    let scenario = |experiment: &Experiment| experiment.scenario(&study.library, set);
     let scenarios: Vec<Scenario> = plan.iter().map(scenario).collect::<Result<_, _>>()?;
 
     for (experiment, scenario) in plan.iter().zip(&scenarios) {

@@ -66,7 +66,7 @@ pub fn verify(
             return Err(published.has_no(run));
         };
         let scenario =
-            experiment.scenario(study.library, &sample.settings).map_err(Failure::Scenario)?;
+            experiment.scenario(&study.library, &sample.settings).map_err(Failure::Scenario)?;
         affordable(experiment, &scenario, threads).map_err(Failure::Scenario)?;
         scenarios.push((experiment, scenario));
     }

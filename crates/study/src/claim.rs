@@ -1,6 +1,8 @@
 //! Claims, their numbers and the rules for them. A rule says before the runs what will count as
 //! reproduced.
 
+use std::fmt;
+
 use floodway_report::study::{Comparison, Part};
 
 use crate::evidence::Evidence;
@@ -36,8 +38,10 @@ impl Claim {
     }
 }
 
+/// A function of the evidence. Those of a study in a folder know what its file says.
+pub type Of<T> = &'static (dyn Fn(&Evidence) -> T + Sync);
+
 /// A number that a claim is judged by, or a check.
-#[derive(Debug)]
 pub struct Row {
     /// The claim's name: `A1`.
     pub id: &'static str,
@@ -54,7 +58,7 @@ pub struct Row {
     /// What was expected to come out, and why; written before the runs.
     pub expected: &'static str,
     /// Measures it.
-    pub measure: fn(&Evidence) -> Measured,
+    pub measure: Of<Measured>,
 }
 
 /// Rows that are alike but for the experiment and the variant that they are of. What measures them
@@ -71,7 +75,7 @@ macro_rules! rows_alike {
             source: $source,
             rule: $rule,
             expected: $expected,
-            measure: |evidence| ($measure)(evidence, $experiment, $variant),
+            measure: &|evidence| ($measure)(evidence, $experiment, $variant),
         }),+];
     };
 }
@@ -234,6 +238,12 @@ fn side(
     }
 }
 
+impl fmt::Debug for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.id, self.part, self.metric)
+    }
+}
+
 impl Row {
     /// Whether it cannot fail, or says nothing about a mechanism.
     pub fn is_check(&self) -> bool {
@@ -389,7 +399,7 @@ mod tests {
             source: "",
             rule,
             expected: "",
-            measure: |_| Measured::default(),
+            measure: &|_| Measured::default(),
         };
         let remark = |rule, measured: Measured| {
             let row: Row = row(rule);

@@ -54,19 +54,21 @@ pub mod sfc;
 pub mod short_range;
 pub mod traffic;
 
+use std::fmt;
+
 use floodway_model::family::Entry;
 use floodway_report::study::Section;
 
-pub use claim::{Claim, Row, Rule};
+pub use claim::{Claim, Of, Row, Rule};
 pub use evidence::{Case, Evidence};
 pub use flows::{FlowGroup, Quantile};
+pub use library::Library;
 pub use measure::Measured;
 pub use plan::{Experiment, Level};
 pub use readings::Judged;
 pub use readings::closest::Closest;
 
 /// One study.
-#[derive(Debug)]
 pub struct Study {
     /// Its name on the command line, and what it is in a line.
     pub entry: Entry,
@@ -74,32 +76,38 @@ pub struct Study {
     pub title: &'static str,
     /// What it asks, in one sentence.
     pub question: &'static str,
-    /// Its scenarios: pairs of file name and text.
-    pub library: &'static [(&'static str, &'static str)],
+    /// Its scenarios.
+    pub library: Library,
     /// The groups of flows that it looks at, in the order of its charts.
     pub groups: &'static [FlowGroup],
     /// Whether the measured flows of every run are kept, some 40 bytes each, and not only what
     /// groups come to: for measures of the same flow in two runs.
     pub keeps_flows: bool,
     /// Its experiments.
-    pub plan: fn(Level) -> Vec<Experiment>,
+    pub plan: &'static (dyn Fn(Level) -> Vec<Experiment> + Sync),
     /// Its claims in the order of the sources.
     pub claims: &'static [Claim],
     /// The numbers that claims are judged by, and checks.
     pub rows: &'static [&'static [Row]],
     /// The readings of its sources that were run. None: there is only the main one.
-    pub readings: fn(&Evidence) -> Judged,
+    pub readings: Of<Judged>,
     /// What `--closest` comes near to; none if the sources give too few numbers for it.
     pub closest: Option<&'static Closest>,
     /// What the evidence answers, in a few sentences.
-    pub answer: fn(&Evidence) -> Vec<String>,
+    pub answer: Of<Vec<String>>,
     /// The sections of its report.
-    pub sections: fn(&Evidence) -> Vec<Section>,
+    pub sections: Of<Vec<Section>>,
 }
 
 /// All studies.
 pub static CATALOGUE: &[&Study] =
     &[&ci::STUDY, &sfc::STUDY, &dualq::STUDY, &short_range::STUDY, &interplay::STUDY];
+
+impl fmt::Debug for Study {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "study {}", self.entry.name)
+    }
+}
 
 impl Study {
     /// All its numbers.

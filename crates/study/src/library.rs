@@ -1,9 +1,38 @@
 //! What the scenarios of a study say: for claims about its set-up.
 
-use floodway_scenario::{Overrides, Scenario, Variant};
+use std::path::Path;
+
+use floodway_scenario::{Error, Overrides, Scenario, Variant};
 
 use crate::evidence::Evidence;
 use crate::measure::Measured;
+
+/// The scenario files of a study.
+#[derive(Clone, Debug)]
+pub enum Library {
+    /// They are part of the program: pairs of file name and text.
+    Built(&'static [(&'static str, &'static str)]),
+    /// They are read from where their names say.
+    Files,
+}
+
+impl Library {
+    /// Reads a scenario. Fails if it cannot run; panics if it should be part of the program and is not.
+    pub fn scenario(&self, file: &str, overrides: &Overrides) -> Result<Scenario, Error> {
+        match self {
+            Self::Built(files) => Scenario::of_library(files, file, overrides),
+            Self::Files => Scenario::load(Path::new(file), overrides),
+        }
+    }
+
+    /// The files that are part of the program.
+    pub fn files(&self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Built(files) => files,
+            Self::Files => &[],
+        }
+    }
+}
 
 /// A value that a source names: scenario file, variant, place in its settings, and the value as
 /// text.
@@ -14,7 +43,7 @@ impl Evidence {
     /// experiments; none if the file as it stands does not go with them.
     pub fn variant(&self, file: &str, name: &str) -> Option<Variant> {
         let overrides = Overrides { quick: false, set: self.settings.clone() };
-        let scenario = Scenario::of_library(self.study.library, file, &overrides).ok()?;
+        let scenario = self.study.library.scenario(file, &overrides).ok()?;
         let variant = scenario.variants().iter().find(|variant| variant.name == name);
         Some(variant.unwrap_or_else(|| panic!("{file} has a variant {name}")).clone())
     }

@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use floodway_scenario::{Error, Overrides, Scenario};
 
+use crate::Library;
+
 /// How thorough a study is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -98,9 +100,9 @@ impl Experiment {
     }
 
     /// The scenario, from a library, with `more` settings after its own.
-    pub fn scenario(&self, library: &[(&str, &str)], more: &[String]) -> Result<Scenario, Error> {
+    pub fn scenario(&self, library: &Library, more: &[String]) -> Result<Scenario, Error> {
         let set = self.settings(more).cloned().collect();
-        Scenario::of_library(library, self.file, &Overrides { quick: false, set })
+        library.scenario(self.file, &Overrides { quick: false, set })
     }
 
     /// Of what shape its command is: those of the same shape differ in values and in nothing else.

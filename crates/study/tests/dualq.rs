@@ -256,7 +256,7 @@ fn everything(level: Level) -> (Vec<Experiment>, Evidence) {
     let plan = (STUDY.plan)(level);
     let mut evidence = Evidence::new(&STUDY, level, &[]);
     for experiment in &plan {
-        let scenario = experiment.scenario(STUDY.library, &[]).unwrap();
+        let scenario = experiment.scenario(&STUDY.library, &[]).unwrap();
         evidence.begin(experiment.name, &scenario);
         for variant in scenario.variants().iter().map(|of| &*of.name) {
             if experiment.variants.is_empty() || experiment.variants.contains(&variant) {

@@ -20,16 +20,19 @@ static STUDY: Study = Study {
     entry: Entry { family: "study", name: "mixes", summary: "An example." },
     title: "",
     question: "",
-    library: &[(FILE, include_str!("../../../scenarios/sfc/idle.toml"))],
+    library: floodway_study::Library::Built(&[(
+        FILE,
+        include_str!("../../../scenarios/sfc/idle.toml"),
+    )]),
     groups: &[FlowGroup::all("all flows")],
     keeps_flows: false,
-    plan,
+    plan: &plan,
     claims: &[],
     rows: &[],
-    readings: floodway_study::Judged::main_only,
+    readings: &floodway_study::Judged::main_only,
     closest: None,
-    answer: |_| Vec::new(),
-    sections,
+    answer: &|_| Vec::new(),
+    sections: &sections,
 };
 
 fn mix(cubic: usize, dctcp: usize) -> &'static str {
@@ -150,7 +153,7 @@ fn names_are_kept_once() {
 #[test]
 fn hundreds_of_cases_make_a_section_that_can_be_read() {
     let mut evidence = Evidence::new(&STUDY, Level::Full, &["limit=9s".to_owned()]);
-    let scenario = Experiment::new("idle", FILE).scenario(STUDY.library, &[]).unwrap();
+    let scenario = Experiment::new("idle", FILE).scenario(&STUDY.library, &[]).unwrap();
     let alone = [("alone", (1, 0))];
     for (name, (cubic, dctcp)) in mixes().map(|of| (mix(of.0, of.1), of)).chain(alone) {
         evidence.begin(name, &scenario);

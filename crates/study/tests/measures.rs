@@ -20,16 +20,16 @@ static STUDY: Study = Study {
     entry: Entry { family: "study", name: "example", summary: "An example." },
     title: "",
     question: "",
-    library: &[],
+    library: floodway_study::Library::Built(&[]),
     groups: &[SMALL, INCAST, ALL, ABSENT],
     keeps_flows: false,
-    plan: |_| Vec::new(),
+    plan: &|_| Vec::new(),
     claims: &[],
     rows: &[],
-    readings: floodway_study::Judged::main_only,
+    readings: &floodway_study::Judged::main_only,
     closest: None,
-    answer: |_| Vec::new(),
-    sections: |_| Vec::new(),
+    answer: &|_| Vec::new(),
+    sections: &|_| Vec::new(),
 };
 
 const A: Case = Case { experiment: "x", variant: "a" };

@@ -17,7 +17,7 @@ fn every_experiment_of_every_level_is_valid_and_has_its_variants() {
             let names: BTreeSet<_> = plan.iter().map(|experiment| experiment.name).collect();
             assert_eq!(names.len(), plan.len(), "two experiments of one name");
             for experiment in &plan {
-                let scenario = experiment.scenario(study.library, &[]);
+                let scenario = experiment.scenario(&study.library, &[]);
                 let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
                 for variant in &experiment.variants {
                     assert!(scenario.variant(variant).is_ok(), "{} {variant}", experiment.name);
@@ -55,7 +55,7 @@ fn a_larger_level_has_the_runs_of_a_smaller_one() {
 #[test]
 fn the_library_has_the_files_as_they_are() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for (name, text) in CATALOGUE.iter().flat_map(|study| study.library) {
+    for (name, text) in CATALOGUE.iter().flat_map(|study| study.library.files()) {
         assert_eq!(std::fs::read_to_string(root.join(name)).unwrap(), *text);
     }
 }
@@ -80,10 +80,10 @@ fn what_is_set_of_a_variant_is_not_for_a_scenario_without_any() {
     let wrong = [format!("variants.sfc-proxies.{of}")];
     for experiment in (study.plan)(Level::Quick) {
         let command = experiment.command(&right);
-        assert!(experiment.scenario(study.library, &right).is_ok(), "{command}");
+        assert!(experiment.scenario(&study.library, &right).is_ok(), "{command}");
         assert!(command.contains("seed=7"));
         assert_eq!(command.contains("trigger"), !experiment.single, "{command}");
-        assert_eq!(experiment.scenario(study.library, &wrong).is_ok(), experiment.single);
+        assert_eq!(experiment.scenario(&study.library, &wrong).is_ok(), experiment.single);
     }
     // The parameters are then the deck's no longer: the trigger of two scenarios is not.
     let parts = synthetic::parts(study, &Evidence::new(study, Level::Quick, &right));

@@ -41,7 +41,7 @@ fn run(replication: u32, mice: f64, elephants: f64, pauses: u64) -> Vec<Table> {
 /// Takes three replications of an experiment into the evidence; with isolation mice and elephants
 /// take so many times as long.
 fn take(evidence: &mut Evidence, experiment: &Experiment, mice: f64, elephants: f64) {
-    let scenario = experiment.scenario(study().library, &[]).unwrap();
+    let scenario = experiment.scenario(&study().library, &[]).unwrap();
     evidence.begin(experiment.name, &scenario);
     for variant in &experiment.variants {
         let [mice, elephants] =
@@ -90,7 +90,7 @@ fn every_reading_is_valid_and_has_what_it_says() {
 
 /// What switches of every variant mark by in a reading of an experiment.
 fn markers(experiment: &Experiment) -> Vec<aqm::Spec> {
-    let scenario = experiment.scenario(study().library, &[]).unwrap();
+    let scenario = experiment.scenario(&study().library, &[]).unwrap();
     let of = |name: &&str| scenario.variant(name).unwrap().settings.switch.aqm.clone();
     experiment.variants.iter().map(of).collect()
 }

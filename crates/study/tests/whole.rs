@@ -61,7 +61,7 @@ fn evidence(study: &'static Study, level: Level) -> Evidence {
         tables
     });
     for experiment in (study.plan)(level) {
-        let scenario = experiment.scenario(study.library, &[]).unwrap();
+        let scenario = experiment.scenario(&study.library, &[]).unwrap();
         evidence.begin(experiment.name, &scenario);
         for variant in scenario.variants() {
             let wanted = &experiment.variants;

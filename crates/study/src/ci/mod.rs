@@ -12,9 +12,9 @@ mod setup;
 
 use floodway_model::family::Entry;
 
-use crate::Study;
 use crate::evidence::{Case, Evidence};
 use crate::flows::FlowGroup;
+use crate::{Library, Study};
 
 /// The study.
 pub static STUDY: Study = Study {
@@ -27,7 +27,7 @@ pub static STUDY: Study = Study {
     title: "Congestion Isolation",
     question: "What does Congestion Isolation do to flows, pauses, queues and losses in a data \
                center fabric, and how much of it is as claimed?",
-    library: &[
+    library: Library::Built(&[
         ("scenarios/ci/lossless.toml", include_str!("../../../../scenarios/ci/lossless.toml")),
         ("scenarios/ci/ecn-step.toml", include_str!("../../../../scenarios/ci/ecn-step.toml")),
         (
@@ -54,11 +54,11 @@ pub static STUDY: Study = Study {
         ),
         ("scenarios/ci/full.toml", include_str!("../../../../scenarios/ci/full.toml")),
         (goals::TCP_UDP, include_str!("../../../../scenarios/ci/tcp-udp.toml")),
-    ],
+    ]),
     groups: GROUPS,
     // The same flow is compared with itself, and to the picosecond.
     keeps_flows: true,
-    plan: plan::experiments,
+    plan: &plan::experiments,
     claims: claims::CLAIMS,
     rows: &[
         claims::EARLY_RESULTS,
@@ -78,10 +78,10 @@ pub static STUDY: Study = Study {
         goals::claims::QUARTER_PAUSES,
         goals::claims::QUARTER_LOSSES,
     ],
-    readings: |evidence| readings::READINGS.judged(evidence),
+    readings: &|evidence| readings::READINGS.judged(evidence),
     closest: Some(&readings::CLOSEST),
-    answer: sections::answer,
-    sections: sections::sections,
+    answer: &sections::answer,
+    sections: &sections::sections,
 };
 
 const WITHOUT: &str = "without-ci";

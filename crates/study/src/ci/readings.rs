@@ -281,7 +281,7 @@ pub static READINGS: Readings = Readings {
             from: Level::Full,
         },
     ],
-    common,
+    common: &common,
 };
 
 /// The four numbers of the early results with PFC (A1, A2), which may be of either variant.
@@ -328,8 +328,8 @@ mod tests {
     fn the_choices_of_dcqcn_are_the_presets() {
         let settings = |set: Vec<String>| {
             let overrides = Overrides { quick: false, set };
-            let library = super::super::STUDY.library;
-            let scenario = Scenario::of_library(library, "scenarios/ci/lossless.toml", &overrides);
+            let library = &super::super::STUDY.library;
+            let scenario = library.scenario("scenarios/ci/lossless.toml", &overrides);
             let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
             serde_json::to_value(&scenario.variants()[0].settings).unwrap()["host"]["congestion"]
                 .clone()

@@ -22,7 +22,7 @@ pub const ROWS_D: &[Row] = &[
         source: "2018-01, simulation set-up",
         rule: Rule::Exactly(128.0),
         expected: SET_UP,
-        measure: |e| servers(e, LOSSLESS),
+        measure: &|e| servers(e, LOSSLESS),
     },
     Row {
         id: "D1",
@@ -32,7 +32,7 @@ pub const ROWS_D: &[Row] = &[
         source: "2018-01, simulation set-up",
         rule: Rule::Exactly(1152.0),
         expected: SET_UP,
-        measure: |e| servers(e, FULL),
+        measure: &|e| servers(e, FULL),
     },
     Row {
         id: "D1",
@@ -42,7 +42,7 @@ pub const ROWS_D: &[Row] = &[
         source: "2018-01, simulation set-up",
         rule: Rule::Exactly(72.0),
         expected: SET_UP,
-        measure: |e| e.of_variant(FULL, WITHOUT, "", |of| of.graph().switches().count() as f64),
+        measure: &|e| e.of_variant(FULL, WITHOUT, "", |of| of.graph().switches().count() as f64),
     },
     Row {
         id: "D1",
@@ -52,7 +52,7 @@ pub const ROWS_D: &[Row] = &[
         source: "2018-01, simulation set-up",
         rule: Rule::Between(80.0, 84.0),
         expected: SET_UP,
-        measure: |evidence| {
+        measure: &|evidence| {
             evidence.share(case("two-queues", WITHOUT), "% of flows", |facts| {
                 facts.group(MICE).flows() as f64 / facts.measured as f64
             })
@@ -66,7 +66,7 @@ pub const ROWS_D: &[Row] = &[
         source: "2018-01, compared solutions",
         rule: Rule::Exactly(12.0),
         expected: SET_UP,
-        measure: |e| e.values_as_in(THRESHOLDS),
+        measure: &|e| e.values_as_in(THRESHOLDS),
     },
 ];
 
@@ -80,7 +80,7 @@ pub const ROWS_A: &[Row] = &[
         source: "IETF 101, simulation highlights",
         rule: Rule::Exactly(1050.0),
         expected: SET_UP,
-        measure: |e| e.of_variant(FULL, WITHOUT, "", |of| of.workloads()[0].hosts() as f64),
+        measure: &|e| e.of_variant(FULL, WITHOUT, "", |of| of.workloads()[0].hosts() as f64),
     },
     Row {
         id: "A4",
@@ -90,7 +90,7 @@ pub const ROWS_A: &[Row] = &[
         source: "IETF 101, simulation highlights",
         rule: Rule::Exactly(80.0),
         expected: SET_UP,
-        measure: |e| {
+        measure: &|e| {
             e.of_variant(FULL, WITHOUT, "", |of| of.workloads()[1].persistent_flows() as f64)
         },
     },
@@ -102,7 +102,7 @@ pub const ROWS_A: &[Row] = &[
         source: "IETF 101, queue models",
         rule: Rule::Exactly(12.0),
         expected: SET_UP,
-        measure: |e| e.values_as_in(THRESHOLDS),
+        measure: &|e| e.values_as_in(THRESHOLDS),
     },
 ];
 
@@ -115,7 +115,7 @@ pub const ROWS_A_LINK: &[Row] = &[Row {
     source: "IETF 101, simulation highlights",
     rule: Rule::Between(38.0, 42.0),
     expected: SET_UP,
-    measure: |e| {
+    measure: &|e| {
         e.of_variant(LOSSLESS, WITHOUT, "m", |of| {
             let topology::Spec::Clos(clos) = &of.settings.topology else {
                 unreachable!("lossless.toml is a Clos network")

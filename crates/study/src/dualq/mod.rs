@@ -10,10 +10,10 @@ mod setup;
 
 use floodway_model::family::Entry;
 
-use crate::Study;
 use crate::evidence::{Case, Evidence};
 use crate::flows::FlowGroup;
 use crate::plan::name;
+use crate::{Library, Study};
 
 /// The study.
 pub static STUDY: Study = Study {
@@ -26,7 +26,7 @@ pub static STUDY: Study = Study {
     title: "Data Centre to the Home: the DualQ Coupled AQM",
     question: "Can Cubic and DCTCP share an access link with equal rates, and can DCTCP do so without \
                queuing delay?",
-    library: &[
+    library: Library::Built(&[
         (GRID, include_str!("../../../../scenarios/dualq/grid.toml")),
         (ALONE_FILE, include_str!("../../../../scenarios/dualq/alone.toml")),
         (IDLE_FILE, include_str!("../../../../scenarios/dualq/idle.toml")),
@@ -36,10 +36,10 @@ pub static STUDY: Study = Study {
         (OVERLOAD_FILE, include_str!("../../../../scenarios/dualq/overload.toml")),
         (INTERACTIVE_FILE, include_str!("../../../../scenarios/dualq/interactive.toml")),
         (MODERN_FILE, include_str!("../../../../scenarios/dualq/modern.toml")),
-    ],
+    ]),
     groups: GROUPS,
     keeps_flows: false,
-    plan: plan::experiments,
+    plan: &plan::experiments,
     claims: claims::CLAIMS,
     rows: &[
         setup::NETWORK,
@@ -53,10 +53,10 @@ pub static STUDY: Study = Study {
         claims::further::LINKS,
         claims::further::DYNAMIC,
     ],
-    readings: plan::readings,
+    readings: &plan::readings,
     closest: None,
-    answer: sections::answer,
-    sections: sections::sections,
+    answer: &sections::answer,
+    sections: &sections::sections,
 };
 
 const GRID: &str = "scenarios/dualq/grid.toml";

@@ -24,7 +24,7 @@ pub const NETWORK: &[Row] = &[
         source: TESTBED,
         rule: Rule::Exactly(40.0),
         expected: SET_UP,
-        measure: |e| e.of_variant(GRID, RED, "Mb/s", |of| link(of) / 1e6),
+        measure: &|e| e.of_variant(GRID, RED, "Mb/s", |of| link(of) / 1e6),
     },
     Row {
         id: "C1",
@@ -34,7 +34,7 @@ pub const NETWORK: &[Row] = &[
         source: TESTBED,
         rule: Rule::Between(7.9, 8.1),
         expected: SET_UP,
-        measure: |e| {
+        measure: &|e| {
             round_trip_ms(e).map_or_else(Measured::default, |ms| Measured::exactly(ms, "ms"))
         },
     },
@@ -46,7 +46,7 @@ pub const NETWORK: &[Row] = &[
         source: GRID_OF_RED,
         rule: Rule::Exactly(1_500.0),
         expected: SET_UP,
-        measure: |e| e.of_variant(GRID, RED, "bytes", frame),
+        measure: &|e| e.of_variant(GRID, RED, "bytes", frame),
     },
     Row {
         id: "C1",
@@ -56,7 +56,7 @@ pub const NETWORK: &[Row] = &[
         source: GRID_OF_RED,
         rule: Rule::Exactly(27.0),
         expected: SET_UP,
-        measure: |e| {
+        measure: &|e| {
             let Some(ms) = round_trip_ms(e) else { return Measured::default() };
             let packets = |of: &Variant| libm::ceil(link(of) * ms / 1e3 / 8.0 / frame(of));
             e.of_variant(GRID, RED, "packets", packets)
@@ -70,7 +70,7 @@ pub const NETWORK: &[Row] = &[
         source: GRID_OF_RED,
         rule: Rule::Exactly(128.0),
         expected: SET_UP,
-        measure: |e| e.of_variant(GRID, RED, "", |of| f64::from(1_u32 << tc(of).wlog)),
+        measure: &|e| e.of_variant(GRID, RED, "", |of| f64::from(1_u32 << tc(of).wlog)),
     },
     Row {
         id: "C1",
@@ -80,7 +80,7 @@ pub const NETWORK: &[Row] = &[
         source: GRID_OF_RED,
         rule: Rule::Between(0.019999, 0.020001),
         expected: SET_UP,
-        measure: |e| e.of_variant(GRID, RED, "", |of| f64::from(tc(of).max_p) / 4_294_967_296.0),
+        measure: &|e| e.of_variant(GRID, RED, "", |of| f64::from(tc(of).max_p) / 4_294_967_296.0),
     },
     Row {
         id: "C1",
@@ -90,7 +90,7 @@ pub const NETWORK: &[Row] = &[
         source: "slides 8 and 29",
         rule: Rule::Exactly(5.0),
         expected: SET_UP,
-        measure: |e| e.of_variant(GRID, DUALQ, "packets", |of| f64::from(dualq(of).threshold)),
+        measure: &|e| e.of_variant(GRID, DUALQ, "packets", |of| f64::from(dualq(of).threshold)),
     },
     Row {
         id: "C1",
@@ -100,7 +100,7 @@ pub const NETWORK: &[Row] = &[
         source: DETAILS,
         rule: Rule::Exactly(8.0),
         expected: SET_UP,
-        measure: |e| e.of_variant(GRID, DUALQ, "", coupling),
+        measure: &|e| e.of_variant(GRID, DUALQ, "", coupling),
     },
     Row {
         id: "C1",
@@ -110,7 +110,7 @@ pub const NETWORK: &[Row] = &[
         source: "slide 23",
         rule: Rule::Between(0.98, 1.02),
         expected: SET_UP,
-        measure: |e| e.of_variant(GRID, DUALQ, "", |of| 1.63 * 5.0 / coupling(of)),
+        measure: &|e| e.of_variant(GRID, DUALQ, "", |of| 1.63 * 5.0 / coupling(of)),
     },
 ];
 

@@ -71,7 +71,7 @@ macro_rules! rows {
                 source: $source,
                 rule: Rule::Less(5.0),
                 expected: $mice,
-                measure: |e| fct(e, $cases($number), MICE),
+                measure: &|e| fct(e, $cases($number), MICE),
             },
             Row {
                 id: $ids[1],
@@ -81,7 +81,7 @@ macro_rules! rows {
                 source: $source,
                 rule: Rule::Less(5.0),
                 expected: $all,
-                measure: |e| fct(e, $cases($number), ALL),
+                measure: &|e| fct(e, $cases($number), ALL),
             },
             Row {
                 id: $ids[2],
@@ -91,7 +91,7 @@ macro_rules! rows {
                 source: $source,
                 rule: Rule::Less(10.0),
                 expected: $pauses,
-                measure: |e| pauses(e, $cases($number)),
+                measure: &|e| pauses(e, $cases($number)),
             },
         )+];
     };

@@ -10,9 +10,9 @@ mod sections;
 
 use floodway_model::family::Entry;
 
-use crate::Study;
 use crate::evidence::Case;
 use crate::flows::FlowGroup;
+use crate::{Library, Study};
 
 /// The study.
 pub static STUDY: Study = Study {
@@ -25,16 +25,16 @@ pub static STUDY: Study = Study {
     title: "Interplay of Congestion Isolation",
     question: "Does Congestion Isolation still help with other congestion controls, and with other \
                switch memories?",
-    library: &[(LOSSLESS, include_str!("../../../../scenarios/ci/lossless.toml"))],
+    library: Library::Built(&[(LOSSLESS, include_str!("../../../../scenarios/ci/lossless.toml"))]),
     groups: GROUPS,
     keeps_flows: false,
-    plan: plan::experiments,
+    plan: &plan::experiments,
     claims: claims::CLAIMS,
     rows: &[claims::CONTROLS, claims::MEMORIES],
-    readings: crate::Judged::main_only,
+    readings: &crate::Judged::main_only,
     closest: None,
-    answer: sections::answer,
-    sections: sections::sections,
+    answer: &sections::answer,
+    sections: &sections::sections,
 };
 
 const LOSSLESS: &str = "scenarios/ci/lossless.toml";

@@ -9,6 +9,8 @@ pub mod design;
 pub mod effects;
 pub mod verdict;
 
+use std::fmt;
+
 use crate::evidence::Evidence;
 use crate::plan::{Experiment, Level, name};
 
@@ -50,14 +52,13 @@ pub struct Network {
 }
 
 /// The readings of a source: an experiment for each row of a design over its factors.
-#[derive(Debug)]
 pub struct Readings {
     /// What is left open.
     pub factors: &'static [Factor],
     /// What is run in each.
     pub networks: &'static [Network],
     /// What all of them have, before the choices: their length, and how often they are run.
-    pub common: fn(Level) -> Vec<String>,
+    pub common: &'static (dyn Fn(Level) -> Vec<String> + Sync),
 }
 
 /// One reading: a choice for every factor.
@@ -73,6 +74,12 @@ const AQM: &str = "switch.aqm";
 /// A setting that begins so is for those variants only that have a ramp: as a setting of all variants it
 /// would give a ramp to those without one.
 const RAMP: &str = "RAMP.";
+
+impl fmt::Debug for Readings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.factors).finish()
+    }
+}
 
 impl Readings {
     /// All readings. The first is the main one.
@@ -245,7 +252,7 @@ mod tests {
                 from: Level::Full,
             },
         ],
-        common: |_| vec!["seed=2".to_owned()],
+        common: &|_| vec!["seed=2".to_owned()],
     };
 
     #[test]
@@ -293,7 +300,7 @@ mod tests {
                 without: &[],
                 from: Level::Quick,
             }],
-            common: |_| Vec::new(),
+            common: &|_| Vec::new(),
         };
         let set = |marks| {
             let reading = RAMPS.reading("r", vec![0, marks]);

@@ -50,7 +50,7 @@ pub const BENEFITS: &[Row] = &[
         source: BACKGROUND,
         rule: Rule::Less(10.0),
         expected: "about -85 %",
-        measure: |e| mean(e, PROXY, SHORT),
+        measure: &|e| mean(e, PROXY, SHORT),
     },
     Row {
         id: "E3a",
@@ -60,7 +60,7 @@ pub const BENEFITS: &[Row] = &[
         source: BACKGROUND,
         rule: Rule::Less(10.0),
         expected: "about -80 %",
-        measure: |e| p99(e, PROXY, SHORT),
+        measure: &|e| p99(e, PROXY, SHORT),
     },
     Row {
         id: "E3a",
@@ -70,7 +70,7 @@ pub const BENEFITS: &[Row] = &[
         source: BACKGROUND,
         rule: Rule::Less(10.0),
         expected: "about -90 %",
-        measure: |e| mean(e, NATIVE, SHORT),
+        measure: &|e| mean(e, NATIVE, SHORT),
     },
     Row {
         id: "E3a",
@@ -80,7 +80,7 @@ pub const BENEFITS: &[Row] = &[
         source: BACKGROUND,
         rule: Rule::Less(10.0),
         expected: "about -65 %",
-        measure: |e| p99(e, NATIVE, SHORT),
+        measure: &|e| p99(e, NATIVE, SHORT),
     },
     Row {
         id: "E3b",
@@ -90,7 +90,7 @@ pub const BENEFITS: &[Row] = &[
         source: BACKGROUND,
         rule: Rule::Less(10.0),
         expected: "about -15 %: the NIC of a sender of incasts is paused as a whole",
-        measure: |e| mean(e, PROXY, MEDIUM),
+        measure: &|e| mean(e, PROXY, MEDIUM),
     },
     Row {
         id: "E3b",
@@ -100,7 +100,7 @@ pub const BENEFITS: &[Row] = &[
         source: BACKGROUND,
         rule: Rule::Less(10.0),
         expected: "about -5 %, too little to count",
-        measure: |e| p99(e, PROXY, MEDIUM),
+        measure: &|e| p99(e, PROXY, MEDIUM),
     },
     Row {
         id: "E3b",
@@ -110,7 +110,7 @@ pub const BENEFITS: &[Row] = &[
         source: BACKGROUND,
         rule: Rule::Less(10.0),
         expected: "about -90 %",
-        measure: |e| mean(e, NATIVE, MEDIUM),
+        measure: &|e| mean(e, NATIVE, MEDIUM),
     },
     Row {
         id: "E3b",
@@ -120,7 +120,7 @@ pub const BENEFITS: &[Row] = &[
         source: BACKGROUND,
         rule: Rule::Less(10.0),
         expected: "about -65 %",
-        measure: |e| p99(e, NATIVE, MEDIUM),
+        measure: &|e| p99(e, NATIVE, MEDIUM),
     },
     Row {
         id: "E3c",
@@ -130,7 +130,7 @@ pub const BENEFITS: &[Row] = &[
         source: BACKGROUND,
         rule: Rule::Less(10.0),
         expected: "about +10 %: not reproduced",
-        measure: |e| mean(e, PROXY, LONG),
+        measure: &|e| mean(e, PROXY, LONG),
     },
     Row {
         id: "E3c",
@@ -140,7 +140,7 @@ pub const BENEFITS: &[Row] = &[
         source: BACKGROUND,
         rule: Rule::Less(10.0),
         expected: "about -60 %",
-        measure: |e| mean(e, NATIVE, LONG),
+        measure: &|e| mean(e, NATIVE, LONG),
     },
     Row {
         id: "E4",
@@ -150,7 +150,7 @@ pub const BENEFITS: &[Row] = &[
         source: INCASTS,
         rule: Rule::NotAbove(5.0),
         expected: "about +12 %: not reproduced",
-        measure: |e| mean(e, PROXY, INCAST),
+        measure: &|e| mean(e, PROXY, INCAST),
     },
     Row {
         id: "E4",
@@ -160,7 +160,7 @@ pub const BENEFITS: &[Row] = &[
         source: INCASTS,
         rule: Rule::NotAbove(5.0),
         expected: "about -10 %",
-        measure: |e| p99(e, PROXY, INCAST),
+        measure: &|e| p99(e, PROXY, INCAST),
     },
     Row {
         id: "E4",
@@ -170,7 +170,7 @@ pub const BENEFITS: &[Row] = &[
         source: INCASTS,
         rule: Rule::NotAbove(5.0),
         expected: "about -17 %",
-        measure: |e| mean(e, NATIVE, INCAST),
+        measure: &|e| mean(e, NATIVE, INCAST),
     },
     Row {
         id: "E4",
@@ -180,7 +180,7 @@ pub const BENEFITS: &[Row] = &[
         source: INCASTS,
         rule: Rule::NotAbove(5.0),
         expected: "about -30 %",
-        measure: |e| p99(e, NATIVE, INCAST),
+        measure: &|e| p99(e, NATIVE, INCAST),
     },
     Row {
         id: "E5",
@@ -190,7 +190,7 @@ pub const BENEFITS: &[Row] = &[
         source: INCASTS,
         rule: Rule::Less(10.0),
         expected: "about -98 %",
-        measure: |e| of(e, PROXY, "switch_mean_occupancy_bytes"),
+        measure: &|e| of(e, PROXY, "switch_mean_occupancy_bytes"),
     },
     Row {
         id: "E5",
@@ -200,7 +200,7 @@ pub const BENEFITS: &[Row] = &[
         source: INCASTS,
         rule: Rule::Less(10.0),
         expected: "open: about -90 %",
-        measure: |e| of(e, PROXY, "port_p99_occupancy_bytes"),
+        measure: &|e| of(e, PROXY, "port_p99_occupancy_bytes"),
     },
     Row {
         id: "E5",
@@ -210,7 +210,7 @@ pub const BENEFITS: &[Row] = &[
         source: INCASTS,
         rule: Rule::Less(10.0),
         expected: "about -70 %",
-        measure: |e| of(e, PROXY, "switch_max_occupancy_bytes"),
+        measure: &|e| of(e, PROXY, "switch_max_occupancy_bytes"),
     },
     Row {
         id: "E5",
@@ -220,7 +220,7 @@ pub const BENEFITS: &[Row] = &[
         source: INCASTS,
         rule: Rule::Less(10.0),
         expected: "about -80 %: sources that resume together send at line rate",
-        measure: |e| of(e, NATIVE, "switch_mean_occupancy_bytes"),
+        measure: &|e| of(e, NATIVE, "switch_mean_occupancy_bytes"),
     },
     Row {
         id: "E5",
@@ -230,7 +230,7 @@ pub const BENEFITS: &[Row] = &[
         source: INCASTS,
         rule: Rule::Less(10.0),
         expected: "open: about -70 %",
-        measure: |e| of(e, NATIVE, "port_p99_occupancy_bytes"),
+        measure: &|e| of(e, NATIVE, "port_p99_occupancy_bytes"),
     },
     Row {
         id: "E5",
@@ -240,7 +240,7 @@ pub const BENEFITS: &[Row] = &[
         source: INCASTS,
         rule: Rule::Less(10.0),
         expected: "about -10 %, open whether it counts",
-        measure: |e| of(e, NATIVE, "switch_max_occupancy_bytes"),
+        measure: &|e| of(e, NATIVE, "switch_max_occupancy_bytes"),
     },
 ];
 
@@ -264,7 +264,7 @@ pub const FAIRNESS: &[Row] = &[
         source: FAIR,
         rule: Rule::NotAbove(0.02),
         expected: "about 0: marks keep the queue below the trigger nearly always",
-        measure: |e| lost(e, INTRA, PROXY),
+        measure: &|e| lost(e, INTRA, PROXY),
     },
     Row {
         id: "E6",
@@ -274,7 +274,7 @@ pub const FAIRNESS: &[Row] = &[
         source: FAIR,
         rule: Rule::NotAbove(0.02),
         expected: "about 0",
-        measure: |e| lost(e, INTRA, NATIVE),
+        measure: &|e| lost(e, INTRA, NATIVE),
     },
     Row {
         id: "E6",
@@ -285,7 +285,7 @@ pub const FAIRNESS: &[Row] = &[
         source: FAIR,
         rule: Rule::NotAbove(0.02),
         expected: "about 0",
-        measure: |e| lost(e, INTER, PROXY),
+        measure: &|e| lost(e, INTER, PROXY),
     },
     Row {
         id: "E6",
@@ -296,7 +296,7 @@ pub const FAIRNESS: &[Row] = &[
         source: FAIR,
         rule: Rule::NotAbove(0.02),
         expected: "about 0",
-        measure: |e| lost(e, INTER, NATIVE),
+        measure: &|e| lost(e, INTER, NATIVE),
     },
 ];
 
@@ -377,7 +377,7 @@ pub const CROSS_CHECK: &[Row] = &[Row {
     source: "simulation setup",
     rule: Rule::Never,
     expected: "cannot be judged: neither the Fabsim-X nor the ns-3 results are published as numbers",
-    measure: |_| Measured::default(),
+    measure: &|_| Measured::default(),
 }];
 
 /// Time that ports of switches were not allowed to send, summed over ports.
@@ -397,7 +397,7 @@ pub const STATEMENTS: &[Row] = &[
         source: HIGH_LEVEL,
         rule: Rule::Exactly(0.0),
         expected: SET_UP,
-        measure: |e| e.most(case(main(e), PROXY), "us", switches_paused),
+        measure: &|e| e.most(case(main(e), PROXY), "us", switches_paused),
     },
     Row {
         id: "S1",
@@ -407,7 +407,7 @@ pub const STATEMENTS: &[Row] = &[
         source: HIGH_LEVEL,
         rule: Rule::Exactly(0.0),
         expected: SET_UP,
-        measure: |e| e.most(case(main(e), NATIVE), "us", switches_paused),
+        measure: &|e| e.most(case(main(e), NATIVE), "us", switches_paused),
     },
     Row {
         id: "S2",
@@ -417,7 +417,7 @@ pub const STATEMENTS: &[Row] = &[
         source: WITH_PROXY,
         rule: Rule::NotAbove(10.0),
         expected: "about +35 %: not reproduced",
-        measure: |e| by_proxy(e, SHORT),
+        measure: &|e| by_proxy(e, SHORT),
     },
     Row {
         id: "S2",
@@ -427,7 +427,7 @@ pub const STATEMENTS: &[Row] = &[
         source: WITH_PROXY,
         rule: Rule::NotAbove(10.0),
         expected: "about ten times as long: not reproduced",
-        measure: |e| by_proxy(e, MEDIUM),
+        measure: &|e| by_proxy(e, MEDIUM),
     },
     Row {
         id: "S3",
@@ -439,7 +439,7 @@ pub const STATEMENTS: &[Row] = &[
         source: HIGH_LEVEL,
         rule: Rule::NotAbove(25.0),
         expected: "open",
-        measure: |e| most_by_tuning(e, PROXY),
+        measure: &|e| most_by_tuning(e, PROXY),
     },
     Row {
         id: "S3",
@@ -451,7 +451,7 @@ pub const STATEMENTS: &[Row] = &[
         source: HIGH_LEVEL,
         rule: Rule::NotAbove(25.0),
         expected: "open",
-        measure: |e| most_by_tuning(e, NATIVE),
+        measure: &|e| most_by_tuning(e, NATIVE),
     },
 ];
 

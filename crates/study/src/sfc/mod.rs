@@ -10,9 +10,9 @@ mod setup;
 
 use floodway_model::family::Entry;
 
-use crate::Study;
 use crate::evidence::{Case, Evidence};
 use crate::flows::FlowGroup;
+use crate::{Library, Study};
 
 /// The study.
 pub static STUDY: Study = Study {
@@ -25,7 +25,7 @@ pub static STUDY: Study = Study {
     title: "Source Flow Control",
     question: "What does Source Flow Control do to background traffic, incasts, queues and fairness, \
                compared with PFC, with no flow control and with backpressure by flow?",
-    library: &[
+    library: Library::Built(&[
         ("scenarios/sfc/benefits.toml", include_str!("../../../../scenarios/sfc/benefits.toml")),
         (
             "scenarios/sfc/fairness-intra.toml",
@@ -38,11 +38,11 @@ pub static STUDY: Study = Study {
         ("scenarios/sfc/idle.toml", include_str!("../../../../scenarios/sfc/idle.toml")),
         (next::BUILDINGS, include_str!("../../../../scenarios/sfc/buildings.toml")),
         (next::TRANSPORTS, include_str!("../../../../scenarios/sfc/transports.toml")),
-    ],
+    ]),
     groups: GROUPS,
     // Millions of flows a run: what groups come to is enough.
     keeps_flows: false,
-    plan: plan::experiments,
+    plan: &plan::experiments,
     claims: claims::CLAIMS,
     rows: &[
         setup::NETWORK,
@@ -63,10 +63,10 @@ pub static STUDY: Study = Study {
         next::claims::OVER_UDP,
         next::claims::UDP_OVERLOAD,
     ],
-    readings: plan::readings,
+    readings: &plan::readings,
     closest: None,
-    answer: sections::answer,
-    sections: sections::sections,
+    answer: &sections::answer,
+    sections: &sections::sections,
 };
 
 const PFC: &str = "pfc";

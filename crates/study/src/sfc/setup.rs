@@ -24,7 +24,7 @@ pub const NETWORK: &[Row] = &[
         source: SYSTEM,
         rule: Rule::Exactly(320.0),
         expected: SET_UP,
-        measure: |e| benefits(e, "", |of| of.graph().hosts().count() as f64),
+        measure: &|e| benefits(e, "", |of| of.graph().hosts().count() as f64),
     },
     Row {
         id: "E1",
@@ -34,7 +34,7 @@ pub const NETWORK: &[Row] = &[
         source: SYSTEM,
         rule: Rule::Exactly(56.0),
         expected: SET_UP,
-        measure: |e| benefits(e, "", |of| of.graph().switches().count() as f64),
+        measure: &|e| benefits(e, "", |of| of.graph().switches().count() as f64),
     },
     Row {
         id: "E1",
@@ -44,7 +44,7 @@ pub const NETWORK: &[Row] = &[
         source: SYSTEM,
         rule: Rule::Exactly(20.0),
         expected: SET_UP,
-        measure: |e| {
+        measure: &|e| {
             benefits(e, "", |of| {
                 let graph = of.graph();
                 let ports = graph.switches().map(|id| graph.node(id).ports.len()).max();
@@ -60,7 +60,7 @@ pub const NETWORK: &[Row] = &[
         source: SYSTEM,
         rule: Rule::Exactly(1.0),
         expected: SET_UP,
-        measure: |e| benefits(e, "", oversubscription),
+        measure: &|e| benefits(e, "", oversubscription),
     },
     Row {
         id: "E1",
@@ -70,7 +70,7 @@ pub const NETWORK: &[Row] = &[
         source: SYSTEM,
         rule: Rule::Between(11.95, 12.05),
         expected: SET_UP,
-        measure: round_trip,
+        measure: &round_trip,
     },
     Row {
         id: "E2",
@@ -80,7 +80,7 @@ pub const NETWORK: &[Row] = &[
         source: LOAD,
         rule: Rule::Between(57.999, 58.001),
         expected: SET_UP,
-        measure: |e| benefits(e, "% of its link", |of| of.derived(1).host_load * 100.0),
+        measure: &|e| benefits(e, "% of its link", |of| of.derived(1).host_load * 100.0),
     },
     Row {
         id: "E2",
@@ -90,7 +90,7 @@ pub const NETWORK: &[Row] = &[
         source: LOAD,
         rule: Rule::Between(95.999, 96.001),
         expected: SET_UP,
-        measure: |e| benefits(e, "us", between_incasts),
+        measure: &|e| benefits(e, "us", between_incasts),
     },
 ];
 
@@ -104,7 +104,7 @@ pub const PARAMETERS: &[Row] = &[
         source: SWITCH,
         rule: Rule::Exactly(PARAMETER_COUNT as f64),
         expected: SET_UP,
-        measure: |e| e.values_as_in(&DECK),
+        measure: &|e| e.values_as_in(&DECK),
     },
     Row {
         id: "E7",
@@ -114,7 +114,7 @@ pub const PARAMETERS: &[Row] = &[
         source: SWITCH,
         rule: Rule::Exactly(0.0),
         expected: SET_UP,
-        measure: |evidence| {
+        measure: &|evidence| {
             let cases = [SMALL, LARGE, INTRA, INTER].map(|name| case(name, PFC));
             let most = cases.map(|of| evidence.most(of, "", Facts::all_drops).value);
             Measured { value: most.into_iter().flatten().reduce(f64::max), ..Measured::default() }

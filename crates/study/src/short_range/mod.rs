@@ -9,8 +9,8 @@ mod setup;
 
 use floodway_model::family::Entry;
 
-use crate::Study;
 use crate::evidence::{Case, Evidence};
+use crate::{Library, Study};
 
 /// The study.
 pub static STUDY: Study = Study {
@@ -23,15 +23,15 @@ pub static STUDY: Study = Study {
     title: "Rate Control in Short Range 802.3 Interconnects",
     question: "Do Directional Rate Control and L2 Congestion Indication increase the throughput of \
                networks with little memory, and reduce latency and losses?",
-    library: &[
+    library: Library::Built(&[
         (BACKPLANE, include_str!("../../../../scenarios/short-range/backplane.toml")),
         (MULTISTAGE, include_str!("../../../../scenarios/short-range/multistage.toml")),
         (ENTRIES_FILE, include_str!("../../../../scenarios/short-range/entries.toml")),
         (MIXED, include_str!("../../../../scenarios/short-range/mixed.toml")),
-    ],
+    ]),
     groups: &[],
     keeps_flows: false,
-    plan: plan::experiments,
+    plan: &plan::experiments,
     claims: claims::CLAIMS,
     rows: &[
         setup::NETWORKS,
@@ -41,10 +41,10 @@ pub static STUDY: Study = Study {
         claims::mixed::MIXED_CLAIMS,
         setup::FORMAT,
     ],
-    readings: plan::readings,
+    readings: &plan::readings,
     closest: None,
-    answer: sections::answer,
-    sections: sections::sections,
+    answer: &sections::answer,
+    sections: &sections::sections,
 };
 
 const BACKPLANE: &str = "scenarios/short-range/backplane.toml";

@@ -41,7 +41,7 @@ pub const NETWORKS: &[Row] = &[
         source: "slide 7",
         rule: Rule::Exactly(16.0),
         expected: SET_UP,
-        measure: |e| hosts(e, BACKPLANE, NO_CONTROL),
+        measure: &|e| hosts(e, BACKPLANE, NO_CONTROL),
     },
     Row {
         id: "B3",
@@ -51,7 +51,7 @@ pub const NETWORKS: &[Row] = &[
         source: "slide 9",
         rule: Rule::Exactly(12.0),
         expected: SET_UP,
-        measure: |e| hosts(e, MULTISTAGE, NO_CONTROL),
+        measure: &|e| hosts(e, MULTISTAGE, NO_CONTROL),
     },
     Row {
         id: "B1",
@@ -61,7 +61,7 @@ pub const NETWORKS: &[Row] = &[
         source: "slides 7 to 17",
         rule: Rule::Exactly(DECK.len() as f64),
         expected: SET_UP,
-        measure: |e| e.values_as_in(&DECK),
+        measure: &|e| e.values_as_in(&DECK),
     },
     Row {
         id: "B1",
@@ -71,7 +71,7 @@ pub const NETWORKS: &[Row] = &[
         source: "slide 7",
         rule: Rule::Between(-0.1, 0.1),
         expected: GIVEN,
-        measure: |e| {
+        measure: &|e| {
             e.on_scale(case(PEAK_BACKPLANE, NO_CONTROL), Scale::REAL, "%", |f| {
                 off(carried(f), 155.64)
             })
@@ -85,7 +85,7 @@ pub const NETWORKS: &[Row] = &[
         source: "slide 9",
         rule: Rule::Between(-0.1, 0.1),
         expected: GIVEN,
-        measure: |e| {
+        measure: &|e| {
             e.on_scale(case(PEAK_MULTISTAGE, NO_CONTROL), Scale::REAL, "%", |f| {
                 off(carried(f), 116.73)
             })
@@ -108,7 +108,7 @@ pub const FORMAT: &[Row] = &[
         source: "slide 21",
         rule: Rule::Exactly(2.0),
         expected: SET_UP,
-        measure: |e| {
+        measure: &|e| {
             of_frames(e, &|all| {
                 bits(
                     all,
@@ -129,7 +129,7 @@ pub const FORMAT: &[Row] = &[
         source: "slide 21",
         rule: Rule::Exactly(1.0),
         expected: SET_UP,
-        measure: |e| of_frames(e, &|all| bits(all, |frame, on| frame.mask = on << 5, 2)),
+        measure: &|e| of_frames(e, &|all| bits(all, |frame, on| frame.mask = on << 5, 2)),
     },
     Row {
         id: "B10",
@@ -139,7 +139,7 @@ pub const FORMAT: &[Row] = &[
         source: "slide 21",
         rule: Rule::Exactly(0.0),
         expected: SET_UP,
-        measure: |e| {
+        measure: &|e| {
             of_frames(e, &|empty| {
                 let source = first_octet(empty, |frame| frame.source = [0xff; 6]);
                 let statuses = first_octet(empty, |frame| frame.statuses = Statuses(u64::MAX));

@@ -10,7 +10,7 @@ use floodway_study::{Evidence, Level, Study};
 pub fn begin(evidence: &mut Evidence, name: &str) {
     let plan = (evidence.study.plan)(Level::Standard);
     let experiment = plan.iter().find(|of| of.name == name).expect("it is in the plan");
-    let scenario = experiment.scenario(evidence.study.library, &[]).unwrap();
+    let scenario = experiment.scenario(&evidence.study.library, &[]).unwrap();
     evidence.begin(name, &scenario);
 }
 

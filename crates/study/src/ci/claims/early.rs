@@ -17,7 +17,7 @@ pub const EARLY_RESULTS: &[Row] = &[
         rule: Rule::Effect(-73.0, -53.0),
         expected: "about -99 %: without isolation a mouse behind a paused queue waits for \
                    milliseconds",
-        measure: |e| fct(e, TWO, MICE),
+        measure: &|e| fct(e, TWO, MICE),
     },
     Row {
         id: "A1",
@@ -27,7 +27,7 @@ pub const EARLY_RESULTS: &[Row] = &[
         source: "IETF 101, early simulation results",
         rule: Rule::Effect(-33.0, -13.0),
         expected: "about -22 %",
-        measure: |e| fct(e, TWO, ELEPHANTS),
+        measure: &|e| fct(e, TWO, ELEPHANTS),
     },
     Row {
         id: "A1",
@@ -37,7 +37,7 @@ pub const EARLY_RESULTS: &[Row] = &[
         source: "IETF 101, early simulation results",
         rule: Rule::Effect(-48.0, -28.0),
         expected: "about -60 %",
-        measure: |e| fct(e, TWO, ALL),
+        measure: &|e| fct(e, TWO, ALL),
     },
     Row {
         id: "A2",
@@ -47,7 +47,7 @@ pub const EARLY_RESULTS: &[Row] = &[
         source: "IETF 101, early simulation results",
         rule: Rule::Effect(-94.0, -74.0),
         expected: "about -95 %",
-        measure: |e| of_facts(e, TWO, pauses),
+        measure: &|e| of_facts(e, TWO, pauses),
     },
     Row {
         id: "A3",
@@ -58,6 +58,6 @@ pub const EARLY_RESULTS: &[Row] = &[
         source: "IETF 101, early simulation results",
         rule: Rule::Effect(-76.0, -56.0),
         expected: "less; the size is open, since no run of it existed",
-        measure: |e| of_facts(e, LOSSY, Facts::loss_rate),
+        measure: &|e| of_facts(e, LOSSY, Facts::loss_rate),
     },
 ];

@@ -18,7 +18,7 @@ pub const ISOLATION: &[Row] = &[
         source: "IETF 101, lossless scenario",
         rule: Rule::Less(10.0),
         expected: "less: about -99 % against -93 %",
-        measure: |e| contrast(&fct_logs(e, TWO, MICE), &fct_logs(e, TWO, MEDIUM)),
+        measure: &|e| contrast(&fct_logs(e, TWO, MICE), &fct_logs(e, TWO, MEDIUM)),
     },
     Row {
         id: "A6",
@@ -29,7 +29,7 @@ pub const ISOLATION: &[Row] = &[
         source: "IETF 101, lossless scenario",
         rule: Rule::Less(10.0),
         expected: "less: about -99 % against -79 %",
-        measure: |e| contrast(&fct_logs(e, TWO, MICE), &fct_logs(e, TWO, LARGE)),
+        measure: &|e| contrast(&fct_logs(e, TWO, MICE), &fct_logs(e, TWO, LARGE)),
     },
     Row {
         id: "A6",
@@ -40,7 +40,7 @@ pub const ISOLATION: &[Row] = &[
         source: "IETF 101, lossless scenario",
         rule: Rule::Less(10.0),
         expected: "less: about -99 % against -22 %",
-        measure: |e| contrast(&fct_logs(e, TWO, MICE), &fct_logs(e, TWO, ELEPHANTS)),
+        measure: &|e| contrast(&fct_logs(e, TWO, MICE), &fct_logs(e, TWO, ELEPHANTS)),
     },
     Row {
         id: "A7",
@@ -51,7 +51,7 @@ pub const ISOLATION: &[Row] = &[
         source: "IETF 101, three-queue model",
         rule: Rule::More(10.0),
         expected: "more: mice with priority hardly wait, so there is little to gain",
-        measure: |e| contrast(&small_logs(e, THREE, MICE), &small_logs(e, TWO, MICE)),
+        measure: &|e| contrast(&small_logs(e, THREE, MICE), &small_logs(e, TWO, MICE)),
     },
     Row {
         id: "A8a",
@@ -61,7 +61,7 @@ pub const ISOLATION: &[Row] = &[
         source: "IETF 101, reducing the impact of PFC",
         rule: Rule::Less(10.0),
         expected: "about -95 %",
-        measure: |e| of_facts(e, TWO, pauses),
+        measure: &|e| of_facts(e, TWO, pauses),
     },
     Row {
         id: "A8a",
@@ -71,7 +71,7 @@ pub const ISOLATION: &[Row] = &[
         source: "IETF 101, reducing the impact of PFC",
         rule: Rule::Less(10.0),
         expected: "about -90 %",
-        measure: |e| of_facts(e, TWO, paused),
+        measure: &|e| of_facts(e, TWO, paused),
     },
     Row {
         id: "A8b",
@@ -82,7 +82,7 @@ pub const ISOLATION: &[Row] = &[
         rule: Rule::More(10.0),
         expected: "open: the deck's reason is strict priority between the queues, which the main \
                    scenario does not have",
-        measure: |e| {
+        measure: &|e| {
             let (without, with) = both(e, TWO);
             contrast(&e.logs(without, with, paused), &e.logs(without, with, pauses))
         },
@@ -96,7 +96,7 @@ pub const ISOLATION: &[Row] = &[
         source: "IETF 101, scaling comparison",
         rule: Rule::Less(10.0),
         expected: "open: the deck's curves are lost, and a gain that grows with the size is our reading",
-        measure: |e| {
+        measure: &|e| {
             let small = "servers-288";
             let large =
                 SIZES.iter().rev().map(|(name, _)| *name).find(|name| e.has(case(name, CI)));
@@ -117,7 +117,7 @@ pub const ISOLATION: &[Row] = &[
         source: "IETF 101, assertions",
         rule: Rule::Less(10.0),
         expected: "less",
-        measure: |e| fct(e, LOSSY, MICE),
+        measure: &|e| fct(e, LOSSY, MICE),
     },
     Row {
         id: "A10b",
@@ -127,7 +127,7 @@ pub const ISOLATION: &[Row] = &[
         source: "IETF 101, assertions",
         rule: Rule::Less(10.0),
         expected: "about -60 %",
-        measure: |e| {
+        measure: &|e| {
             let experiment = largest(e, TWO);
             e.fct_change(case(experiment, WITHOUT), case(experiment, LOCAL), ALL)
         },
@@ -140,7 +140,7 @@ pub const ISOLATION: &[Row] = &[
         source: "IETF 101, assertions",
         rule: Rule::Less(0.0),
         expected: "no clear difference at 128 servers",
-        measure: |e| {
+        measure: &|e| {
             let experiment = largest(e, TWO);
             e.fct_change(case(experiment, LOCAL), case(experiment, CI), ALL)
         },
@@ -153,7 +153,7 @@ pub const ISOLATION: &[Row] = &[
         source: "IETF 101, assertions",
         rule: Rule::Less(0.0),
         expected: "less: upstream queues no longer hold mice behind paused flows",
-        measure: |e| {
+        measure: &|e| {
             let experiment = largest(e, TWO);
             e.fct_change(case(experiment, LOCAL), case(experiment, CI), MICE)
         },

@@ -19,7 +19,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
         source: "2018-01, queue depth",
         rule: Rule::Less(10.0),
         expected: "less by far",
-        measure: |e| of_facts(e, TWO, |facts| facts.mean_depth(MONITORED)),
+        measure: &|e| of_facts(e, TWO, |facts| facts.mean_depth(MONITORED)),
     },
     Row {
         id: "D9b",
@@ -29,7 +29,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
         source: "2018-01, queue depth",
         rule: Rule::AtMost(750.0),
         expected: "about 300 KB: above the high threshold every packet isolates its flow",
-        measure: |e| {
+        measure: &|e| {
             let (_, with) = both(e, TWO);
             e.most(with, "KB", |facts| facts.largest(MONITORED) / 1e3)
         },
@@ -43,7 +43,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
         rule: Rule::Exactly(0.0),
         expected: "more than 0: what arrives in that class and is isolated only here can be stopped \
                    by nothing but a pause of that class",
-        measure: |e| {
+        measure: &|e| {
             let (_, with) = both(e, TWO);
             e.most(with, "", |facts| class_pauses(facts, MONITORED))
         },
@@ -56,7 +56,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
         source: "2018-01, queue depth",
         rule: Rule::None(50.0),
         expected: GIVEN,
-        measure: |e| {
+        measure: &|e| {
             let (without, _) = both(e, TWO);
             let log = |(at, facts): (u32, &Facts)| {
                 (at, libm::log(facts.mean_depth(CONGESTING) / facts.mean_depth(MONITORED)))
@@ -73,7 +73,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
         source: "2018-01, queue depth",
         rule: Rule::AtMost(5.0),
         expected: GIVEN,
-        measure: |e| {
+        measure: &|e| {
             let (without, _) = both(e, TWO);
             distance(e, without)
         },
@@ -88,7 +88,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
         rule: Rule::Less(10.0),
         expected: "open: less in all queues together, but isolation gathers in one queue what the \
                    hash spreads over two",
-        measure: |e| congested_queues(e, 1e4),
+        measure: &|e| congested_queues(e, 1e4),
     },
     Row {
         id: "D11",
@@ -99,7 +99,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
         source: "2018-01, queue depth",
         rule: Rule::Less(10.0),
         expected: "less",
-        measure: |e| congested_queues(e, 3e5),
+        measure: &|e| congested_queues(e, 3e5),
     },
     Row {
         id: "D12a",
@@ -109,7 +109,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
         source: "2018-01, lossy scenario",
         rule: Rule::Less(10.0),
         expected: "less",
-        measure: |e| of_facts(e, LOSSY, Facts::loss_rate),
+        measure: &|e| of_facts(e, LOSSY, Facts::loss_rate),
     },
     Row {
         id: "D12a",
@@ -119,7 +119,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
         source: "2018-01, lossy scenario",
         rule: Rule::Less(10.0),
         expected: "less",
-        measure: |e| of_facts(e, LOSSY, lossy_flows),
+        measure: &|e| of_facts(e, LOSSY, lossy_flows),
     },
     Row {
         id: "D12b",
@@ -129,7 +129,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
         source: "2018-01, lossy scenario",
         rule: Rule::Between(100.0, 100.0),
         expected: "100 %: the non-congested queue stays near 300 KB",
-        measure: |e| {
+        measure: &|e| {
             let (_, with) = both(e, LOSSY);
             let drops = |queue| class_drops(e, with, queue) as f64;
             match drops(MONITORED) + drops(CONGESTING) {

@@ -37,7 +37,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, two-queue model",
         rule: Rule::Less(10.0),
         expected: "less: with two queues mice gain too",
-        measure: |e| contrast(&small_logs(e, TWO, ALL), &small_logs(e, THREE, ALL)),
+        measure: &|e| contrast(&small_logs(e, TWO, ALL), &small_logs(e, THREE, ALL)),
     },
     Row {
         id: "D3",
@@ -48,7 +48,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, two-queue model",
         rule: Rule::Less(10.0),
         expected: "less",
-        measure: |e| contrast(&small_logs(e, TWO, MICE), &small_logs(e, THREE, MICE)),
+        measure: &|e| contrast(&small_logs(e, TWO, MICE), &small_logs(e, THREE, MICE)),
     },
     Row {
         id: "D4",
@@ -59,7 +59,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, memory sensitivity",
         rule: Rule::Exactly(0.0),
         expected: GIVEN,
-        measure: |e| {
+        measure: &|e| {
             let changed = |variant: &'static str| -> Option<f64> {
                 let pairs = e.pairs(case(TWO, variant), case("memory-size", variant));
                 let differ = |(_, a, b): (u32, &Facts, &Facts)| {
@@ -83,7 +83,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(5.0),
         expected: "hardly any change: with isolation few pauses are left",
-        measure: |e| varied(e, "memory-xoff", ALL),
+        measure: &|e| varied(e, "memory-xoff", ALL),
     },
     Row {
         id: "D5a",
@@ -93,7 +93,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(5.0),
         expected: "less: fewer pauses",
-        measure: |e| e.fct_change(case(TWO, WITHOUT), case("memory-xoff", WITHOUT), ALL),
+        measure: &|e| e.fct_change(case(TWO, WITHOUT), case("memory-xoff", WITHOUT), ALL),
     },
     Row {
         id: "D5b",
@@ -103,7 +103,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, memory sensitivity",
         rule: Rule::More(2.0),
         expected: "open: both effects are small, and the mean of mice is a matter of rare long waits",
-        measure: |e| beyond_mice(e, &["memory-xoff"]),
+        measure: &|e| beyond_mice(e, &["memory-xoff"]),
     },
     Row {
         id: "D5a",
@@ -113,7 +113,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(10.0),
         expected: "less",
-        measure: |e| e.change(case(TWO, CI), case("memory-xoff", CI), pauses),
+        measure: &|e| e.change(case(TWO, CI), case("memory-xoff", CI), pauses),
     },
     Row {
         id: "D5a",
@@ -123,7 +123,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(5.0),
         expected: "no clear change: XOFF does not mark",
-        measure: |e| e.change(case(TWO, CI), case("memory-xoff", CI), cnps),
+        measure: &|e| e.change(case(TWO, CI), case("memory-xoff", CI), cnps),
     },
     Row {
         id: "D6a",
@@ -133,7 +133,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(5.0),
         expected: "less by a little: fewer flows are isolated by mistake",
-        measure: |e| varied(e, "memory-high", ALL),
+        measure: &|e| varied(e, "memory-high", ALL),
     },
     Row {
         id: "D6b",
@@ -144,7 +144,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, memory sensitivity",
         rule: Rule::More(2.0),
         expected: "open: both effects are small, and the mean of mice is a matter of rare long waits",
-        measure: |e| beyond_mice(e, &["memory-high"]),
+        measure: &|e| beyond_mice(e, &["memory-high"]),
     },
     Row {
         id: "D6a",
@@ -154,7 +154,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(10.0),
         expected: "open",
-        measure: |e| e.change(case(TWO, CI), case("memory-high", CI), pauses),
+        measure: &|e| e.change(case(TWO, CI), case("memory-high", CI), pauses),
     },
     Row {
         id: "D6a",
@@ -165,7 +165,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, memory sensitivity",
         rule: Rule::Less(5.0),
         expected: "less: fewer flows are isolated and marked",
-        measure: |e| e.change(case(TWO, CI), case("memory-high", CI), cnps),
+        measure: &|e| e.change(case(TWO, CI), case("memory-high", CI), cnps),
     },
     Row {
         id: "D7",
@@ -175,7 +175,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, static switch latency",
         rule: Rule::Effect(1.0, 1.4),
         expected: GIVEN,
-        measure: |e| e.fct_median_difference(case(TWO, CI), case("latency", CI), MICE),
+        measure: &|e| e.fct_median_difference(case(TWO, CI), case("latency", CI), MICE),
     },
     Row {
         id: "D7",
@@ -185,7 +185,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, static switch latency",
         rule: Rule::Effect(1.0, 1.4),
         expected: GIVEN,
-        measure: |e| e.fct_difference(case(TWO, CI), case("latency", CI), MICE),
+        measure: &|e| e.fct_difference(case(TWO, CI), case("latency", CI), MICE),
     },
     Row {
         id: "D8",
@@ -195,7 +195,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, static switch latency",
         rule: Rule::Effect(100.0, 300.0),
         expected: "more, of some 100 µs; the interval may be wider than that",
-        measure: |e| e.fct_difference(case(TWO, WITHOUT), case("latency", WITHOUT), ELEPHANTS),
+        measure: &|e| e.fct_difference(case(TWO, WITHOUT), case("latency", WITHOUT), ELEPHANTS),
     },
     Row {
         id: "D8",
@@ -205,7 +205,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, static switch latency",
         rule: Rule::Effect(100.0, 300.0),
         expected: "more, of some 100 µs",
-        measure: |e| e.fct_difference(case(TWO, CI), case("latency", CI), ELEPHANTS),
+        measure: &|e| e.fct_difference(case(TWO, CI), case("latency", CI), ELEPHANTS),
     },
 ];
 
@@ -218,5 +218,5 @@ pub const SUMMARY: &[Row] = &[Row {
     source: "2018-01, summary",
     rule: Rule::More(2.0),
     expected: "open, as D5 and D6",
-    measure: |e| beyond_mice(e, &["memory-xoff", "memory-high"]),
+    measure: &|e| beyond_mice(e, &["memory-xoff", "memory-high"]),
 }];

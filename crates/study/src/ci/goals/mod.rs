@@ -166,7 +166,7 @@ mod tests {
     fn no_experiment_has_a_warning() {
         for level in [Level::Quick, Level::Full] {
             for experiment in experiments(level) {
-                let scenario = experiment.scenario(STUDY.library, &[]);
+                let scenario = experiment.scenario(&STUDY.library, &[]);
                 let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
                 let warnings: Vec<String> =
                     scenario.warnings().iter().map(|of| of.plain()).collect();
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn the_whole_queue_is_the_decks() {
         let settings = |experiment: Experiment| {
-            let scenario = experiment.set(&["replications=1"]).scenario(STUDY.library, &[]);
+            let scenario = experiment.set(&["replications=1"]).scenario(&STUDY.library, &[]);
             let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
             let both = [WITHOUT, CI].map(|name| scenario.variant(name).expect("it is there"));
             let of = both.iter().map(|variant| {

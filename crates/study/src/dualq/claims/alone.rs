@@ -22,7 +22,7 @@ pub const ALONE_FLOWS: &[Row] = &[
         source: SLIDES,
         rule: Rule::Between(27.0, 100.0),
         expected: "about 50 packets: the window of some 120 packets is halved",
-        measure: |e| spread(e, case(ALONE, "reno"), Queue::Any),
+        measure: &|e| spread(e, case(ALONE, "reno"), Queue::Any),
     },
     Row {
         id: "C2",
@@ -32,7 +32,7 @@ pub const ALONE_FLOWS: &[Row] = &[
         source: SLIDES,
         rule: Rule::Between(2.0, 8.0),
         expected: "about 6 packets",
-        measure: |e| quantile(e, "dctcp", 0.5),
+        measure: &|e| quantile(e, "dctcp", 0.5),
     },
     Row {
         id: "C2",
@@ -42,7 +42,7 @@ pub const ALONE_FLOWS: &[Row] = &[
         source: SLIDES,
         rule: Rule::AtMost(12.0),
         expected: "about 9 packets",
-        measure: |e| quantile(e, "dctcp", 0.95),
+        measure: &|e| quantile(e, "dctcp", 0.95),
     },
     Row {
         id: "C2",
@@ -52,7 +52,7 @@ pub const ALONE_FLOWS: &[Row] = &[
         source: SLIDES,
         rule: Rule::AtMost(1.0 / 3.0),
         expected: "about 0.15",
-        measure: |e| {
+        measure: &|e| {
             let of = |variant| spread(e, case(ALONE, variant), Queue::Any).value;
             let value = of("dctcp").zip(of("reno")).map(|(dctcp, reno)| dctcp / reno);
             Measured { value, ..Measured::default() }

@@ -35,7 +35,7 @@ pub const LINKS: &[Row] = &[
         source: PI2_PAPER,
         rule: EQUAL,
         expected: "0.92, from 0.9 to 0.95",
-        measure: |e| overall(e, links(PI2)),
+        measure: &|e| overall(e, links(PI2)),
     },
     Row {
         id: "P1a",
@@ -46,7 +46,7 @@ pub const LINKS: &[Row] = &[
         source: PI2_PAPER,
         rule: Rule::Within(0.03, 0.33),
         expected: "0.125, from 0.12 to 0.13",
-        measure: |e| overall(e, links(PIE)),
+        measure: &|e| overall(e, links(PIE)),
     },
     Row {
         id: "P1b",
@@ -56,7 +56,7 @@ pub const LINKS: &[Row] = &[
         source: PI2_PAPER,
         rule: NOT_FARTHER,
         expected: "1.82: not equal on every link",
-        measure: |e| worst(e, links(PI2)),
+        measure: &|e| worst(e, links(PI2)),
     },
     Row {
         id: "P2",
@@ -66,7 +66,7 @@ pub const LINKS: &[Row] = &[
         source: PI2_PAPER,
         rule: Rule::Between(15.0, 25.0),
         expected: "about 20",
-        measure: |e| queue(e, PI2),
+        measure: &|e| queue(e, PI2),
     },
     Row {
         id: "P2",
@@ -76,7 +76,7 @@ pub const LINKS: &[Row] = &[
         source: RFC,
         rule: Rule::Between(11.0, 19.0),
         expected: "about 15",
-        measure: |e| queue(e, DUALPI2),
+        measure: &|e| queue(e, DUALPI2),
     },
 ];
 
@@ -94,7 +94,7 @@ pub const DYNAMIC: &[Row] = &[
         source: L4S_PAPER,
         rule: Rule::Between(0.0, 0.3),
         expected: "about 0.42: more than the 0.3 ms of a packet on this link",
-        measure: |e| load(e, DUALPI2, 0.5),
+        measure: &|e| load(e, DUALPI2, 0.5),
     },
     Row {
         id: "P3",
@@ -104,7 +104,7 @@ pub const DYNAMIC: &[Row] = &[
         source: L4S_PAPER,
         rule: Rule::AtMost(2.0),
         expected: "about 2",
-        measure: |e| load(e, DUALPI2, 0.99),
+        measure: &|e| load(e, DUALPI2, 0.99),
     },
     Row {
         id: "P3",
@@ -114,7 +114,7 @@ pub const DYNAMIC: &[Row] = &[
         source: L4S_PAPER,
         rule: Rule::Between(0.0, 0.3),
         expected: "about 0.41: more than the 0.3 ms of a packet on this link",
-        measure: |e| load(e, DUALQ, 0.5),
+        measure: &|e| load(e, DUALQ, 0.5),
     },
     Row {
         id: "P3",
@@ -124,7 +124,7 @@ pub const DYNAMIC: &[Row] = &[
         source: L4S_PAPER,
         rule: Rule::AtMost(2.0),
         expected: "about 2",
-        measure: |e| load(e, DUALQ, 0.99),
+        measure: &|e| load(e, DUALQ, 0.99),
     },
     Row {
         id: "P3",
@@ -134,7 +134,7 @@ pub const DYNAMIC: &[Row] = &[
         source: L4S_PAPER,
         rule: Rule::Exactly(0.0),
         expected: "0",
-        measure: |e| {
+        measure: &|e| {
             let of = |variant| lost(e, case(LOAD, variant), &[SCALABLE, 3]).value;
             let value = of(DUALPI2).zip(of(DUALQ)).map(|(a, b)| a + b);
             Measured { value, ..Measured::default() }
@@ -148,7 +148,7 @@ pub const DYNAMIC: &[Row] = &[
         source: L4S_PAPER,
         rule: Rule::Between(95.0, 100.0),
         expected: "about 99",
-        measure: |e| utilisation(e, case(LOAD, DUALPI2), LINK_MBPS),
+        measure: &|e| utilisation(e, case(LOAD, DUALPI2), LINK_MBPS),
     },
     Row {
         id: "P4",
@@ -159,7 +159,7 @@ pub const DYNAMIC: &[Row] = &[
         source: "RFC 9332, section 4.2",
         rule: Rule::AtMost(50.0),
         expected: "about 20: it takes the place of the classic queue, at its target of 15",
-        measure: |e| overloads(e, DUALPI2, Queue::Scalable),
+        measure: &|e| overloads(e, DUALPI2, Queue::Scalable),
     },
     Row {
         id: "P4",
@@ -170,7 +170,7 @@ pub const DYNAMIC: &[Row] = &[
         source: "RFC 9332, section 4.2",
         rule: Rule::AtMost(50.0),
         expected: "about 30",
-        measure: |e| overloads(e, DUALPI2, Queue::Classic),
+        measure: &|e| overloads(e, DUALPI2, Queue::Classic),
     },
     Row {
         id: "P5",
@@ -180,7 +180,7 @@ pub const DYNAMIC: &[Row] = &[
         source: DECK,
         rule: Rule::Less(25.0),
         expected: "about -75 %",
-        measure: |e| age(e, ("dctcp", RED), ("dctcp", DUALQ)),
+        measure: &|e| age(e, ("dctcp", RED), ("dctcp", DUALQ)),
     },
     Row {
         id: "P5",
@@ -190,7 +190,7 @@ pub const DYNAMIC: &[Row] = &[
         source: DECK,
         rule: Rule::Less(25.0),
         expected: "about -75 %",
-        measure: |e| age(e, ("dctcp", RED), ("dctcp", DUALPI2)),
+        measure: &|e| age(e, ("dctcp", RED), ("dctcp", DUALPI2)),
     },
     Row {
         id: "P5",
@@ -201,7 +201,7 @@ pub const DYNAMIC: &[Row] = &[
         source: DECK,
         rule: Rule::Less(25.0),
         expected: "about -95 %",
-        measure: |e| age(e, ("cubic", "drop-tail"), ("dctcp", DUALQ)),
+        measure: &|e| age(e, ("cubic", "drop-tail"), ("dctcp", DUALQ)),
     },
     Row {
         id: "P5",
@@ -211,7 +211,7 @@ pub const DYNAMIC: &[Row] = &[
         source: DECK,
         rule: Rule::Less(25.0),
         expected: "about -60 %",
-        measure: |e| age(e, ("cubic", PIE), ("prague", DUALPI2)),
+        measure: &|e| age(e, ("cubic", PIE), ("prague", DUALPI2)),
     },
     Row {
         id: "P6",
@@ -224,7 +224,7 @@ pub const DYNAMIC: &[Row] = &[
         expected: "0.51, which is not equal: k = 2 makes windows equal and Cubic has the longer round \
                    trip; 0.42 to 0.54 with the other choices, but 1.21 with Prague, for which it is made, \
                    in the band or across its upper end",
-        measure: |e| overall(e, SHARED.map(|of| mix(of, DUALPI2))),
+        measure: &|e| overall(e, SHARED.map(|of| mix(of, DUALPI2))),
     },
     Row {
         id: "P6",
@@ -234,7 +234,7 @@ pub const DYNAMIC: &[Row] = &[
         source: "RFC 9332, section 1",
         rule: EQUAL,
         expected: "0.45",
-        measure: |e| overall(e, whole(e, all_shared().map(|of| mix(of, DUALPI2)))),
+        measure: &|e| overall(e, whole(e, all_shared().map(|of| mix(of, DUALPI2)))),
     },
 ];
 

@@ -18,7 +18,7 @@ pub const LAWS: &[Row] = &[
         rule: Rule::Between(-0.55, -0.45),
         expected: "-0.52: a round trip without growth after each loss costs more at many losses; -0.53 \
                    at even distances",
-        measure: |e| exponent(e, "reno"),
+        measure: &|e| exponent(e, "reno"),
     },
     Row {
         id: "C4",
@@ -30,7 +30,7 @@ pub const LAWS: &[Row] = &[
         expected: "about 1.27: with losses at random theory has 1.31 (Ott and others, 1996), and a round \
                    trip without growth costs a little; at even distances 1.15, which is the \
                    square root of 3/2 less that cost, for each of the five probabilities (1.07 to 1.21)",
-        measure: |e| factor(e, "reno", -0.5, 0.0),
+        measure: &|e| factor(e, "reno", -0.5, 0.0),
     },
     Row {
         id: "C4",
@@ -40,7 +40,7 @@ pub const LAWS: &[Row] = &[
         source: FORMULAS,
         rule: Rule::Between(-1.1, -0.9),
         expected: "-1, in both readings",
-        measure: |e| rtt_exponent(e, "reno"),
+        measure: &|e| rtt_exponent(e, "reno"),
     },
     Row {
         id: "C4",
@@ -51,7 +51,7 @@ pub const LAWS: &[Row] = &[
         source: FORMULAS,
         rule: Rule::Between(-0.825, -0.675),
         expected: "-0.75, in both readings",
-        measure: |e| exponent(e, "cubic-deck"),
+        measure: &|e| exponent(e, "cubic-deck"),
     },
     Row {
         id: "C4",
@@ -63,7 +63,7 @@ pub const LAWS: &[Row] = &[
         expected: "about 1.38 and not reproduced with losses at random, because the window is larger on \
                    average; 1.17 is for losses at even distances: there 1.1 to 1.27, because the fixed \
                    point is flat and windows are whole numbers",
-        measure: |e| factor(e, "cubic-deck", -0.75, 0.75),
+        measure: &|e| factor(e, "cubic-deck", -0.75, 0.75),
     },
     Row {
         id: "C4",
@@ -73,7 +73,7 @@ pub const LAWS: &[Row] = &[
         source: FORMULAS,
         rule: Rule::Between(-0.35, -0.15),
         expected: "-0.25, in both readings",
-        measure: |e| rtt_exponent(e, "cubic-deck"),
+        measure: &|e| rtt_exponent(e, "cubic-deck"),
     },
     Row {
         id: "C4",
@@ -83,7 +83,7 @@ pub const LAWS: &[Row] = &[
         source: "RFC 9438, section 5.1",
         rule: Rule::Between(0.9, 1.21),
         expected: "about 1.18 with losses at random, at the edge; 1.0 to 1.14 at even distances",
-        measure: |e| factor(e, "cubic", -0.75, 0.75),
+        measure: &|e| factor(e, "cubic", -0.75, 0.75),
     },
     Row {
         id: "C4",
@@ -94,7 +94,7 @@ pub const LAWS: &[Row] = &[
         rule: Rule::Between(-1.05, -0.95),
         expected: "-1, in both readings; at even distances less exact, because a window of a few packets \
                    has a whole number of them",
-        measure: |e| exponent(e, "dctcp"),
+        measure: &|e| exponent(e, "dctcp"),
     },
     Row {
         id: "C4",
@@ -107,7 +107,7 @@ pub const LAWS: &[Row] = &[
                    half of alpha is less than a packet of any window below twice the distance, so that \
                    nothing is taken, and the window rests where no whole one is left after the round \
                    trip of a mark, at half the distance",
-        measure: |e| factor(e, "dctcp", -1.0, 0.0),
+        measure: &|e| factor(e, "dctcp", -1.0, 0.0),
     },
     Row {
         id: "C4",
@@ -117,7 +117,7 @@ pub const LAWS: &[Row] = &[
         source: "slide 17",
         rule: Rule::Between(-1.1, -0.9),
         expected: "-1, in both readings",
-        measure: |e| rtt_exponent(e, "dctcp"),
+        measure: &|e| rtt_exponent(e, "dctcp"),
     },
     Row {
         id: "C4",
@@ -127,6 +127,6 @@ pub const LAWS: &[Row] = &[
         source: "slides 18 to 20",
         rule: Rule::Between(1.3, 1.96),
         expected: "about 1.43, which is 1.81/1.27; at even distances 1.5 to 1.8",
-        measure: coupling,
+        measure: &coupling,
     },
 ];

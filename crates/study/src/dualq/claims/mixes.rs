@@ -54,7 +54,7 @@ pub const RED_CLAIMS: &[Row] = &[
         source: RED_SLIDES,
         rule: Rule::AtMost(0.25),
         expected: "about 0.06",
-        measure: |e| largest_ratio(e, mix((1, 1), RED)),
+        measure: &|e| largest_ratio(e, mix((1, 1), RED)),
     },
     Row {
         id: "C3",
@@ -65,7 +65,7 @@ pub const RED_CLAIMS: &[Row] = &[
         source: RED_SLIDES,
         rule: Rule::AtMost(0.25),
         expected: "about 0.10",
-        measure: |e| largest_ratio(e, mix((5, 5), RED)),
+        measure: &|e| largest_ratio(e, mix((5, 5), RED)),
     },
     Row {
         id: "C3",
@@ -76,7 +76,7 @@ pub const RED_CLAIMS: &[Row] = &[
         source: RED_SLIDES,
         rule: Rule::AtMost(0.25),
         expected: "about 0.13",
-        measure: |e| largest_ratio(e, mix((10, 10), RED)),
+        measure: &|e| largest_ratio(e, mix((10, 10), RED)),
     },
     Row {
         id: "C3",
@@ -87,7 +87,7 @@ pub const RED_CLAIMS: &[Row] = &[
         source: RED_SLIDES,
         rule: Rule::AtMost(0.25),
         expected: "about 0.14",
-        measure: |e| largest_ratio(e, mix((1, 10), RED)),
+        measure: &|e| largest_ratio(e, mix((1, 10), RED)),
     },
     Row {
         id: "C3",
@@ -98,7 +98,7 @@ pub const RED_CLAIMS: &[Row] = &[
         source: RED_SLIDES,
         rule: Rule::AtMost(0.25),
         expected: "about 0.05",
-        measure: |e| largest_ratio(e, mix((10, 1), RED)),
+        measure: &|e| largest_ratio(e, mix((10, 1), RED)),
     },
     Row {
         id: "C3",
@@ -109,7 +109,7 @@ pub const RED_CLAIMS: &[Row] = &[
         source: "slide 12",
         rule: Rule::More(50.0),
         expected: "some forty times as many",
-        measure: |e| {
+        measure: &|e| {
             let share = |facts: &Facts| facts.of_workload(CLASSIC, Traffic::signalled);
             e.change(mix((1, 0), RED), mix((1, 1), RED), share)
         },
@@ -122,7 +122,7 @@ pub const RED_CLAIMS: &[Row] = &[
         source: "slide 12",
         rule: Rule::More(10.0),
         expected: "about +80 %",
-        measure: |e| {
+        measure: &|e| {
             let of = |facts: &Facts| {
                 let held = |place: &Place| Queue::Any.holds(RED, place);
                 facts.departures.sum(Kind::Sojourn, held).mean()
@@ -138,7 +138,7 @@ pub const RED_CLAIMS: &[Row] = &[
         source: RED_SLIDES,
         rule: Rule::Between(200.0, 300.0),
         expected: "about 235 packets, 71 ms",
-        measure: |e| mean_length(e, mix((10, 10), RED), Queue::Any),
+        measure: &|e| mean_length(e, mix((10, 10), RED), Queue::Any),
     },
 ];
 
@@ -153,7 +153,7 @@ pub const COUPLED_CLAIMS: &[Row] = &[
         source: COUPLED_SLIDES,
         rule: EQUAL,
         expected: "1.06; 1.05 by waiting time, 1.02 with Reno",
-        measure: |e| overall(e, six(COUPLED)),
+        measure: &|e| overall(e, six(COUPLED)),
     },
     Row {
         id: "C5a",
@@ -164,7 +164,7 @@ pub const COUPLED_CLAIMS: &[Row] = &[
         source: COUPLED_SLIDES,
         rule: NOT_FARTHER,
         expected: "1.10; 1.10 by waiting time, 1.04 with Reno",
-        measure: |e| worst(e, six(COUPLED)),
+        measure: &|e| worst(e, six(COUPLED)),
     },
     Row {
         id: "C5a",
@@ -174,7 +174,7 @@ pub const COUPLED_CLAIMS: &[Row] = &[
         source: COUPLED_SLIDES,
         rule: EQUAL,
         expected: "1.05, from 1.04 to 1.06",
-        measure: |e| overall(e, whole(e, hundred(COUPLED))),
+        measure: &|e| overall(e, whole(e, hundred(COUPLED))),
     },
     Row {
         id: "C5a",
@@ -185,7 +185,7 @@ pub const COUPLED_CLAIMS: &[Row] = &[
         rule: NOT_FARTHER,
         expected: "1.10; with three runs of each the longest of 100 intervals may reach beyond 1.25, \
                    and with two runs will",
-        measure: |e| worst(e, whole(e, hundred(COUPLED))),
+        measure: &|e| worst(e, whole(e, hundred(COUPLED))),
     },
     Row {
         id: "C5b",
@@ -195,7 +195,7 @@ pub const COUPLED_CLAIMS: &[Row] = &[
         source: COUPLED_SLIDES,
         rule: Rule::Between(1.0, 10.0),
         expected: "about 2",
-        measure: |e| delay(e, mix((1, 1), COUPLED), Queue::Scalable, 0.5).scaled(1.0 / 8e6, "RTT"),
+        measure: &|e| delay(e, mix((1, 1), COUPLED), Queue::Scalable, 0.5).scaled(1.0 / 8e6, "RTT"),
     },
     Row {
         id: "C5b",
@@ -205,7 +205,7 @@ pub const COUPLED_CLAIMS: &[Row] = &[
         source: COUPLED_SLIDES,
         rule: Rule::Between(1.0, 10.0),
         expected: "about 7",
-        measure: |e| {
+        measure: &|e| {
             delay(e, mix((10, 10), COUPLED), Queue::Scalable, 0.5).scaled(1.0 / 8e6, "RTT")
         },
     },
@@ -221,7 +221,7 @@ pub const DUAL_CLAIMS: &[Row] = &[
         source: DUAL_SLIDES,
         rule: Rule::Between(16.0, 64.0),
         expected: GIVEN,
-        measure: |e| milliseconds(delay(e, mix((1, 1), DUALQ), Queue::Classic, 0.5)),
+        measure: &|e| milliseconds(delay(e, mix((1, 1), DUALQ), Queue::Classic, 0.5)),
     },
     Row {
         id: "C6",
@@ -231,7 +231,7 @@ pub const DUAL_CLAIMS: &[Row] = &[
         source: DUAL_SLIDES,
         rule: Rule::Between(16.0, 64.0),
         expected: GIVEN,
-        measure: |e| milliseconds(delay(e, mix((5, 5), DUALQ), Queue::Classic, 0.5)),
+        measure: &|e| milliseconds(delay(e, mix((5, 5), DUALQ), Queue::Classic, 0.5)),
     },
     Row {
         id: "C6",
@@ -242,7 +242,7 @@ pub const DUAL_CLAIMS: &[Row] = &[
         rule: Rule::AtMost(0.3),
         expected: "about 0.4: a packet that leaves has waited for one in transmission and for one before \
                    it",
-        measure: |e| milliseconds(delay(e, mix((5, 5), DUALQ), Queue::Scalable, 0.5)),
+        measure: &|e| milliseconds(delay(e, mix((5, 5), DUALQ), Queue::Scalable, 0.5)),
     },
     Row {
         id: "C6",
@@ -252,7 +252,7 @@ pub const DUAL_CLAIMS: &[Row] = &[
         source: DUAL_SLIDES,
         rule: Rule::AtMost(1.0),
         expected: "about 0.7",
-        measure: |e| milliseconds(delay(e, mix((5, 5), DUALQ), Queue::Scalable, 0.99)),
+        measure: &|e| milliseconds(delay(e, mix((5, 5), DUALQ), Queue::Scalable, 0.99)),
     },
     Row {
         id: "C6",
@@ -262,7 +262,7 @@ pub const DUAL_CLAIMS: &[Row] = &[
         source: DUAL_SLIDES,
         rule: Rule::AtMost(0.05),
         expected: "about 0.01",
-        measure: |e| {
+        measure: &|e| {
             let of = |variant| mean_delay(e, mix((5, 5), variant), Queue::Scalable).value;
             let value = of(DUALQ).zip(of(COUPLED)).map(|(dual, one)| dual / one);
             Measured { value, unit: "x", ..Measured::default() }
@@ -284,7 +284,7 @@ pub const ALL_MIXES: &[Row] = &[
         source: GRID_SLIDES,
         rule: Rule::NotAbove(1.0),
         expected: "0.1 %, not above 0.3 %",
-        measure: |e| above_the_chart(e, mix((5, 5), DUALQ), (5, 5)),
+        measure: &|e| above_the_chart(e, mix((5, 5), DUALQ), (5, 5)),
     },
     Row {
         id: "C7a",
@@ -294,7 +294,7 @@ pub const ALL_MIXES: &[Row] = &[
         source: GRID_SLIDES,
         rule: Rule::AtMost(2.0),
         expected: "1.42 in 10+10 with s_r 3; 1.85 of the one DCTCP flow in 10+1 with s_r 1",
-        measure: |e| largest(six(DUALQ).map(|of| above_its_share(e, of))),
+        measure: &|e| largest(six(DUALQ).map(|of| above_its_share(e, of))),
     },
     Row {
         id: "C7a",
@@ -304,7 +304,7 @@ pub const ALL_MIXES: &[Row] = &[
         source: GRID_SLIDES,
         rule: Rule::AtMost(2.0),
         expected: "1.4 to 1.5 with s_r 3",
-        measure: |e| {
+        measure: &|e| {
             let all = whole(e, hundred(DUALQ)).into_iter();
             largest(all.map(|of| above_its_share(e, of)))
         },
@@ -317,7 +317,7 @@ pub const ALL_MIXES: &[Row] = &[
         source: GRID_SLIDES,
         rule: Rule::Described,
         expected: "about 98: not in 1+1, nor in 10+10 and its neighbors",
-        measure: |e| within(e, all(e, DUALQ), 2.0),
+        measure: &|e| within(e, all(e, DUALQ), 2.0),
     },
     Row {
         id: "C7a",
@@ -327,7 +327,7 @@ pub const ALL_MIXES: &[Row] = &[
         source: GRID_SLIDES,
         rule: Rule::Described,
         expected: "67: equal where the classic queue is near 32 ms",
-        measure: |e| within(e, all(e, DUALQ), 1.25),
+        measure: &|e| within(e, all(e, DUALQ), 1.25),
     },
     Row {
         id: "C7b",
@@ -337,7 +337,7 @@ pub const ALL_MIXES: &[Row] = &[
         source: GRID_SLIDES,
         rule: Rule::AtMost(1.0),
         expected: "about 0.7, with ten DCTCP flows",
-        measure: |e| {
+        measure: &|e| {
             let of = |of| mean_delay(e, mix(of, DUALQ), Queue::Scalable);
             milliseconds(of_all(e, of))
         },
@@ -350,7 +350,7 @@ pub const ALL_MIXES: &[Row] = &[
         source: GRID_SLIDES,
         rule: Rule::AtMost(90.0),
         expected: "74, in 10+10; above 90 with s_r 2 and 1",
-        measure: |e| {
+        measure: &|e| {
             let of = |of| delay(e, mix(of, DUALQ), Queue::Classic, 0.5);
             milliseconds(of_all(e, of))
         },
@@ -364,7 +364,7 @@ pub const ALL_MIXES: &[Row] = &[
                  2015, abstract",
         rule: Rule::Exactly(0.0),
         expected: "0: they are marked, and their queue is never full",
-        measure: |e| {
+        measure: &|e| {
             let of = |of| lost(e, mix(of, DUALQ), &[SCALABLE]).value;
             let lost = shared(e, DUALQ).into_iter().filter_map(of).reduce(|a, b| a + b);
             Measured { value: lost, ..Measured::default() }
@@ -383,7 +383,7 @@ pub const RATIOS: &[Row] = &[
         source: RATIO_SLIDE,
         rule: Rule::NotAbove(0.25),
         expected: "0.096; 0.105 with Reno",
-        measure: |e| overall(e, six(RED)),
+        measure: &|e| overall(e, six(RED)),
     },
     Row {
         id: "C8a",
@@ -393,7 +393,7 @@ pub const RATIOS: &[Row] = &[
         source: RATIO_SLIDE,
         rule: Rule::NotAbove(0.25),
         expected: "0.103",
-        measure: |e| overall(e, whole(e, hundred(RED))),
+        measure: &|e| overall(e, whole(e, hundred(RED))),
     },
     Row {
         id: "C8b",
@@ -405,7 +405,7 @@ pub const RATIOS: &[Row] = &[
         expected: "1.08 with s_r 3, 0.78 with s_r 2, across or below the lower end of the band, and 0.51 with \
                    s_r 1; 0.89 to 1.21 with other thresholds, Reno, beta 0.8 or every packet acknowledged, \
                    1.30 if flows are paced",
-        measure: |e| overall(e, six(DUALQ)),
+        measure: &|e| overall(e, six(DUALQ)),
     },
     Row {
         id: "C8b",
@@ -415,7 +415,7 @@ pub const RATIOS: &[Row] = &[
         source: RATIO_SLIDE,
         rule: EQUAL,
         expected: "1.02 with s_r 3; below 0.8 with s_r 2 and 1",
-        measure: |e| overall(e, whole(e, hundred(DUALQ))),
+        measure: &|e| overall(e, whole(e, hundred(DUALQ))),
     },
     Row {
         id: "C8c",
@@ -426,7 +426,7 @@ pub const RATIOS: &[Row] = &[
         rule: EQUAL,
         expected: "1.99, which is not equal: k = 8 is right for a classic queue of 32 ms, and one Cubic \
                    flow rests at 14 ms; 1.52 with s_r 2 and 1.07 with s_r 1",
-        measure: |e| ratio(e, mix((1, 1), DUALQ)),
+        measure: &|e| ratio(e, mix((1, 1), DUALQ)),
     },
     Row {
         id: "C8c",
@@ -437,7 +437,7 @@ pub const RATIOS: &[Row] = &[
         rule: EQUAL,
         expected: "0.41, because DCTCP has no smaller window than two packets; 0.44 and 0.28 with s_r 2 \
                    and 1; 0.96 if flows are paced",
-        measure: |e| ratio(e, mix((10, 10), DUALQ)),
+        measure: &|e| ratio(e, mix((10, 10), DUALQ)),
     },
     Row {
         id: "C8c",
@@ -447,7 +447,7 @@ pub const RATIOS: &[Row] = &[
         source: EACH_SLIDES,
         rule: EQUAL,
         expected: "1.07 with s_r 3, 0.63 and 0.36 with s_r 2 and 1",
-        measure: |e| ratio(e, mix((1, 10), DUALQ)),
+        measure: &|e| ratio(e, mix((1, 10), DUALQ)),
     },
     Row {
         id: "C8c",
@@ -457,7 +457,7 @@ pub const RATIOS: &[Row] = &[
         source: EACH_SLIDES,
         rule: EQUAL,
         expected: "1.03 with s_r 3, 0.71 and 0.50 with s_r 2 and 1",
-        measure: |e| ratio(e, mix((10, 1), DUALQ)),
+        measure: &|e| ratio(e, mix((10, 1), DUALQ)),
     },
     Row {
         id: "C8c",
@@ -467,6 +467,6 @@ pub const RATIOS: &[Row] = &[
         source: EACH_SLIDES,
         rule: NOT_FARTHER,
         expected: "2.44 in 10+10 with s_r 3",
-        measure: |e| worst(e, whole(e, hundred(DUALQ))),
+        measure: &|e| worst(e, whole(e, hundred(DUALQ))),
     },
 ];

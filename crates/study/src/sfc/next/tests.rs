@@ -5,7 +5,7 @@ use floodway_scenario::Scenario;
 use serde_json::Value;
 
 fn scenario(experiment: &Experiment) -> Scenario {
-    let scenario = experiment.scenario(STUDY.library, &[]);
+    let scenario = experiment.scenario(&STUDY.library, &[]);
     scenario.unwrap_or_else(|error| panic!("{}", error.plain()))
 }
 

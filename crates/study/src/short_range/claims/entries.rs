@@ -29,7 +29,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
         source: PERFORMANCE,
         rule: Rule::More(5.0),
         expected: "+30 to +60 %: no client waits 200 ms for a timeout",
-        measure: |e| change(e, NO_CONTROL, entered),
+        measure: &|e| change(e, NO_CONTROL, entered),
     },
     Row {
         id: "B4",
@@ -39,7 +39,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
         source: PERFORMANCE,
         rule: Rule::More(5.0),
         expected: "+25 to +35 %: client 1 is not stopped by server 1",
-        measure: |e| change(e, PAUSE, entered),
+        measure: &|e| change(e, PAUSE, entered),
     },
     Row {
         id: "B4",
@@ -49,7 +49,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
         source: PERFORMANCE,
         rule: Rule::More(5.0),
         expected: "+40 to +70 %",
-        measure: |e| change(e, RED, entered),
+        measure: &|e| change(e, RED, entered),
     },
     Row {
         id: "B4",
@@ -59,7 +59,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
         source: PERFORMANCE,
         rule: Rule::Less(5.0),
         expected: "-10 to -35 %",
-        measure: |e| change(e, NO_CONTROL, response),
+        measure: &|e| change(e, NO_CONTROL, response),
     },
     Row {
         id: "B4",
@@ -69,7 +69,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
         source: PERFORMANCE,
         rule: Rule::Less(5.0),
         expected: "-20 to -30 %",
-        measure: |e| change(e, PAUSE, response),
+        measure: &|e| change(e, PAUSE, response),
     },
     Row {
         id: "B4",
@@ -79,7 +79,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
         source: PERFORMANCE,
         rule: Rule::Less(5.0),
         expected: "-40 to +20 %: while some clients wait for timeouts, others are fast",
-        measure: |e| change(e, RED, response),
+        measure: &|e| change(e, RED, response),
     },
     Row {
         id: "B4",
@@ -89,7 +89,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
         source: SIMPLE,
         rule: Rule::Less(5.0),
         expected: "-50 to -60 %: it gets little more than server 1 lets through",
-        measure: |e| {
+        measure: &|e| {
             let to_server_2 = |facts: &Facts| entered_by(facts, TO_SERVER_2);
             e.change(case(ENTRIES, L2CI), case(ENTRIES, PAUSE), to_server_2)
         },
@@ -102,7 +102,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
         source: MEMORY,
         rule: Rule::AtMost(10.0),
         expected: "0 to 5 %",
-        measure: |e| loss_ratio(e, case(ENTRIES, L2CI), case(ENTRIES, NO_CONTROL)),
+        measure: &|e| loss_ratio(e, case(ENTRIES, L2CI), case(ENTRIES, NO_CONTROL)),
     },
     Row {
         id: "B5",
@@ -112,7 +112,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
         source: MEMORY,
         rule: Rule::AtMost(10.0),
         expected: "0 to 5 %",
-        measure: |e| loss_ratio(e, case(ENTRIES, L2CI), case(ENTRIES, RED)),
+        measure: &|e| loss_ratio(e, case(ENTRIES, L2CI), case(ENTRIES, RED)),
     },
     Row {
         id: "B5",
@@ -122,7 +122,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
         source: MEMORY,
         rule: Rule::Between(0.5, 1e6),
         expected: "1 to 100: windows grow for some round trips before the average has",
-        measure: |e| e.number(case(ENTRIES, L2CI), "packets", early_drops),
+        measure: &|e| e.number(case(ENTRIES, L2CI), "packets", early_drops),
     },
     Row {
         id: "B5",
@@ -132,7 +132,7 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
         source: MEMORY,
         rule: Rule::Less(5.0),
         expected: "-45 to -60 %",
-        measure: |e| change(e, NO_CONTROL, memory),
+        measure: &|e| change(e, NO_CONTROL, memory),
     },
     Row {
         id: "B5",
@@ -142,6 +142,6 @@ pub const ENTRIES_CLAIMS: &[Row] = &[
         source: MEMORY,
         rule: Rule::Less(5.0),
         expected: "-60 to -65 %: 802.3x keeps it at its threshold",
-        measure: |e| change(e, PAUSE, memory),
+        measure: &|e| change(e, PAUSE, memory),
     },
 ];

@@ -55,7 +55,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: NETWORK,
         rule: Rule::Between(-0.1, 0.1),
         expected: GIVEN,
-        measure: |e| {
+        measure: &|e| {
             e.on_scale(of(64, PAUSE), Scale::REAL, "%", |facts| off(above_l2(facts), 2.434))
         },
     },
@@ -67,7 +67,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: LARGE,
         rule: Rule::Exactly(0.0),
         expected: "0",
-        measure: |e| lost(e, of(64, PAUSE)),
+        measure: &|e| lost(e, of(64, PAUSE)),
     },
     Row {
         id: "B7a",
@@ -77,7 +77,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: LARGE,
         rule: Rule::Exactly(0.0),
         expected: "0",
-        measure: |e| lost(e, of(64, DRC_L2CI)),
+        measure: &|e| lost(e, of(64, DRC_L2CI)),
     },
     Row {
         id: "B7a",
@@ -87,7 +87,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: LARGE,
         rule: Rule::AtMost(10.0),
         expected: "3 to 10 %",
-        measure: |e| loss_ratio(e, of(64, L2CI), of(64, RED)),
+        measure: &|e| loss_ratio(e, of(64, L2CI), of(64, RED)),
     },
     Row {
         id: "B7b",
@@ -97,7 +97,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: LARGE,
         rule: Rule::More(5.0),
         expected: "+60 to +150 %",
-        measure: |e| change(e, (RED, L2CI), entered),
+        measure: &|e| change(e, (RED, L2CI), entered),
     },
     Row {
         id: "B7b",
@@ -107,7 +107,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: LARGE,
         rule: Rule::Less(5.0),
         expected: "-40 to +20 %: while some clients wait for timeouts, others are fast",
-        measure: |e| change(e, (RED, L2CI), response),
+        measure: &|e| change(e, (RED, L2CI), response),
     },
     Row {
         id: "B8a",
@@ -117,7 +117,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: SMALL,
         rule: Rule::Exactly(0.0),
         expected: "0",
-        measure: |e| lost(e, of(32, PAUSE)),
+        measure: &|e| lost(e, of(32, PAUSE)),
     },
     Row {
         id: "B8a",
@@ -127,7 +127,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: SMALL,
         rule: Rule::Exactly(0.0),
         expected: "0",
-        measure: |e| lost(e, of(32, DRC_L2CI)),
+        measure: &|e| lost(e, of(32, DRC_L2CI)),
     },
     Row {
         id: "B8a",
@@ -137,7 +137,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: SMALL,
         rule: Rule::AtMost(10.0),
         expected: "10 to 25 %: the average is too slow for so little memory",
-        measure: |e| loss_ratio(e, of(32, L2CI), of(32, RED)),
+        measure: &|e| loss_ratio(e, of(32, L2CI), of(32, RED)),
     },
     Row {
         id: "B8a",
@@ -147,7 +147,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: SMALL,
         rule: Rule::Less(1.0),
         expected: "within 10 % of none: what is dropped is what the average decides",
-        measure: |e| e.change(of(64, RED), of(32, RED), Facts::all_drops),
+        measure: &|e| e.change(of(64, RED), of(32, RED), Facts::all_drops),
     },
     Row {
         id: "B8a",
@@ -157,7 +157,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: SMALL,
         rule: Rule::More(5.0),
         expected: "+50 to +200 %",
-        measure: |e| e.change(of(64, L2CI), of(32, L2CI), Facts::all_drops),
+        measure: &|e| e.change(of(64, L2CI), of(32, L2CI), Facts::all_drops),
     },
     Row {
         id: "B8b",
@@ -167,7 +167,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: SMALL,
         rule: Rule::NotAbove(5.0),
         expected: "-5 to +2 %",
-        measure: |e| e.change(of(64, L2CI), of(32, L2CI), entered).scaled(-1.0, "%"),
+        measure: &|e| e.change(of(64, L2CI), of(32, L2CI), entered).scaled(-1.0, "%"),
     },
     Row {
         id: "B8b",
@@ -177,7 +177,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: SMALL,
         rule: Rule::NotAbove(5.0),
         expected: "-2 to +2 %",
-        measure: |e| e.change(of(64, L2CI), of(32, L2CI), response),
+        measure: &|e| e.change(of(64, L2CI), of(32, L2CI), response),
     },
     Row {
         id: "B9",
@@ -187,7 +187,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: LARGE,
         rule: Rule::Exactly(0.0),
         expected: "0",
-        measure: |e| {
+        measure: &|e| {
             let some = |kb| lost(e, of(kb, L2CI)).value.filter(|lost| *lost > 0.0);
             let sum = |kb| some(kb).and(lost(e, of(kb, DRC_L2CI)).value);
             let value = sum(64).zip(sum(32)).map(|(large, small)| large + small);
@@ -202,7 +202,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: SMALL,
         rule: Rule::Less(10.0),
         expected: "-80 to -98 %: no timeouts, and what a rate factor delays instead",
-        measure: |e| e.change(of(32, L2CI), of(32, DRC_L2CI), largest_response),
+        measure: &|e| e.change(of(32, L2CI), of(32, DRC_L2CI), largest_response),
     },
     Row {
         id: "B9",
@@ -212,7 +212,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: LARGE,
         rule: Rule::AtMost(2e7),
         expected: "10 to 18 ms, far from the 200 ms of a timeout",
-        measure: |e| {
+        measure: &|e| {
             let most = |kb| e.most(of(kb, DRC_L2CI), "ns", largest_response);
             let largest = most(64).value.zip(most(32).value).map(|(a, b)| a.max(b));
             Measured { value: largest, unit: "ns", ..Measured::default() }

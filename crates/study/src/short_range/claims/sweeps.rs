@@ -44,7 +44,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         source: BACKPLANE,
         rule: Rule::More(MATTERS),
         expected: "+8 to +18 %: a paused neighbor stops for all directions",
-        measure: |e| change(e, backplane, PAUSE_EGRESS, DRC, carried),
+        measure: &|e| change(e, backplane, PAUSE_EGRESS, DRC, carried),
     },
     Row {
         id: "B2a",
@@ -54,7 +54,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         source: BACKPLANE,
         rule: Rule::Less(MATTERS),
         expected: "-10 to -20 %",
-        measure: |e| change(e, backplane, PAUSE_EGRESS, DRC, latency),
+        measure: &|e| change(e, backplane, PAUSE_EGRESS, DRC, latency),
     },
     Row {
         id: "B2b",
@@ -64,7 +64,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         source: BACKPLANE,
         rule: Rule::More(MATTERS),
         expected: "0 to -4 %, the other way: lowered rates leave output ports idle, more so in large buffers",
-        measure: |e| change(e, backplane, PAUSE, DRC, carried),
+        measure: &|e| change(e, backplane, PAUSE, DRC, carried),
     },
     Row {
         id: "B2b",
@@ -74,7 +74,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         source: BACKPLANE,
         rule: Rule::Less(MATTERS),
         expected: "-25 to -35 %",
-        measure: |e| change(e, backplane, PAUSE, DRC, latency),
+        measure: &|e| change(e, backplane, PAUSE, DRC, latency),
     },
     Row {
         id: "B2c",
@@ -84,7 +84,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         source: BACKPLANE,
         rule: Rule::More(MATTERS),
         expected: "-10 to -15 %, the other way: what is dropped makes room for others",
-        measure: |e| change(e, backplane, NO_CONTROL, DRC, carried),
+        measure: &|e| change(e, backplane, NO_CONTROL, DRC, carried),
     },
     Row {
         id: "B2c",
@@ -94,7 +94,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         source: BACKPLANE,
         rule: Rule::Less(MATTERS),
         expected: "-5 to -15 %",
-        measure: |e| change(e, backplane, NO_CONTROL, DRC, latency),
+        measure: &|e| change(e, backplane, NO_CONTROL, DRC, latency),
     },
     Row {
         id: "B2d",
@@ -105,7 +105,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         source: BACKPLANE,
         rule: Rule::More(MATTERS),
         expected: "+5 to +10 %, with losses in buffers up to 64 KB",
-        measure: |e| change(e, backplane, PAUSE, DRC_STOP, carried),
+        measure: &|e| change(e, backplane, PAUSE, DRC_STOP, carried),
     },
     Row {
         id: "B2d",
@@ -116,7 +116,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         source: BACKPLANE,
         rule: Rule::Less(MATTERS),
         expected: "-10 to -20 %",
-        measure: |e| change(e, backplane, PAUSE, DRC_STOP, latency),
+        measure: &|e| change(e, backplane, PAUSE, DRC_STOP, latency),
     },
     Row {
         id: "B2e",
@@ -126,7 +126,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         source: BACKPLANE,
         rule: Rule::Exactly(0.0),
         expected: "0: there is room for what is on the way",
-        measure: |e| lost_with(e, PAUSE, 0),
+        measure: &|e| lost_with(e, PAUSE, 0),
     },
     Row {
         id: "B2e",
@@ -136,7 +136,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         source: BACKPLANE,
         rule: Rule::Exactly(0.0),
         expected: "0, although some 100 KB above the stop are needed to be sure",
-        measure: |e| lost_with(e, DRC, 64),
+        measure: &|e| lost_with(e, DRC, 64),
     },
     Row {
         id: "B2e",
@@ -146,7 +146,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         source: BACKPLANE,
         rule: Rule::Exactly(0.0),
         expected: "hundreds per run at 64 KB: all neighbors come back at full rate together",
-        measure: |e| lost_with(e, DRC_STOP, 64),
+        measure: &|e| lost_with(e, DRC_STOP, 64),
     },
 ];
 
@@ -160,7 +160,7 @@ pub const MULTISTAGE_CLAIMS: &[Row] = &[
         source: MULTISTAGE,
         rule: Rule::More(MATTERS),
         expected: "-5 to +3 %: a direction within the network is many destinations",
-        measure: |e| change(e, multistage, PAUSE_EGRESS, DRC, carried),
+        measure: &|e| change(e, multistage, PAUSE_EGRESS, DRC, carried),
     },
     Row {
         id: "B3a",
@@ -170,7 +170,7 @@ pub const MULTISTAGE_CLAIMS: &[Row] = &[
         source: MULTISTAGE,
         rule: Rule::Less(MATTERS),
         expected: "-8 to -14 %",
-        measure: |e| change(e, multistage, PAUSE_EGRESS, DRC, latency),
+        measure: &|e| change(e, multistage, PAUSE_EGRESS, DRC, latency),
     },
     Row {
         id: "B3b",
@@ -180,7 +180,7 @@ pub const MULTISTAGE_CLAIMS: &[Row] = &[
         source: MULTISTAGE,
         rule: Rule::More(MATTERS),
         expected: "-10 to -20 %, the other way",
-        measure: |e| change(e, multistage, PAUSE, DRC, carried),
+        measure: &|e| change(e, multistage, PAUSE, DRC, carried),
     },
     Row {
         id: "B3b",
@@ -190,7 +190,7 @@ pub const MULTISTAGE_CLAIMS: &[Row] = &[
         source: MULTISTAGE,
         rule: Rule::Less(MATTERS),
         expected: "-25 to -32 %",
-        measure: |e| change(e, multistage, PAUSE, DRC, latency),
+        measure: &|e| change(e, multistage, PAUSE, DRC, latency),
     },
     Row {
         id: "B3d",
@@ -201,7 +201,7 @@ pub const MULTISTAGE_CLAIMS: &[Row] = &[
         source: MULTISTAGE,
         rule: Rule::More(MATTERS),
         expected: "+10 to +25 %",
-        measure: |e| change(e, multistage, PAUSE_EGRESS, DRC_STOP, carried),
+        measure: &|e| change(e, multistage, PAUSE_EGRESS, DRC_STOP, carried),
     },
     Row {
         id: "B3d",
@@ -212,6 +212,6 @@ pub const MULTISTAGE_CLAIMS: &[Row] = &[
         source: MULTISTAGE,
         rule: Rule::More(MATTERS),
         expected: "+6 to +10 %, all of it in small buffers, which lose frames then",
-        measure: |e| change(e, multistage, PAUSE, DRC_STOP, carried),
+        measure: &|e| change(e, multistage, PAUSE, DRC_STOP, carried),
     },
 ];
