@@ -138,8 +138,7 @@ pub struct RunOptions {
 /// Options of `floodway study`.
 #[derive(Args, Debug)]
 pub struct StudyOptions {
-    /// The study; `floodway list study` shows all.
-    #[arg(value_parser = studies())]
+    /// The study, by its name (`floodway list study` shows all), or a folder with a study.toml.
     pub name: String,
     /// A few minutes: small networks, short runs.
     #[arg(long, conflicts_with = "full")]
@@ -543,10 +542,6 @@ fn formats() -> PossibleValuesParser {
 fn traces() -> PossibleValuesParser {
     let value = |form: &trace::Form| PossibleValue::new(form.entry.name).help(form.entry.summary);
     PossibleValuesParser::new(trace::CATALOGUE.iter().map(value))
-}
-
-fn studies() -> PossibleValuesParser {
-    PossibleValuesParser::new(floodway_study::CATALOGUE.iter().map(|study| study.entry.name))
 }
 
 fn templates() -> PossibleValuesParser {

@@ -6,6 +6,7 @@ use floodway_lab::study::{Failure as Why, Order, run};
 use floodway_lab::{Existing, How, verify};
 use floodway_machine::printable;
 use floodway_report::{terminal, words};
+use floodway_scenario::suggest;
 use floodway_study::{Level, Study};
 
 use crate::failure::Failure;
@@ -15,8 +16,7 @@ use crate::run::{Speaker, Talk, command, stop_on_signals, threads};
 
 /// Runs a study.
 pub fn study(options: &StudyOptions) -> Result<(), Failure> {
-    let known = floodway_study::CATALOGUE.iter().find(|study| study.entry.name == options.name);
-    let study = known.expect("the command line takes only known names");
+    let study = named(&options.name)?;
     if let Some(folder) = &options.verify {
         return verify(study, folder, options);
     }
@@ -34,7 +34,7 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
         let commands = commands.map(|command| printable::line(&command).into_owned() + "\n");
         return output::print(&commands.collect::<String>());
     }
-    let path = out(options, level);
+    let path = out(study, options, level);
     let order = Order { study, level, closest: options.closest, set: &options.set, path: &path };
     let how = How {
         threads: threads(options.threads),
@@ -68,6 +68,19 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
     }
 }
 
+/// The study of this name, or in this folder.
+fn named(name: &str) -> Result<&'static Study, Failure> {
+    let Some(study) = floodway_study::named(name) else {
+        let names: Vec<&str> =
+            floodway_study::CATALOGUE.iter().map(|study| study.entry.name).collect();
+        return Err(Failure::Unknown(format!(
+            "there is no study `{name}`; {}, or name a folder with a study.toml",
+            suggest::remedy(name, "studies", &names)
+        )));
+    };
+    Ok(study?)
+}
+
 /// Compares published results with what this version yields.
 fn verify(study: &'static Study, folder: &Path, options: &StudyOptions) -> Result<(), Failure> {
     let done = verify::verify(study, folder, threads(options.threads), &*stop_on_signals()?)?;
@@ -93,9 +106,9 @@ fn level(options: &StudyOptions) -> Level {
 
 /// Where results go. The larger levels share a directory, because the one has the runs of the
 /// other.
-fn out(options: &StudyOptions, level: Level) -> PathBuf {
+fn out(study: &Study, options: &StudyOptions, level: Level) -> PathBuf {
     let end = if level == Level::Quick { "-quick" } else { "" };
-    let default = || PathBuf::from("results").join(format!("study-{}{end}", options.name));
+    let default = || PathBuf::from("results").join(format!("study-{}{end}", study.entry.name));
     options.out.clone().unwrap_or_else(default)
 }
 

@@ -47,7 +47,7 @@ pub fn verify(
 ) -> Result<Verified, Failure> {
     let sample = Sample::load(folder).map_err(Failure::Sample)?;
     let level = of_study(study, folder, &sample)?;
-    let published = Published { folder, sample: &sample, level };
+    let published = Published { study, folder, sample: &sample, level };
     if !sample::is_of_text(folder, &sample.fingerprint).map_err(Failure::Sample)? {
         return Err(published.differs(&format!(
             "`{}` does not have the fingerprint of the sample, `{}`",
@@ -124,6 +124,7 @@ fn of_study(study: &Study, folder: &Path, sample: &Sample) -> Result<Level, Fail
 
 /// Published results.
 struct Published<'a> {
+    study: &'static Study,
     folder: &'a Path,
     sample: &'a Sample,
     level: Level,
@@ -149,14 +150,14 @@ impl Published<'_> {
 
     /// The error for results of another version, with the difference and what to do.
     fn differs(&self, how: &str) -> Failure {
-        let Self { folder, sample, level } = self;
+        let Self { study, folder, sample, level } = self;
         let settings = sample
             .settings
             .iter()
             .map(|setting| format!(" --set {}", floodway_study::plan::quoted(setting)));
         let command = format!(
             "floodway study {}{}{}",
-            sample.study,
+            study.argument(),
             level.option(),
             settings.collect::<String>()
         );

@@ -73,6 +73,14 @@ pub fn missing(table: &Table) -> Option<(&'static str, &'static str)> {
     .find_map(|missing| missing(table))
 }
 
+/// All tables, without rows.
+pub fn all() -> Vec<Table> {
+    [counts::all, memory::all, ports::all, recording::all, traffic::all, why::all]
+        .into_iter()
+        .flat_map(|all| all())
+        .collect()
+}
+
 /// The table with all missing columns added, as zeros and empty texts. For tests of code that needs only some
 /// columns.
 pub fn complete(table: Table) -> Table {
@@ -179,6 +187,11 @@ macro_rules! tables {
                 })+
             })+
             table
+        }
+
+        /// See [`all`](super::all).
+        pub(super) fn all() -> Vec<crate::table::Table> {
+            vec![$(std::iter::empty::<$table::Row>().collect()),+]
         }
 
         /// See [`missing`](super::missing).

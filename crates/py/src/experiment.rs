@@ -150,11 +150,13 @@ pub fn study(
     watch: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Judged> {
     let (path, replace) = place;
-    let names: Vec<&str> = CATALOGUE.iter().map(|study| study.entry.name).collect();
-    let Some(study) = CATALOGUE.iter().find(|study| study.entry.name == name) else {
+    let Some(study) = floodway_study::named(name) else {
+        let names: Vec<&str> = CATALOGUE.iter().map(|study| study.entry.name).collect();
         let remedy = remedy(name, "studies", &names);
-        return Err(error::value(&format!("there is no study `{name}`; {remedy}")));
+        let folder = "or name a folder with a study.toml";
+        return Err(error::value(&format!("there is no study `{name}`; {remedy}, {folder}")));
     };
+    let study = study.map_err(|failed| error::scenario(py, &failed))?;
     let levels = [Level::Quick, Level::Standard, Level::Full];
     let Some(level) = levels.into_iter().find(|known| known.name() == level) else {
         let remedy = remedy(level, "levels", &levels.map(Level::name));

@@ -20,6 +20,7 @@ use crate::frames::Frames;
 use crate::histogram::Histogram;
 use crate::measure::Measured;
 use crate::plan::Level;
+use crate::sql::Asking;
 use crate::traffic::Traffic;
 
 /// A variant of an experiment.
@@ -65,6 +66,8 @@ pub struct Facts {
     pub frames: Frames,
     /// By workload: how long database entries took over time, and how much of them was completed.
     pub entries: BTreeMap<u64, Vec<entries::Window>>,
+    /// The answers to the queries of the study.
+    answers: Vec<Vec<(f64, f64)>>,
     /// What data took of the memory of all switches over time, in nanoseconds and bytes; only of
     /// runs with database entries.
     pub memory: Vec<(f64, f64)>,
@@ -111,7 +114,19 @@ impl Facts {
             memory: if entries.is_empty() { Vec::new() } else { memory(run.tables) },
             entries,
             flows: if study.keeps_flows { flows } else { Vec::new() },
+            answers: answers(run, study),
         }
+    }
+
+    /// The answer to a query of the study that asks for one number; NaN if it is empty.
+    pub fn answer(&self, query: usize) -> f64 {
+        self.answers[query].first().map_or(f64::NAN, |(number, _)| *number)
+    }
+
+    /// The answer to one that asks for points.
+    pub fn points(&self, query: usize) -> Vec<(f64, f64)> {
+        let of = self.answers[query].iter();
+        of.filter(|(x, y)| x.is_finite() && y.is_finite()).copied().collect()
     }
 
     /// Packets that switches dropped in the whole run.
@@ -178,6 +193,17 @@ impl Facts {
     pub fn loss_rate(&self) -> f64 {
         self.number("dropped_packets") / self.number("data_packets_sent")
     }
+}
+
+/// The answers of a run to the queries of a study. They were checked when the study was loaded, so that one fails
+/// only by an error of arithmetic in the data, which gives no number.
+fn answers(run: &Run, study: &Study) -> Vec<Vec<(f64, f64)>> {
+    if study.queries.is_empty() {
+        return Vec::new();
+    }
+    let asking = Asking::new(study.queries, run.tables, run.simulated_ns);
+    let asking = asking.expect("the tables of a run fit into memory twice");
+    study.queries.iter().map(|query| asking.ask(query).unwrap_or_default()).collect()
 }
 
 fn queues(table: queues::View<'_>) -> Vec<QueueFact> {

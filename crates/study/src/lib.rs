@@ -23,6 +23,8 @@
 //! - [`readings`]: what a source leaves open, designs over it, and verdicts over all readings
 //! - [`library`]: what the scenarios say
 //! - [`claim`]: claims, their numbers and the rules for them
+//! - [`sql`]: numbers asked of the tables of a run in SQL
+//! - [`folder`]: studies that are no part of the program
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
 //! - [`matrix`]: their grids of small charts and heat maps
 //! - [`ci`]: the study of Congestion Isolation
@@ -41,6 +43,7 @@ pub mod evidence;
 pub mod exhibit;
 pub mod fairness;
 pub mod flows;
+pub mod folder;
 pub mod frames;
 pub mod histogram;
 pub mod interplay;
@@ -52,12 +55,15 @@ pub mod readings;
 pub mod section;
 pub mod sfc;
 pub mod short_range;
+pub mod sql;
 pub mod traffic;
 
 use std::fmt;
+use std::path::Path;
 
 use floodway_model::family::Entry;
 use floodway_report::study::Section;
+use floodway_scenario::Error;
 
 pub use claim::{Claim, Of, Row, Rule};
 pub use evidence::{Case, Evidence};
@@ -83,6 +89,8 @@ pub struct Study {
     /// Whether the measured flows of every run are kept, some 40 bytes each, and not only what
     /// groups come to: for measures of the same flow in two runs.
     pub keeps_flows: bool,
+    /// What every run is asked in SQL.
+    pub queries: &'static [sql::Query],
     /// Its experiments.
     pub plan: &'static (dyn Fn(Level) -> Vec<Experiment> + Sync),
     /// Its claims in the order of the sources.
@@ -109,7 +117,24 @@ impl fmt::Debug for Study {
     }
 }
 
+/// The study of this name or in this folder; none if there is neither. Fails if the study of the folder is wrong.
+pub fn named(text: &str) -> Option<Result<&'static Study, Error>> {
+    if let Some(known) = CATALOGUE.iter().find(|study| study.entry.name == text) {
+        return Some(Ok(known));
+    }
+    let path = Path::new(text);
+    (path.components().count() > 1 || path.exists()).then(|| folder::load(path))
+}
+
 impl Study {
+    /// What it is called on the command line: its name, or its folder.
+    pub fn argument(&self) -> &'static str {
+        match self.library {
+            Library::Built(_) => self.entry.name,
+            Library::Folder(folder) => folder,
+        }
+    }
+
     /// All its numbers.
     pub fn all_rows(&self) -> impl Iterator<Item = &'static Row> {
         self.rows.iter().copied().flatten()

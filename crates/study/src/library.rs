@@ -12,8 +12,8 @@ use crate::measure::Measured;
 pub enum Library {
     /// They are part of the program: pairs of file name and text.
     Built(&'static [(&'static str, &'static str)]),
-    /// They are read from where their names say.
-    Files,
+    /// They are in files, of a study in this folder.
+    Folder(&'static str),
 }
 
 impl Library {
@@ -21,7 +21,7 @@ impl Library {
     pub fn scenario(&self, file: &str, overrides: &Overrides) -> Result<Scenario, Error> {
         match self {
             Self::Built(files) => Scenario::of_library(files, file, overrides),
-            Self::Files => Scenario::load(Path::new(file), overrides),
+            Self::Folder(_) => Scenario::load(Path::new(file), overrides),
         }
     }
 
@@ -29,7 +29,7 @@ impl Library {
     pub fn files(&self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Built(files) => files,
-            Self::Files => &[],
+            Self::Folder(_) => &[],
         }
     }
 }

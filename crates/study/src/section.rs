@@ -29,7 +29,7 @@ impl Evidence {
         let searched = wanted.difference(&planned).filter(|name| self.scenario(name).is_some());
         let names = run.iter().map(|experiment| experiment.name).chain(searched.copied());
         let link = |name: &str| (name.to_owned(), format!("{name}/report.html"));
-        let study = self.study.entry.name;
+        let study = self.study.argument();
         let all = format!("floodway study {study}{} --plan", self.level.option());
         Section {
             name: name.to_owned(),

@@ -2,6 +2,7 @@
 //! because linking takes longer than testing.
 
 mod dualq;
+mod folder;
 mod many;
 mod measures;
 mod plan;

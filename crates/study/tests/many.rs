@@ -26,6 +26,7 @@ static STUDY: Study = Study {
     )]),
     groups: &[FlowGroup::all("all flows")],
     keeps_flows: false,
+    queries: &[],
     plan: &plan,
     claims: &[],
     rows: &[],

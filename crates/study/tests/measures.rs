@@ -23,6 +23,7 @@ static STUDY: Study = Study {
     library: floodway_study::Library::Built(&[]),
     groups: &[SMALL, INCAST, ALL, ABSENT],
     keeps_flows: false,
+    queries: &[],
     plan: &|_| Vec::new(),
     claims: &[],
     rows: &[],

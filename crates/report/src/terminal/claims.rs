@@ -103,12 +103,11 @@ fn checks(study: &Study, style: Style) -> String {
     let wrong = study.checks.iter().filter(|check| check.verdict == Comparison::NotReproduced);
     for check in wrong {
         let (value, _) = check.figures().unwrap_or_default();
-        let line = format!(
-            "check {}: {} is {value}, expected: {}",
-            check.name(),
-            check.metric,
-            check.claimed
-        );
+        let expected = match check.claimed.as_str() {
+            "" => String::new(),
+            claimed => format!(", expected: {claimed}"),
+        };
+        let line = format!("check {}: {} is {value}{expected}", check.name(), check.metric);
         text += &lines(&line, INDENT, style, Some(Paint::Red));
     }
     text

@@ -161,6 +161,11 @@ impl Error {
         Self { problems }
     }
 
+    /// All that is wrong; none if nothing is.
+    pub fn of(problems: Vec<Problem>) -> Option<Self> {
+        (!problems.is_empty()).then(|| Self::new(problems))
+    }
+
     /// What is wrong, in the order of its places.
     pub fn problems(&self) -> &[Problem] {
         &self.problems

@@ -58,6 +58,7 @@ pub static STUDY: Study = Study {
     groups: GROUPS,
     // The same flow is compared with itself, and to the picosecond.
     keeps_flows: true,
+    queries: &[],
     plan: &plan::experiments,
     claims: claims::CLAIMS,
     rows: &[

@@ -39,6 +39,7 @@ pub static STUDY: Study = Study {
     ]),
     groups: GROUPS,
     keeps_flows: false,
+    queries: &[],
     plan: &plan::experiments,
     claims: claims::CLAIMS,
     rows: &[

@@ -28,6 +28,7 @@ pub static STUDY: Study = Study {
     library: Library::Built(&[(LOSSLESS, include_str!("../../../../scenarios/ci/lossless.toml"))]),
     groups: GROUPS,
     keeps_flows: false,
+    queries: &[],
     plan: &plan::experiments,
     claims: claims::CLAIMS,
     rows: &[claims::CONTROLS, claims::MEMORIES],

@@ -9,6 +9,7 @@ pub mod design;
 pub mod effects;
 pub mod verdict;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::evidence::Evidence;
@@ -85,7 +86,11 @@ impl Readings {
     /// All readings. The first is the main one.
     pub fn all(&self) -> Vec<Reading> {
         let choices: Vec<usize> = self.factors.iter().map(|factor| factor.choices.len()).collect();
-        let rows = design::design(&choices).into_iter().enumerate();
+        let mut rows = design::design(&choices);
+        // With fewer than three factors a design has rows more than once.
+        let mut seen = BTreeSet::new();
+        rows.retain(|row| seen.insert(row.clone()));
+        let rows = rows.into_iter().enumerate();
         rows.map(|(number, row)| self.reading(&format!("reading-{number:02}"), row)).collect()
     }
 

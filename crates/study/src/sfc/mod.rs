@@ -42,6 +42,7 @@ pub static STUDY: Study = Study {
     groups: GROUPS,
     // Millions of flows a run: what groups come to is enough.
     keeps_flows: false,
+    queries: &[],
     plan: &plan::experiments,
     claims: claims::CLAIMS,
     rows: &[

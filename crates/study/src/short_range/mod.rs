@@ -31,6 +31,7 @@ pub static STUDY: Study = Study {
     ]),
     groups: &[],
     keeps_flows: false,
+    queries: &[],
     plan: &plan::experiments,
     claims: claims::CLAIMS,
     rows: &[

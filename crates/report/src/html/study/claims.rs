@@ -146,10 +146,13 @@ fn row(text: &mut String, part: &Part, before: Option<&Part>) {
     let name = if part.part.is_empty() { &part.id } else { &part.part };
     let _ = write!(
         text,
-        "<tr><th scope=\"row\"><span>{}</span></th><td class=\"text\"><p>{}: <strong>{}</strong></p>",
+        "<tr><th scope=\"row\"><span>{}</span></th><td class=\"text\"><p>{}{}</p>",
         set(name),
         with_code(&part.metric),
-        set(&part.claimed)
+        match part.claimed.as_str() {
+            "" => String::new(),
+            claimed => format!(": <strong>{}</strong>", set(claimed)),
+        }
     );
     if !part.remark.is_empty() {
         let _ = write!(text, "<p class=\"remark\">{}</p>", with_code(&part.remark));

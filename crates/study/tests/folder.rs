@@ -1,0 +1,242 @@
+//! Studies in folders: numbers that can be computed by hand, and what is refused.
+
+use std::fs;
+use std::path::PathBuf;
+
+use floodway_study::readings::verdict::Outcome;
+use floodway_study::{Evidence, Level, Study, folder};
+
+use crate::synthetic::{self, Flow, add, near, tables};
+
+const SCENARIO: &str = r#"
+name = "star"
+arrivals = "100us"
+limit = "1ms"
+replications = 2
+
+[topology.star]
+hosts = 4
+rate = "100Gbps"
+delay = "200ns"
+
+[host.congestion.line_rate]
+
+[[workload]]
+[workload.list]
+flow = [{ src = 1, dst = 0, bytes = "5KB", start = "0us" }]
+
+[variants.a]
+[variants.b]
+switch.queue.size = "2MB"
+"#;
+
+const STUDY: &str = r#"
+title = "Small"
+question = "Is b sooner than a?"
+answer = ["b changes small flows by {S1/mean}."]
+set = ["seed=7"]
+
+[level.quick]
+replications = 2
+[level.standard]
+set = ["arrivals=200us"]
+replications = 5
+
+[flows.small]
+below = "1KB"
+
+[experiment.main]
+scenario = "star.toml"
+
+[experiment.sizes]
+scenario = "star.toml"
+variants = ["b"]
+vary = { path = "switch.queue.size", values = ["1MB", "3MB"] }
+from = "standard"
+
+[[claim]]
+id = "S1"
+quotation = "b is sooner."
+source = "page 1"
+[[claim.number]]
+part = "mean"
+metric = "mean completion time of small flows"
+claimed = "falls"
+expected = "falls"
+rule = { less = 5 }
+measure = { fct = "mean", flows = "small", from = "main/a", to = "main/b" }
+[[claim.number]]
+part = "large"
+metric = "difference of the largest completion times"
+rule = "described"
+measure = { sql = "SELECT max(fct_ns) FROM times", from = "main/a", to = "main/b", as = "difference", unit = "ns" }
+
+[[claim]]
+id = "S2"
+quotation = "Half of all flows are small."
+source = "page 2"
+[[claim.number]]
+metric = "share of small flows"
+rule = { between = [40, 60] }
+measure = { sql = "SELECT avg(bytes < 1000) FROM flows", scale = "share", unit = "% of flows", of = "main/b" }
+
+[[check]]
+metric = "flows"
+rule = { exactly = 2 }
+measure = { sql = "SELECT count(*) FROM flows", of = "main/a" }
+
+[[section]]
+name = "sizes"
+heading = "Sizes"
+claims = ["S1"]
+[[section.chart]]
+name = "curve"
+caption = "Times by size"
+kind = "curve"
+x = { label = "size", unit = "bytes" }
+y = { label = "time", unit = "ns" }
+series = [
+    { label = "b", measure = { fct = "mean", of = "sizes/b" } },
+    { label = "paper", points = "points.csv" },
+]
+"#;
+
+/// A folder with a study, of which a part is replaced.
+fn place(name: &str, from: &str, to: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).unwrap();
+    assert!(STUDY.contains(from), "{from}");
+    fs::write(folder.join("star.toml"), SCENARIO).unwrap();
+    fs::write(folder.join("points.csv"), "size,time\n1e6,100\n3e6,90\n").unwrap();
+    fs::write(folder.join("study.toml"), STUDY.replacen(from, to, 1)).unwrap();
+    folder
+}
+
+fn study(name: &str) -> &'static Study {
+    folder::load(&place(name, "title", "title")).unwrap_or_else(|error| panic!("{}", error.plain()))
+}
+
+#[test]
+fn experiments_are_those_of_the_level() {
+    let study = study("folder-plan");
+    assert_eq!((study.entry.name, study.title), ("folder-plan", "Small"));
+    let quick = (study.plan)(Level::Quick);
+    assert_eq!(quick.len(), 1);
+    assert_eq!(quick[0].set, ["seed=7", "replications=2"]);
+    assert_eq!(quick[0].variants, ["a", "b"]);
+    let standard = (study.plan)(Level::Standard);
+    let names: Vec<&str> = standard.iter().map(|experiment| experiment.name).collect();
+    assert_eq!(names, ["main", "sizes-1MB", "sizes-3MB"]);
+    let set = ["seed=7", "switch.queue.size=3MB", "arrivals=200us", "replications=5"];
+    assert_eq!(
+        (&standard[2].variants, standard[2].set.as_slice()),
+        (&vec!["b"], &set.map(str::to_owned)[..])
+    );
+}
+
+/// Small flows take 100 and 200 ns with a, and half of it with b; the large one 1,000 ns, and 100 ns longer with b.
+#[test]
+fn numbers_are_measured_as_the_file_says() {
+    let study = study("folder-numbers");
+    let mut evidence = Evidence::new(study, Level::Standard, &[]);
+    synthetic::begin(&mut evidence, "main");
+    for (variant, replication, small, large) in [
+        ("a", 0, 100.0, 1_000.0),
+        ("a", 1, 200.0, 1_000.0),
+        ("b", 0, 50.0, 1_100.0),
+        ("b", 1, 100.0, 1_100.0),
+    ] {
+        let flows: [Flow; 2] = [(500, 0, Some(small)), (5_000, 0, Some(large))];
+        add(&mut evidence, "main", variant, replication, &tables(&flows));
+    }
+    for (name, variant, time) in [("sizes-1MB", "b", 80.0), ("sizes-3MB", "b", 60.0)] {
+        synthetic::begin(&mut evidence, name);
+        add(&mut evidence, name, variant, 0, &tables(&[(500, 0, Some(time))]));
+    }
+    let (claims, checks) = study.judge(&evidence);
+    let parts = &claims[0].parts;
+    near(parts[0].measured, -50.0);
+    near(parts[1].measured, 100.0);
+    assert_eq!(parts[1].unit, "ns");
+    near(claims[1].parts[0].measured, 50.0);
+    near(checks[0].measured, 2.0);
+    assert_eq!(Outcome::of(&study.rows_of("S1"), &evidence), Some(Outcome::Holds));
+    assert_eq!((study.answer)(&evidence), ["b changes small flows by -50 %."]);
+    let sections = (study.sections)(&evidence);
+    let floodway_report::study::Exhibit::Lines { charts, legend, .. } = &sections[0].exhibits[0]
+    else {
+        panic!("a curve is a chart of lines")
+    };
+    assert_eq!(charts[0].lines[0].points, [(1e6, 80.0), (3e6, 60.0)]);
+    assert_eq!(charts[0].lines[1].points, [(1e6, 100.0), (3e6, 90.0)]);
+    assert_eq!(legend[1], (1, "paper".to_owned()));
+    let command = sections[0].commands.join("\n");
+    assert!(command.contains("--set switch.queue.size=1MB"), "{command}");
+}
+
+#[test]
+fn readings_are_choices_of_factors() {
+    let factor = r#"readings_of = ["main"]
+[[factor]]
+name = "size"
+choice = [
+    { name = "1 MB", source = "page 3" },
+    { name = "3 MB", source = "page 4", set = ["switch.queue.size=3MB"] },
+]
+[level.quick]"#;
+    let folder = place("folder-readings", "[level.quick]", factor);
+    let study = folder::load(&folder).unwrap_or_else(|error| panic!("{}", error.plain()));
+    let plan = (study.plan)(Level::Quick);
+    let names: Vec<&str> = plan.iter().map(|experiment| experiment.name).collect();
+    assert_eq!(names, ["main", "reading-00", "reading-01"]);
+    assert_eq!(plan[2].set, ["seed=7", "replications=2", "switch.queue.size=3MB"]);
+}
+
+#[test]
+fn what_is_wrong_has_its_place_and_its_remedy() {
+    let refused = |case: usize, from: &str, to: &str| {
+        let folder = place(&format!("folder-refused-{case}"), from, to);
+        folder::load(&folder).expect_err(to).plain()
+    };
+    let cases = [
+        ("title = ", "titel = ", "unknown field `titel`"),
+        ("\"main/a\", to", "\"main/c\", to", "there is no case `main/c`; a case is an experiment"),
+        ("variants = [\"b\"]", "variants = [\"c\"]", "has no variant `c`"),
+        ("scenario = \"star.toml\"", "scenario = \"stars.toml\"", "there is no file"),
+        ("max(fct_ns) FROM times", "max(fct) FROM times", "cannot be asked: no such column: fct"),
+        ("id = \"S2\"", "id = \"S1\"", "there are two claims `S1`"),
+        (
+            "fct = \"mean\", flows",
+            "fct = \"p42\", flows",
+            "`p42` is no statistic of completion times",
+        ),
+        ("flows = \"small\"", "flows = \"smal\"", "did you mean `small`"),
+        ("{S1/mean}", "{S1}", "`{S1}` is no number of a claim"),
+        (
+            "of = \"sizes/b\"",
+            "of = \"main/b\"",
+            "a curve is of an experiment in which a setting varies",
+        ),
+        ("points.csv", "point.csv", "cannot be read"),
+        ("claims = [\"S1\"]", "claims = [\"S3\"]", "there is no claim `S3`"),
+        ("from = \"main/a\", to = \"main/b\" }", "from = \"main/a\" }", "both from and to"),
+        ("of = \"main/a\"", "of = \"main/a\", as = \"difference\"", "and there is one"),
+        (
+            "path = \"switch.queue.size\", values = [\"1MB\", \"3MB\"]",
+            "path = \"switch.aqm\", values = [\"drop_tail\"]",
+            "`drop_tail` has no place on an axis",
+        ),
+    ];
+    for (case, (from, to, message)) in cases.into_iter().enumerate() {
+        let text = refused(case, from, to);
+        assert!(text.contains(message), "{to}:\n{text}");
+        assert!(text.contains("study.toml:") && text.contains("= help: "), "{text}");
+    }
+    // A scenario that cannot run is an error of its own.
+    let folder = place("folder-scenario", "title", "title");
+    fs::write(folder.join("star.toml"), SCENARIO.replace("hosts = 4", "hosts = 0")).unwrap();
+    let text = folder::load(&folder).unwrap_err().plain();
+    assert!(text.contains("star.toml:"), "{text}");
+    let text = folder::load(&folder.join("nowhere")).unwrap_err().plain();
+    assert!(text.contains("a study is a folder with a file study.toml"), "{text}");
+}
