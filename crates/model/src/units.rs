@@ -301,7 +301,10 @@ impl Spelling {
     fn pattern(&self) -> String {
         let units: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
         let number = r"([0-9][0-9_]*(\.[0-9_]*)?|\.[0-9][0-9_]*)";
-        format!(r"^\s*{number}\s*({})\s*$", units.join("|"))
+        // Or what it follows from: `xoff - 20KB`, `auto`. One word of it is a name.
+        let word = r"\(*[A-Za-z0-9_.]+\)*";
+        let derived = format!(r"(?=.*\b[a-z][a-z_]{{2,}}){word}(\s*[-+*/]\s*{word})+|auto");
+        format!(r"^\s*({number}\s*({})|{derived})\s*$", units.join("|"))
     }
 
     /// Formats in the largest unit in which the value is at least one and exact with at most three

@@ -32,6 +32,7 @@
 //! - [`derived`]: numbers that follow
 
 mod check;
+mod derive;
 pub mod derived;
 pub mod document;
 pub mod failure;

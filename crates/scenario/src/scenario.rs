@@ -10,6 +10,7 @@ use floodway_sim::Spec;
 use miette::Severity;
 
 use crate::check;
+use crate::derive;
 use crate::document::Document;
 use crate::files::{Files, InputFile};
 use crate::footprint;
@@ -397,6 +398,9 @@ fn prepare_one(name: &str, mut document: Item, files: &Files) -> (Option<Variant
         Ok(presets) => presets,
         Err(problem) => return (None, vec![problem]),
     };
+    if let Err(problems) = derive::derive(&mut document, files) {
+        return (None, problems);
+    }
     let mut settings: Document = match decode(&document) {
         Ok(settings) => settings,
         Err(problems) => return (None, problems),

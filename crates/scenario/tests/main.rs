@@ -5,6 +5,7 @@ mod buffer;
 mod composability;
 mod custom;
 mod deadlock;
+mod derive;
 mod derived;
 mod extremes;
 mod failure;

@@ -146,22 +146,3 @@ fn a_pause_that_is_forgotten_is_no_storm() {
     let (outcome, _) = traced(spec);
     assert_eq!(storms(&outcome), []);
 }
-
-/// XON as a part of XOFF: 1845 of 12915 bytes are a seventh, and nothing changes. Half of them is 6457 bytes, 5
-/// frames of 1230 and not 6: the neighbor goes on when the queue has fallen to 5.
-#[test]
-fn xon_may_be_a_part_of_xoff() {
-    let with = |xon_of_xoff| {
-        let mut spec = paused(two_switches(NS_200), 30);
-        let pfc = spec.switch.flow_control.pfc.as_mut().unwrap();
-        pfc.xon_of_xoff = xon_of_xoff;
-        run(spec)
-    };
-    assert_eq!(with(Some(1.0 / 7.0)).fingerprint, with(None).fingerprint);
-    let half = with(Some(0.5));
-    assert!(half.counter("paused_ns") < with(None).counter("paused_ns"));
-    // 17 frames have come by 2650 ns when the first pause stops them, and host 2's; from 2000 ns on one leaves every
-    // 1000 ns, so that 5 are left at 13 us and 1 at 17 us: XON goes out then, 4 us earlier.
-    let spec = pfc::Spec { xoff: Bytes(12_915), xon_of_xoff: Some(0.5), ..prompt_pfc() };
-    assert_eq!((spec.xon(), spec.thresholds().xon), (Bytes(6_457), Bytes(6_457)));
-}

@@ -100,6 +100,14 @@ pub fn check(
     (checked, findings.problems)
 }
 
+/// The network of a document; none if it cannot be built.
+pub fn network_of(document: &Item, settings: &mut Document, files: &Files) -> Option<Graph> {
+    let mut findings = Problems { document, files, problems: Vec::new() };
+    findings.problems.extend(files::read_network(document, settings, files));
+    let graph = network::check(settings, &mut findings);
+    graph.filter(|_| !findings.problems.iter().any(is_error))
+}
+
 /// Checks the variants against each other.
 pub fn between(document: &Item, variants: &[Variant]) -> Vec<Problem> {
     let same = same_settings(document, variants);

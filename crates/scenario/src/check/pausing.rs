@@ -90,7 +90,7 @@ impl Pausing {
             name: "PFC",
             table: "switch.flow_control.pfc",
             xoff: spec.xoff,
-            xon: spec.xon(),
+            xon: spec.xon,
             quanta: spec.quanta,
             endless: !spec.refresh,
             response: spec.response,
@@ -143,6 +143,45 @@ impl Pausing {
             latency: settings.switch.latency,
         };
         link.headroom(self.response.unwrap_or_else(|| pausing::standard_response(rate)))
+    }
+
+    /// What the neediest link to a switch takes.
+    pub fn largest_headroom(&self, settings: &Document, graph: &Graph) -> Bytes {
+        let links = links_to_switches(graph).into_keys();
+        let needs = links.map(|(rate, delay)| self.headroom(settings, rate, delay));
+        needs.max().unwrap_or(Bytes(0))
+    }
+
+    /// The highest XOFF above which there is room for what neighbours send until they obey. Fails with the reason and
+    /// the remedy.
+    pub fn highest_xoff(
+        &self,
+        settings: &Document,
+        graph: &Graph,
+    ) -> Result<Bytes, (String, String)> {
+        let xoff = self.path("xoff");
+        let buffer = &settings.switch.buffer;
+        let Limit { bytes, field, .. } = buffer.limit(&settings.switch.queue);
+        let Some(size) = bytes.filter(|_| buffer.pools().is_none()) else {
+            return Err((
+                format!("`{xoff}` is \"auto\", and a shared memory has no size of its own above it"),
+                "measure on `ingress_pool`, and write headroom = \"auto\" in [switch.buffer.shared]"
+                    .to_owned(),
+            ));
+        };
+        let needed = match self.measured.is_ingress() {
+            true => self.largest_headroom(settings, graph),
+            false => self.headroom_of_all_ports(settings, graph, graph.switches()).0,
+        };
+        match size.0.checked_sub(needed.0).filter(|xoff| *xoff > 0) {
+            Some(xoff) => Ok(Bytes(xoff)),
+            None => Err((
+                format!(
+                    "`{xoff}` is \"auto\", and the headroom above it would take {needed}, more than {size}"
+                ),
+                format!("raise `{field}`"),
+            )),
+        }
     }
 
     /// Another way to measure, for remedies: the one that sees a shared ingress.

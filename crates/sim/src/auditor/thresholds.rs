@@ -65,7 +65,7 @@ impl Thresholds {
                     pfc::MeasuredOn::EgressQueue => Measured::Queue,
                     pfc::MeasuredOn::IngressPool => return None,
                 };
-                (measured, pfc.xoff, pfc.xon(), pfc.quanta)
+                (measured, pfc.xoff, pfc.xon, pfc.quanta)
             }
             (None, Some(pause)) => {
                 let measured = match pause.measured_on {

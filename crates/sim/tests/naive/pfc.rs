@@ -64,10 +64,10 @@ impl Pfc {
     }
 
     pub fn on_departure(&mut self, spec: &Spec, change: &Change) {
-        if change.held <= spec.xon().0 {
+        if change.held <= spec.xon.0 {
             self.above.remove(&change.source);
         }
-        if change.backlog <= spec.xon().0 {
+        if change.backlog <= spec.xon.0 {
             self.holds.remove(&change.place);
         }
     }

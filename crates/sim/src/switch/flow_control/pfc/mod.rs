@@ -94,9 +94,9 @@ impl Pfc {
     fn holds_until(&self, source: Source, buffer: &Buffer) -> Held {
         let spec = &self.spec;
         match &self.meter {
-            Meter::Ingress(_) => Held::ByItsBytes(spec.xon().0),
+            Meter::Ingress(_) => Held::ByItsBytes(spec.xon.0),
             Meter::IngressPool(_) => Held::ByItsBytes(buffer.held(source).saturating_sub(1)),
-            Meter::EgressQueue(meter) => Held::ByPlaces(meter.holding(source), spec.xon().0),
+            Meter::EgressQueue(meter) => Held::ByPlaces(meter.holding(source), spec.xon.0),
         }
     }
 

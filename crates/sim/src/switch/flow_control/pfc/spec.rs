@@ -23,10 +23,6 @@ pub struct Spec {
     /// With `ingress_pool`: how far below the dynamic threshold the occupancy must fall for the
     /// neighbor to be resumed. Default 3072B (the HPCC authors' simulator, `resume_offset`).
     pub xon_offset: Bytes,
-    /// XON as a fraction of XOFF, above 0 and below 1, instead of `xon`: a change of XOFF then
-    /// changes both. Default none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub xon_of_xoff: Option<f64>,
     /// The occupancy that is compared with the thresholds, which is also the one that
     /// `switch.queue.size` limits if the buffer is not shared. Default `ingress`.
     pub measured_on: MeasuredOn,
@@ -84,7 +80,6 @@ impl Default for Spec {
             xoff: Bytes(750_000),
             xon: Bytes(4_000),
             xon_offset: Bytes(3 * 1_024),
-            xon_of_xoff: None,
             measured_on: MeasuredOn::Ingress,
             quanta: u16::MAX,
             refresh: true,
@@ -102,19 +97,13 @@ impl Check for Spec {
         let in_pool = self.measured_on == MeasuredOn::IngressPool;
         if in_pool {
             let why = "with `measured_on = \"ingress_pool\"` the pool's threshold pauses";
-            ["xoff", "xon", "xon_of_xoff"].into_iter().for_each(|field| findings.idle(field, why));
+            ["xoff", "xon"].into_iter().for_each(|field| findings.idle(field, why));
         } else {
-            if self.xon_of_xoff.is_some() {
-                findings.idle("xon", "with `xon_of_xoff` XON is a part of XOFF");
-            } else {
-                findings.below(("xon", self.xon), ("xoff", self.xoff), XON_BELOW);
-            }
+            findings.below(("xon", self.xon), ("xoff", self.xoff), XON_BELOW);
             let why =
                 "only with `measured_on = \"ingress_pool\"` is there a threshold that it is below";
             findings.idle("xon_offset", why);
         }
-        let why = "0.5 lets the neighbour go on at half of XOFF";
-        findings.between_0_and_1("xon_of_xoff", self.xon_of_xoff, why);
         findings.range("quanta", self.quanta, 1..=u16::MAX, NO_PAUSE);
         if !self.refresh && self.quanta > 0 {
             findings.idle("quanta", "with `refresh = false` a pause lasts until a frame ends it");
@@ -193,14 +182,6 @@ impl Spec {
     /// The occupancy thresholds for pausing and resuming a neighbor.
     #[inline]
     pub fn thresholds(&self) -> Thresholds {
-        Thresholds { xoff: self.xoff, xon: self.xon() }
-    }
-
-    /// The occupancy at or below which the neighbor is resumed: `xon`, or its fraction of XOFF in
-    /// whole bytes.
-    #[inline]
-    pub fn xon(&self) -> Bytes {
-        let part = |part: f64| Bytes((part * self.xoff.0 as f64) as u64);
-        self.xon_of_xoff.map_or(self.xon, part)
+        Thresholds { xoff: self.xoff, xon: self.xon }
     }
 }
