@@ -60,6 +60,8 @@ pub struct DerivedVariant {
     /// What a flow that begins may have in flight by its congestion control, or by TCP's initial
     /// window, if it has a window; the most of all workloads.
     pub congestion_window: Option<Bytes>,
+    /// XOFF and XON of PFC or PAUSE, where these are its thresholds.
+    pub thresholds: Option<(Bytes, Bytes)>,
     /// Headroom, if there is PFC or PAUSE, or else if there is Directional Rate Control.
     pub headroom: Option<Headroom>,
     /// Payload offered by the busiest host, as a part of its link's rate.
@@ -161,6 +163,7 @@ impl Variant {
                 .iter()
                 .filter_map(|profile| window(profile, rate, unloaded_rtt))
                 .max(),
+            thresholds: check::Pausing::of(settings).and_then(|pausing| pausing.thresholds()),
             headroom: self.headroom(),
             host_load: loads::busiest_host(graph, &demands),
             host_wire_load: loads::busiest_host(graph, &wire_demands),
@@ -392,6 +395,8 @@ impl fmt::Display for Derived {
         row("unloaded round trip", &|v| microseconds(v.unloaded_rtt));
         row("bandwidth x delay", &|v| kilobytes(v.bdp));
         row("initial window", &|v| optional(v.congestion_window, kilobytes));
+        row("XOFF", &|v| optional(v.thresholds, |(xoff, _)| kilobytes(xoff)));
+        row("XON", &|v| optional(v.thresholds, |(_, xon)| kilobytes(xon)));
         row("headroom available", &|v| optional(v.headroom.and_then(|h| h.available), kilobytes));
         row("headroom of one link", &|v| optional(v.headroom, |h| kilobytes(h.one_link)));
         row("headroom of all ports", &|v| optional(v.headroom, |h| kilobytes(h.all_ports)));

@@ -145,6 +145,11 @@ impl Pausing {
         link.headroom(self.response.unwrap_or_else(|| pausing::standard_response(rate)))
     }
 
+    /// XOFF and XON; none if a pool's threshold takes their place.
+    pub fn thresholds(&self) -> Option<(Bytes, Bytes)> {
+        (self.measured != Measured::IngressPool).then_some((self.xoff, self.xon))
+    }
+
     /// What the neediest link to a switch takes.
     pub fn largest_headroom(&self, settings: &Document, graph: &Graph) -> Bytes {
         let links = links_to_switches(graph).into_keys();
