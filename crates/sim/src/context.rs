@@ -2,7 +2,7 @@
 //! their thread.
 
 use floodway_engine::Wire;
-use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
+use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet, PortIx};
 
 use crate::metric::Metrics;
 use crate::observe::{At, Fact, Kinds, Observers};
@@ -76,11 +76,54 @@ impl Context {
         }
     }
 
+    /// Whether an observer wants facts of this kind about all flows.
+    #[inline(always)]
+    pub fn wants_of_all(&self, kind: Kinds) -> bool {
+        self.observers.want_of_all(kind)
+    }
+
+    /// Whether an observer wants facts of this kind about a flow.
+    #[inline(always)]
+    pub fn wants_of(&self, kind: Kinds, flow: FlowId) -> bool {
+        self.observers.want_of(kind, flow)
+    }
+
+    /// Reports that a frame has arrived and is handled.
+    #[inline(always)]
+    pub fn arrived(&mut self, node: NodeId, packet: &Packet, now: Instant) {
+        // A message of source flow control is about a destination, whichever flow it notifies.
+        if self.wants(Kinds::ARRIVED)
+            && (self.wants_of(Kinds::ARRIVED, packet.flow)
+                || matches!(packet.body, Body::Sfc { .. }))
+        {
+            self.report(node, now, || Fact::Arrived { packet });
+        }
+    }
+
+    /// The same where the caller is cold already, so that no call is spent on keeping it out of the way.
+    #[inline(always)]
+    pub fn state_here<'a>(
+        &mut self,
+        kind: Kinds,
+        node: NodeId,
+        now: Instant,
+        fact: impl FnOnce() -> Fact<'a>,
+    ) {
+        if self.wants(kind) {
+            self.pass(node, now, fact);
+        }
+    }
+
     /// Compiled for every place that reports a fact, because each has a closure of its own. The kind of
     /// the fact is a constant there, so only the observers that want it are tested.
     #[cold]
     #[inline(never)]
     fn report<'a>(&mut self, node: NodeId, now: Instant, fact: impl FnOnce() -> Fact<'a>) {
+        self.pass(node, now, fact);
+    }
+
+    #[inline(always)]
+    fn pass<'a>(&mut self, node: NodeId, now: Instant, fact: impl FnOnce() -> Fact<'a>) {
         let is_measured = self.metrics.sampling().measures_at(now);
         self.observers.on(&fact(), &At { node, now, is_measured });
     }

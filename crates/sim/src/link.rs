@@ -83,8 +83,10 @@ pub struct Transmitter {
     pub busy: Duration,
     /// Failures of the link; `None` if it never fails.
     outages: Option<Box<Outages>>,
-    /// Whether the link may fail, the other end limits what is sent, or an observer wants every frame.
+    /// Whether the link may fail, the other end limits what is sent, or an observer wants to know of frames.
     examined: bool,
+    /// Whether it is more than that of some flows, or that the link is occupied.
+    examined_in_full: bool,
     seldom: Box<Seldom>,
 }
 
@@ -119,6 +121,7 @@ impl Transmitter {
             busy: Duration::ZERO,
             outages: None,
             examined: false,
+            examined_in_full: false,
             seldom: Box::new(Seldom {
                 link,
                 endless: false,
@@ -137,6 +140,7 @@ impl Transmitter {
     /// From now on classes only send what the other end has room for.
     pub fn limit(&mut self, allowance: Option<Allowance>) {
         self.examined |= allowance.is_some();
+        self.examined_in_full |= allowance.is_some();
         self.seldom.allowance = allowance;
     }
 
@@ -206,8 +210,7 @@ impl Transmitter {
         context.send((self.peer, self.peer_port), at, packet, class);
     }
 
-    /// Reports that the frame is sent; it is due to be handled at `handled_at`. Stops its class if the other end has
-    /// no room for another one. Returns whether it is lost.
+    /// Reports that the frame is sent; it is due to be handled at `handled_at`. Returns whether it is lost.
     #[cold]
     fn is_lost(
         &mut self,
@@ -217,20 +220,41 @@ impl Transmitter {
         handled_at: Instant,
         context: &mut Context,
     ) -> bool {
-        let end = self.busy_until + self.seldom.link.delay;
-        let lost = self.outages.as_mut().filter(|outages| outages.hit(now, end));
+        let (port, until) = (self.peer_port, self.busy_until);
+        context.state_here(Kinds::OCCUPIED, self.peer, now, || {
+            let flow = (!packet.is_one_hop()).then_some(packet.flow);
+            Fact::Occupied { port, flow, class, until }
+        });
+        (self.examined_in_full || context.wants_of(Kinds::SENT, packet.flow))
+            && self.examined(packet, class, now, handled_at, context)
+    }
+
+    /// Reports that the frame is sent. Stops its class if the other end has no room for another one. Returns whether it
+    /// is lost.
+    #[cold]
+    #[inline(never)]
+    fn examined(
+        &mut self,
+        packet: &Packet,
+        class: Class,
+        now: Instant,
+        handled_at: Instant,
+        context: &mut Context,
+    ) -> bool {
+        let (busy_until, delay) = (self.busy_until, self.seldom.link.delay);
+        let lost = self.outages.as_mut().filter(|outages| outages.hit(now, busy_until + delay));
         let is_lost = lost.is_some();
         if let Some(outages) = lost {
             outages.lose(packet);
             context.free_telemetry(packet);
         }
         let (port, to) = (self.seldom.link.port.index(), (self.peer, self.peer_port));
-        context.state(Kinds::SENT, self.seldom.link.node, now, || Fact::Sent {
+        context.state_here(Kinds::SENT, self.seldom.link.node, now, || Fact::Sent {
             port,
             to,
             packet,
             class,
-            until: self.busy_until,
+            until: busy_until,
             handled_at,
             is_lost,
         });
@@ -246,11 +270,14 @@ impl Transmitter {
     pub fn fail(&mut self, outages: Option<Box<Outages>>) {
         self.outages = outages;
         self.examined |= self.outages.is_some();
+        self.examined_in_full |= self.outages.is_some();
     }
 
-    /// Sets whether an observer wants every frame.
-    pub fn examine(&mut self, wanted: bool) {
-        self.examined = wanted || self.outages.is_some() || self.seldom.allowance.is_some();
+    /// Sets what observers want to know of frames: that every one is sent, and that they occupy the link.
+    pub fn examine(&mut self, every_one: bool, some: bool) {
+        self.examined_in_full =
+            every_one || self.outages.is_some() || self.seldom.allowance.is_some();
+        self.examined = self.examined_in_full || some;
     }
 
     /// Failures of the link; `None` if it never fails.

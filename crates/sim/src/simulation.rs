@@ -185,10 +185,12 @@ impl Simulation {
                 explained: &self.explained,
             })
         };
-        let examined = observers(&[]).want(Kinds::SENT);
+        let wants = observers(&[]);
+        let every_one = wants.want_of_all(Kinds::SENT);
+        let some = wants.want(Kinds::SENT.and(Kinds::OCCUPIED));
         let ports = self.nodes.switches.iter_mut().flat_map(|switch| &mut switch.ports);
         let nics = self.nodes.hosts.iter_mut().map(|host| &mut host.nic.tx);
-        ports.map(|port| &mut port.tx).chain(nics).for_each(|tx| tx.examine(examined));
+        ports.map(|port| &mut port.tx).chain(nics).for_each(|tx| tx.examine(every_one, some));
         let measurement = Measurement {
             interval: [Instant(self.spec.warmup.0), least_end(&self.spec)],
             awaited: self.awaited,

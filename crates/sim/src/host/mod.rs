@@ -40,7 +40,6 @@ use crate::distances::Distances;
 use crate::failure::Outages;
 use crate::link::Link;
 use crate::metric::Tally;
-use crate::observe::{Fact, Kinds};
 use crate::switch;
 use application::Application;
 use credit::Granting;
@@ -335,7 +334,7 @@ impl Node<Context> for Host {
 
     fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         self.consumed += 1;
-        context.state(Kinds::ARRIVED, self.id, now, || Fact::Arrived { packet });
+        context.arrived(self.id, packet, now);
         if packet.indicated {
             self.indications.map(packet);
         }

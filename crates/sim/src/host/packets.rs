@@ -31,7 +31,7 @@ impl Host {
             receiver.finished = Some(now);
             context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
         }
-        if context.wants(Kinds::DELIVERED) {
+        if context.wants_of(Kinds::DELIVERED, packet.flow) {
             let delivery = Delivery {
                 packet,
                 sent_at: Some(sent_at),
@@ -87,7 +87,7 @@ impl Host {
         let profile = self.shared.profile(packet.flow);
         let HeaderReply { body, notify: notified } =
             receiver.transport.on_header(packet, trimmed, profile, now);
-        if context.wants(Kinds::DELIVERED) {
+        if context.wants_of(Kinds::DELIVERED, packet.flow) {
             let (sent_at, answered, completes) = (None, None, false);
             let delivered = receiver.delivered();
             let delivery = Delivery { packet, sent_at, notified, answered, completes, delivered };

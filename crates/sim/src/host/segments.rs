@@ -34,7 +34,7 @@ impl Host {
             receiver.finished = Some(now);
             context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
         }
-        if context.wants(Kinds::DELIVERED) {
+        if context.wants_of(Kinds::DELIVERED, packet.flow) {
             let (sent_at, notified, answered) = (Some(sent_at), false, None);
             let (completes, delivered) = (arrived.completes, receiver.delivered());
             let delivery = Delivery { packet, sent_at, notified, answered, completes, delivered };

@@ -127,7 +127,7 @@ impl Host {
         let profile = self.shared.profile(sender.flow);
         let gap = sender.on_sent(profile, now, packet.bytes, wire, self.nic.tx.link());
         sender.eligible_at = now + gap;
-        if context.wants(Kinds::DEPARTED) {
+        if context.wants_of(Kinds::DEPARTED, packet.flow) {
             let departure = sender.departure(profile, packet, now);
             context.state(Kinds::DEPARTED, self.id, now, || Fact::Departed(&departure));
         }

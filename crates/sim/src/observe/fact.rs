@@ -25,6 +25,18 @@ pub enum Fact<'a> {
         /// Whether the link loses it.
         is_lost: bool,
     },
+    /// A frame occupies a link. Unlike all other facts it is reported for the node at the other end, and of every frame
+    /// it says the least: it is for logs.
+    Occupied {
+        /// The port at the other end.
+        port: PortIx,
+        /// The flow; `None` for frames that end at the other end.
+        flow: Option<FlowId>,
+        /// The class in which it is sent.
+        class: Class,
+        /// The end of its transmission, interframe gap included.
+        until: Instant,
+    },
     /// A frame has arrived and is handled.
     Arrived {
         /// The frame.
@@ -228,11 +240,19 @@ impl Kinds {
 
     /// [`Fact::Began`].
     pub const BEGAN: Self = Self(1 << 13);
+    /// [`Fact::Occupied`].
+    pub const OCCUPIED: Self = Self(1 << 14);
 
     /// The union of two sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// Those that are not in another set.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     /// Whether the two sets intersect.
@@ -248,6 +268,7 @@ impl Fact<'_> {
     pub const fn kind(&self) -> Kinds {
         match self {
             Self::Sent { .. } => Kinds::SENT,
+            Self::Occupied { .. } => Kinds::OCCUPIED,
             Self::Arrived { .. } => Kinds::ARRIVED,
             Self::Joined { .. } => Kinds::JOINED,
             Self::Leaves { .. } => Kinds::LEAVES,

@@ -23,7 +23,7 @@ pub mod trims;
 
 use std::sync::Arc;
 
-use floodway_model::{Instant, NodeId};
+use floodway_model::{FlowId, Instant, NodeId};
 
 use crate::Spec;
 use crate::auditor::{Auditor, Network};
@@ -60,6 +60,9 @@ pub trait Observer: Sized {
     /// The kinds of facts that it subscribes to.
     const WANTS: Kinds;
 
+    /// Those of them that it needs only of flows whose delays are explained.
+    const OF_EXPLAINED: Kinds = Kinds::NONE;
+
     /// The observer for the nodes of a thread; `None` if its results are not requested.
     fn new(setup: &Setup<'_>) -> Option<Self>;
 
@@ -84,13 +87,15 @@ macro_rules! observers {
         }
 
         impl All {
-            fn new(setup: &Setup<'_>) -> (Self, Kinds) {
+            /// The observers, the kinds of facts that they want, and those that they want of all flows.
+            fn new(setup: &Setup<'_>) -> (Self, Kinds, Kinds) {
                 let all = Self { $($name: <$type>::new(setup),)+ };
-                let mut wanted = Kinds::NONE;
+                let (mut wanted, mut of_all) = (Kinds::NONE, Kinds::NONE);
                 $(if all.$name.is_some() {
                     wanted = wanted.and(<$type>::WANTS);
+                    of_all = of_all.and(<$type>::WANTS.without(<$type>::OF_EXPLAINED));
                 })+
-                (all, wanted)
+                (all, wanted, of_all)
             }
 
             // Inlined, so that the first test disappears where the kind of the fact is a constant.
@@ -144,14 +149,43 @@ observers! {
 #[derive(Debug, Default)]
 pub struct Observers {
     wanted: Kinds,
+    /// Of these, the kinds that are wanted of all flows.
+    of_all: Kinds,
+    /// The flows whose delays are explained, a bit for each.
+    explained: Box<[u64]>,
     all: Box<All>,
 }
 
 impl Observers {
     /// Builds the observers of a thread.
     pub fn new(setup: &Setup<'_>) -> Self {
-        let (all, wanted) = All::new(setup);
-        Self { wanted, all: Box::new(all) }
+        let (all, wanted, of_all) = All::new(setup);
+        let mut explained = Vec::new();
+        if all.delays.is_some() {
+            explained.resize(setup.spec.flows.len().div_ceil(64), 0);
+            for flow in setup.explained.flows.iter().map(|flow| flow.index()) {
+                if let Some(word) = explained.get_mut(flow / 64) {
+                    *word |= 1_u64 << (flow % 64);
+                }
+            }
+        }
+        Self { wanted, of_all, explained: explained.into(), all: Box::new(all) }
+    }
+
+    /// Whether an observer wants facts of this kind about all flows.
+    #[inline(always)]
+    pub fn want_of_all(&self, kind: Kinds) -> bool {
+        self.of_all.has(kind)
+    }
+
+    /// Whether an observer wants facts of this kind about a flow.
+    #[inline(always)]
+    pub fn want_of(&self, kind: Kinds, flow: FlowId) -> bool {
+        let explains = || {
+            let word = self.explained.get(flow.index() / 64);
+            word.is_some_and(|word| word >> (flow.index() % 64) & 1 == 1)
+        };
+        self.wanted.has(kind) && (self.of_all.has(kind) || explains())
     }
 
     /// Whether an observer wants some of these facts.
@@ -184,6 +218,7 @@ impl Observers {
     /// Adds the observations of another thread.
     pub fn merge(&mut self, other: Self) {
         self.wanted = self.wanted.and(other.wanted);
+        self.of_all = self.of_all.and(other.of_all);
         self.all.merge(*other.all);
     }
 }

@@ -61,10 +61,7 @@ impl Switch {
     /// it paused.
     #[cold]
     fn state_cause(&self, source: Source, now: Instant, context: &mut Context) {
-        let waits = self.holds_up(source).unwrap_or_default();
-        let behind = waits.iter().flat_map(|wait| &wait.behind);
-        let most = behind.max_by_key(|(places, bytes)| (*bytes, std::cmp::Reverse(places)));
-        let Some(queue) = most.and_then(|(places, _)| places.last().copied()) else { return };
+        let Some(queue) = self.fullest(source) else { return };
         let Some(flow) = self.largest_flow(queue) else { return };
         let (port, class) = (source.port(), source.class());
         context.state(Kinds::PAUSES, self.id, now, || Fact::Pauses { port, class, queue, flow });

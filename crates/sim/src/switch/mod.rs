@@ -456,7 +456,10 @@ impl Node<Context> for Switch {
 
     fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         let port = usize::from(packet.ingress.0);
-        context.state(Kinds::ARRIVED, self.id, now, || Fact::Arrived { packet });
+        // Explanations need no arrivals at switches.
+        if context.wants_of_all(Kinds::ARRIVED) {
+            context.state(Kinds::ARRIVED, self.id, now, || Fact::Arrived { packet });
+        }
         match packet.body {
             Body::Pfc { classes, quanta, resumed } => {
                 self.consumed += 1;

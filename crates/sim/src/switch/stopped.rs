@@ -1,9 +1,11 @@
 //! The wait-for graph for deadlock detection, as seen by one switch: which of its ports are stopped
 //! by neighbors, and what the neighbors that it has stopped depend on.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::{FlowId, Instant, NodeId, Packet};
+use rustc_hash::FxHashMap;
 
 use super::Switch;
 use super::fabric::Waiting;
@@ -97,19 +99,53 @@ impl Switch {
         })
     }
 
+    /// The place with most of the bytes that keep a source paused.
+    pub(super) fn fullest(&self, source: Source) -> Option<Place> {
+        let most = |bytes: &mut dyn Iterator<Item = (Place, u64)>| {
+            let most = bytes.max_by_key(|(place, bytes)| (*bytes, Reverse(*place)));
+            most.filter(|(_, bytes)| *bytes > 0).map(|(place, _)| place)
+        };
+        if self.crossbar.is_some() {
+            // Bytes at the inputs wait for several places; the last is the one that they are bound for.
+            let waits = self.holds_up(source)?;
+            let behind = waits.iter().flat_map(|wait| &wait.behind);
+            let (places, _) = behind.max_by_key(|(places, bytes)| (*bytes, Reverse(places)))?;
+            return places.last().copied();
+        }
+        let backlog = |place: Place| {
+            let queues = self.queues_of(place.0, place.1).iter();
+            (place, queues.map(Queue::backlog).sum())
+        };
+        match self.mechanisms.held(source, &self.buffer)? {
+            Held::ByMemory(_) => most(&mut self.places().map(backlog)),
+            Held::ByPlaces(numbers, _) => {
+                let classes = self.pausable();
+                let places = numbers.into_iter().map(|number| (number / classes, number % classes));
+                most(&mut places.map(backlog))
+            }
+            Held::ByItsBytes(_) => {
+                let own = |place: Place| {
+                    let queues = self.queues_of(place.0, place.1).iter();
+                    let waiting = queues.filter(|queue| !queue.is_empty()).flat_map(Queue::iter);
+                    let own =
+                        waiting.filter(|queued| self.is_of(source, source_of(&queued.packet)));
+                    (place, own.map(|queued| u64::from(queued.packet.bytes)).sum())
+                };
+                most(&mut self.places().map(own))
+            }
+        }
+    }
+
     /// The flow with most bytes bound for a place.
     pub(super) fn largest_flow(&self, place: Place) -> Option<FlowId> {
-        let mut bytes: BTreeMap<FlowId, u64> = BTreeMap::new();
+        let mut bytes: FxHashMap<FlowId, u64> = FxHashMap::default();
         let queued = self.queues_of(place.0, place.1).iter().flat_map(Queue::iter);
         let crossing = self.crossbar.iter().flat_map(|crossbar| crossbar.frames());
         let crossing = crossing.filter(|frame| self.place_of(frame) == place);
         for queued in queued.chain(crossing.map(|frame| &frame.queued)) {
             *bytes.entry(queued.packet.flow).or_default() += u64::from(queued.packet.bytes);
         }
-        bytes
-            .into_iter()
-            .max_by_key(|(flow, bytes)| (*bytes, std::cmp::Reverse(*flow)))
-            .map(|most| most.0)
+        bytes.into_iter().max_by_key(|(flow, bytes)| (*bytes, Reverse(*flow))).map(|most| most.0)
     }
 
     /// The bytes of the packets for which `counted` returns true, grouped by the places that keep

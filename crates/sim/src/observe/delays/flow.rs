@@ -1,10 +1,11 @@
 //! A flow that is followed: its frames on their way, and what its sender waited for.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet};
 
 use super::Story;
+use super::frames::Frames;
 use super::part::{self, Kind, Part, push};
 use super::pauses::Held;
 use super::port::{Logs, Place};
@@ -64,9 +65,9 @@ pub struct Flow {
     /// Whether the last packet had been sent before.
     repeats: bool,
     /// Its data packets on their way, and those that have arrived not long ago.
-    trips: VecDeque<(Key, Trip)>,
+    trips: Frames,
     /// Its acknowledgements, likewise.
-    answers: VecDeque<(Key, Trip)>,
+    answers: Frames,
     /// The SYN and the SYN-ACK of the handshake, those that were sent last.
     pub handshake: [Option<Trip>; 2],
     /// The data packet that was the last to arrive.
@@ -82,12 +83,6 @@ pub struct Flow {
     marks: BTreeMap<Place, u64>,
     /// The result.
     pub story: Option<Story>,
-}
-
-/// The transmission with this key, among those in order of their keys.
-fn find(trips: &mut VecDeque<(Key, Trip)>, key: Key) -> Option<&mut Trip> {
-    let at = trips.binary_search_by_key(&key, |(key, _)| *key).ok()?;
-    Some(&mut trips[at].1)
 }
 
 impl Flow {
@@ -107,8 +102,8 @@ impl Flow {
             arrived: Vec::new(),
             unsent: 0,
             repeats: false,
-            trips: VecDeque::new(),
-            answers: VecDeque::new(),
+            trips: Frames::default(),
+            answers: Frames::default(),
             handshake: [None, None],
             newest: None,
             lost: BTreeMap::new(),
@@ -181,10 +176,10 @@ impl Flow {
             self.losses.push((key.1, node, reason));
         }
         // Older transmissions than those that are answered are not waited for any more.
-        if let Some((answered, _)) = self.arrived.iter().map(|by| by.1).max() {
-            forget(&mut self.trips, |key| key.0 < answered);
-            forget(&mut self.answers, |key| key.0 < answered);
-        }
+        let answered = self.arrived.iter().map(|by| by.1).max();
+        let answered = answered.map_or(Instant::ZERO, |(answered, _)| answered);
+        self.trips.forget(answered, KEPT - 1);
+        self.answers.forget(answered, KEPT);
         waited.clear();
         self.arrived.clear();
         self.repeats = is_repeated;
@@ -192,23 +187,17 @@ impl Flow {
         (self.emitted, self.eligible, self.class) = (now, eligible, class);
         (self.waited, self.waited_until) = (waited, now);
         // The wire may have stated before that it was sent.
-        if self.trips.back().is_none_or(|(last, _)| *last != key) {
-            self.trips.push_back((key, Trip::new(self.src, now)));
-        }
-        while self.trips.len() > KEPT {
-            self.trips.pop_front();
-        }
-        while self.answers.len() > KEPT {
-            self.answers.pop_front();
+        if self.trips.last() != Some(key) {
+            self.trips.add(key, self.src, now);
         }
     }
 
     /// The data packet that `node` sends now.
     pub fn trip(&mut self, key: Key, node: NodeId) -> Option<&mut Trip> {
-        if node == self.src && self.trips.back().is_none_or(|(last, _)| *last < key) {
-            self.trips.push_back((key, Trip::new(node, key.0)));
+        if node == self.src && self.trips.last().is_none_or(|last| last < key) {
+            self.trips.add(key, node, key.0);
         }
-        find(&mut self.trips, key).filter(|trip| !trip.is_over)
+        self.trips.find(node, key).filter(|trip| !trip.is_over)
     }
 
     /// The acknowledgement that leaves `node` now, and whether the receiver has just made it.
@@ -217,12 +206,11 @@ impl Flow {
             Body::Ack { psn, sent_at, .. } => {
                 let key = (sent_at, psn);
                 if node != self.dst {
-                    return find(&mut self.answers, key);
+                    return self.answers.find(node, key);
                 }
-                let from = self.trips.partition_point(|(of, _)| of.0 < sent_at);
-                let data = self.trips.get(from).filter(|(of, _)| of.0 == sent_at);
-                let since = data.map_or(now, |(_, data)| data.at.min(now));
-                return Some(self.add_answer(key, Trip::new(node, since)));
+                let data = self.trips.sent_at(sent_at);
+                let since = data.map_or(now, |data| data.at.min(now));
+                return Some(self.answers.add(key, node, since));
             }
             Body::TcpAck { ack, .. } => ack,
             _ => return None,
@@ -230,18 +218,12 @@ impl Flow {
         if node != self.dst {
             // Acknowledgements do not overtake each other in a node, so the first of equal ones is next.
             let waits = |trip: &Trip| trip.node == node && trip.ack == ack && trip.at <= now;
-            return self.answers.iter_mut().map(|(_, trip)| trip).find(|trip| waits(trip));
+            return self.answers.iter_mut().find(|trip| waits(trip));
         }
         let (key, since) = self.newest?;
-        let mut trip = Trip::new(node, since);
+        let trip = self.answers.add(key, node, since);
         trip.ack = ack;
-        Some(self.add_answer(key, trip))
-    }
-
-    fn add_answer(&mut self, key: Key, trip: Trip) -> &mut Trip {
-        let at = self.answers.partition_point(|(of, _)| *of <= key);
-        self.answers.insert(at, (key, trip));
-        &mut self.answers[at].1
+        Some(trip)
     }
 
     /// An acknowledgement is handled by the sender.
@@ -259,7 +241,7 @@ impl Flow {
 
     /// A data packet, or the header of a trimmed one, is handled by the receiver.
     pub fn on_delivered(&mut self, key: Key, now: Instant) {
-        if let Some(trip) = find(&mut self.trips, key) {
+        if let Some(trip) = self.trips.find(self.dst, key) {
             trip.is_over = true;
         }
         self.newest = Some((key, now));
@@ -267,8 +249,7 @@ impl Flow {
 
     /// A data packet is lost.
     pub fn on_lost(&mut self, key: Key, node: NodeId, reason: DropReason) {
-        if let Ok(at) = self.trips.binary_search_by_key(&key, |(key, _)| *key) {
-            self.trips.remove(at);
+        if self.trips.remove(key) {
             self.lost.insert(key.1, (node, reason));
         }
     }
@@ -307,13 +288,10 @@ impl Flow {
     /// A wait for a window is that part of the round trip of the packet whose acknowledgement ended
     /// it, as far as that is known.
     fn round_trip(&mut self, wait: Part, by: Option<Key>, logs: &Logs) {
-        let answer = by.and_then(|key| find(&mut self.answers, key).map(|trip| &*trip));
-        let data = by.and_then(|(sent_at, _)| {
-            let from = self.trips.partition_point(|(of, _)| of.0 < sent_at);
-            self.trips.get(from).filter(|(of, _)| of.0 == sent_at)
-        });
+        let answer = by.and_then(|key| self.answers.get(key));
+        let data = by.and_then(|(sent_at, _)| self.trips.sent_at(sent_at));
         let mut from = wait.from;
-        if let (Some(answer), Some((_, data))) = (answer, data) {
+        if let (Some(answer), Some(data)) = (answer, data) {
             let explain = |trip: &Trip| trip.explain(self.flow, logs, wait.from, wait.to);
             for piece in explain(data).into_iter().chain(explain(answer)) {
                 push(&mut self.source, Part { from, to: piece.from, ..wait });
@@ -328,8 +306,8 @@ impl Flow {
 
     /// The earliest time that explanations of its frames need of logs.
     pub fn needs(&self) -> Instant {
-        let first = [&self.trips, &self.answers].into_iter().filter_map(VecDeque::front);
-        let first = first.map(|(key, _)| key.0).min().unwrap_or(Instant::NEVER);
+        let first = [&self.trips, &self.answers].into_iter().filter_map(Frames::first);
+        let first = first.min().unwrap_or(Instant::NEVER);
         // The handshake is explained with the first packet.
         let begin = self.began.filter(|_| self.unsent == 0).unwrap_or(Instant::NEVER);
         let first = first.min(begin);
@@ -343,7 +321,7 @@ impl Flow {
 
     /// The earliest time that frames in a node need of the logs there.
     pub fn needs_in(&self, node: NodeId) -> Instant {
-        let all = self.trips.iter().chain(&self.answers).map(|(_, trip)| trip);
+        let all = self.trips.iter().chain(self.answers.iter()).map(|(_, trip)| trip);
         let all = all.chain(self.handshake.iter().flatten());
         all.filter(|trip| trip.node == node && !trip.is_over)
             .map(|trip| trip.at)
@@ -355,7 +333,7 @@ impl Flow {
     /// each other by less than a window, so what a source has done is known until now only at this `node`.
     pub fn settle(&mut self, node: NodeId, now: Instant, logs: &Logs) {
         self.floor = Instant::NEVER;
-        let trips = self.trips.iter_mut().chain(&mut self.answers).map(|(_, trip)| trip);
+        let trips = self.trips.iter_mut().chain(self.answers.iter_mut());
         for trip in trips.chain(self.handshake.iter_mut().flatten()) {
             trip.settle(self.flow, logs);
             if !trip.is_over {
@@ -374,7 +352,7 @@ impl Flow {
     pub fn complete(&mut self, key: Key, now: Instant, logs: &Logs) {
         let Some(began) = self.began else { return };
         let flow = self.flow;
-        let Some(trip) = find(&mut self.trips, key) else { return };
+        let Some(trip) = self.trips.get(key) else { return };
         let last = trip.explain(flow, logs, Instant::ZERO, now);
         let made = last.first().map_or(now, |first| first.from);
         let mut parts: Vec<Part> = Vec::new();
@@ -396,12 +374,5 @@ impl Flow {
         });
         (self.trips, self.answers, self.source) = Default::default();
         (self.waited, self.lost) = Default::default();
-    }
-}
-
-/// Removes transmissions from the front.
-fn forget(trips: &mut VecDeque<(Key, Trip)>, is_old: impl Fn(&Key) -> bool) {
-    while trips.front().is_some_and(|(key, _)| is_old(key)) {
-        trips.pop_front();
     }
 }

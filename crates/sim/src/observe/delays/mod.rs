@@ -15,6 +15,7 @@
 //! Logs belong to nodes, so a run that explains flows has one thread.
 
 mod flow;
+mod frames;
 mod part;
 mod pauses;
 mod port;
@@ -25,10 +26,9 @@ mod trip;
 use floodway_model::flow::numbered;
 use std::collections::BTreeSet;
 
-use floodway_model::graph::Node;
-use floodway_model::{Body, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId};
+use floodway_model::{Body, Class, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet};
 
-use super::{At, Fact, Kinds, Observer, Setup};
+use super::{At, Delivery, Departure, Fact, Kinds, Observer, Setup};
 use crate::Spec;
 use crate::switch::port::DropReason;
 use flow::{Flow, data_key, is_answer};
@@ -163,8 +163,6 @@ pub struct Delays {
     /// Flows that have begun and not completed, by their places.
     active: Vec<u32>,
     logs: Logs,
-    /// By node and port: the node and port at the other end of the link.
-    peers: Vec<Vec<Place>>,
     /// Which of them are detailed.
     chosen: Chosen,
     /// The time from which logs are needed, and when it was computed.
@@ -179,10 +177,11 @@ const NONE: u32 = u32::MAX;
 /// Simulated time after which the horizon is computed again.
 const STEP: Duration = Duration::from_us(5);
 /// Transmissions in a log above which everything so far is explained. Tests meet it often.
-const LONG: usize = if cfg!(debug_assertions) { 128 } else { 16_384 };
+const LONG: usize = if cfg!(debug_assertions) { 128 } else { 1_024 };
 
 impl Observer for Delays {
     const WANTS: Kinds = Kinds::BEGAN
+        .and(Kinds::OCCUPIED)
         .and(Kinds::SENT)
         .and(Kinds::ARRIVED)
         .and(Kinds::DROPPED)
@@ -190,6 +189,8 @@ impl Observer for Delays {
         .and(Kinds::DELIVERED)
         .and(Kinds::PAUSED)
         .and(Kinds::PAUSES);
+    const OF_EXPLAINED: Kinds =
+        Kinds::SENT.and(Kinds::ARRIVED).and(Kinds::DEPARTED).and(Kinds::DELIVERED);
 
     fn new(setup: &Setup<'_>) -> Option<Self> {
         let nodes = &setup.spec.graph.nodes;
@@ -203,21 +204,20 @@ impl Observer for Delays {
                 flows.push(Flow::new(flow, spec.src, spec.dst));
             }
         }
-        let peers =
-            |node: &Node| node.ports.iter().map(|end| (end.peer, end.peer_port.index())).collect();
         (!flows.is_empty()).then(|| Self {
             places,
             flows,
             active: Vec::new(),
             chosen: setup.explained.clone(),
             logs: Logs::new(nodes),
-            peers: nodes.iter().map(peers).collect(),
             horizon: (Instant::ZERO, Instant::ZERO),
             slowest: Vec::new(),
             pauses: pauses::Pauses::default(),
         })
     }
 
+    // Inlined where a fact is reported, so that of the match only the arm of its kind is left.
+    #[inline(always)]
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
         match *fact {
             Fact::Began { flow, class, after } => {
@@ -226,82 +226,37 @@ impl Observer for Delays {
                     self.active.push(of as u32);
                 }
             }
-            Fact::Sent { port, to, packet, class, until, handled_at, is_lost } => {
-                let place = (at.node, port);
-                if let Some(of) = self.place(packet.flow) {
-                    let of = &mut self.flows[of];
-                    let key = data_key(packet);
-                    let trip = match key {
-                        Some(key) => of.trip(key, at.node),
-                        None if matches!(packet.body, Body::Syn { .. } | Body::SynAck { .. }) => {
-                            of.shaking(packet, at.node, at.now)
-                        }
-                        None => of.answer(packet, at.node, at.now),
-                    };
-                    if let Some(trip) = trip {
-                        let answers = is_answer(packet) && at.node == packet.src;
-                        trip.hop((port, class), (at.now, until, handled_at), to.0, answers);
-                        let marked = packet.ecn() == Ecn::Ce && !trip.is_marked;
-                        trip.is_marked |= marked;
-                        if marked && key.is_some() {
-                            of.on_marked(place);
-                        }
-                    }
-                    if let Some(key) = key.filter(|_| is_lost) {
-                        of.on_lost(key, at.node, DropReason::LostOnLink);
-                    }
-                }
-                let flow = (!packet.is_one_hop()).then_some(packet.flow);
+            Fact::Occupied { port, flow, class, until } => {
+                let end = (at.node, port.index());
                 let wire = Transmission { from: at.now, to: until, flow, class };
-                if self.logs.of_mut(place).add(wire) {
-                    self.shorten(place, at.now);
+                if !self.logs.add(end, wire) {
+                    self.make_room(end, wire, at.now);
                 }
             }
-            Fact::Arrived { packet } if matches!(packet.body, Body::Sfc { .. }) => {
-                let Body::Sfc { towards, class, pause_ns } = packet.body else { return };
-                let queue = self.queue_to(towards, class.index(), packet.flow);
-                let ends = (at.now, at.now + Duration::from_ns(pause_ns.into()));
-                self.pauses.holds((at.node, towards, class), queue, ends);
-            }
-            Fact::Arrived { packet } if is_answer(packet) => {
-                if let Some(of) = self.place(packet.flow)
-                    && self.flows[of].src == at.node
-                {
-                    self.flows[of].on_answered(packet, at.now);
+            Fact::Sent { port, to, packet, class, until, handled_at, is_lost } => {
+                if let Some(of) = self.place(packet.flow) {
+                    let times = (until, handled_at);
+                    self.on_sent(of, (port, class), times, (to.0, is_lost), packet, at);
                 }
             }
-            Fact::Departed(departure) => {
-                let packet = &departure.packet;
-                let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) else { return };
-                let times = (departure.ready_at, at.now, departure.eligible_at);
-                let held = self.pauses.held((at.node, packet.dst, departure.home));
-                self.flows[of].on_departed((key, packet.class), times, held, &self.logs);
-            }
+            Fact::Arrived { packet } => self.on_arrived(packet, at),
+            Fact::Departed(departure) => self.on_departed(departure, at),
             Fact::Dropped { reason, packet, .. } => {
                 if let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) {
                     self.flows[of].on_lost(key, at.node, reason);
                 }
             }
-            Fact::Delivered(delivery) => {
-                let packet = delivery.packet;
-                let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) else { return };
-                self.flows[of].on_delivered(key, at.now);
-                if delivery.completes {
-                    self.flows[of].complete(key, at.now, &self.logs);
-                    self.active.retain(|active| *active != of as u32);
-                    self.conclude(of);
-                }
-            }
+            Fact::Delivered(delivery) => self.on_delivered(delivery, at),
             Fact::Paused { port, classes, until } => {
                 let place = (at.node, port);
-                let peer = self.peers[at.node.index()][port];
-                let log = self.logs.of_mut(place);
+                let peer = self.logs.other_end(place);
+                let log = self.logs.pauses_mut(place);
                 self.pauses.paused(place, classes, (at.now, until), peer, log);
             }
             Fact::Pauses { port, class, queue: (egress, behind), flow } => {
                 let queue = Queue { node: at.node, port: egress, class: behind, flow };
                 let log = self.logs.of((at.node, egress));
-                self.pauses.caused((at.node, port, class), queue, log, at.now);
+                self.pauses.caused((at.node, port, class), queue, &log, at.now);
             }
             Fact::PausesFor { port, class, towards, flow } => {
                 let queue = self.queue_to(towards, class, flow);
@@ -324,6 +279,75 @@ impl Observer for Delays {
 }
 
 impl Delays {
+    /// A frame of a followed flow is put on the wire.
+    #[inline(never)]
+    fn on_sent(
+        &mut self,
+        of: usize,
+        (port, class): (usize, Class),
+        (until, handled_at): (Instant, Instant),
+        (to, is_lost): (NodeId, bool),
+        packet: &Packet,
+        at: &At,
+    ) {
+        let of = &mut self.flows[of];
+        let key = data_key(packet);
+        let trip = match key {
+            Some(key) => of.trip(key, at.node),
+            None if matches!(packet.body, Body::Syn { .. } | Body::SynAck { .. }) => {
+                of.shaking(packet, at.node, at.now)
+            }
+            None => of.answer(packet, at.node, at.now),
+        };
+        if let Some(trip) = trip {
+            let answers = is_answer(packet) && at.node == packet.src;
+            trip.hop((port, class), (at.now, until, handled_at), to, answers);
+            let marked = packet.ecn() == Ecn::Ce && !trip.is_marked;
+            trip.is_marked |= marked;
+            if marked && key.is_some() {
+                of.on_marked((at.node, port));
+            }
+        }
+        if let Some(key) = key.filter(|_| is_lost) {
+            of.on_lost(key, at.node, DropReason::LostOnLink);
+        }
+    }
+
+    #[inline(never)]
+    fn on_arrived(&mut self, packet: &Packet, at: &At) {
+        if let Body::Sfc { towards, class, pause_ns } = packet.body {
+            let queue = self.queue_to(towards, class.index(), packet.flow);
+            let ends = (at.now, at.now + Duration::from_ns(pause_ns.into()));
+            self.pauses.holds((at.node, towards, class), queue, ends);
+        } else if is_answer(packet)
+            && let Some(of) = self.place(packet.flow)
+            && self.flows[of].src == at.node
+        {
+            self.flows[of].on_answered(packet, at.now);
+        }
+    }
+
+    #[inline(never)]
+    fn on_departed(&mut self, departure: &Departure, at: &At) {
+        let packet = &departure.packet;
+        let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) else { return };
+        let times = (departure.ready_at, at.now, departure.eligible_at);
+        let held = self.pauses.held((at.node, packet.dst, departure.home));
+        self.flows[of].on_departed((key, packet.class), times, held, &self.logs);
+    }
+
+    #[inline(never)]
+    fn on_delivered(&mut self, delivery: &Delivery<'_>, at: &At) {
+        let packet = delivery.packet;
+        let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) else { return };
+        self.flows[of].on_delivered(key, at.now);
+        if delivery.completes {
+            self.flows[of].complete(key, at.now, &self.logs);
+            self.active.retain(|active| *active != of as u32);
+            self.conclude(of);
+        }
+    }
+
     /// What is known at the end.
     pub fn into_explained(self) -> Explained {
         let mut stories: Vec<Story> = self.flows.into_iter().filter_map(|of| of.story).collect();
@@ -361,7 +385,7 @@ impl Delays {
 
     /// The queue that leads to a host.
     fn queue_to(&self, host: NodeId, class: usize, flow: FlowId) -> Queue {
-        let (node, port) = self.peers[host.index()][0];
+        let (node, port) = self.logs.other_end((host, 0));
         Queue { node, port, class, flow }
     }
 
@@ -369,26 +393,44 @@ impl Delays {
         self.active.iter().map(|of| &self.flows[*of as usize])
     }
 
-    /// Forgets what is not needed of a log.
-    fn shorten(&mut self, place: Place, now: Instant) {
+    /// The earliest time that senders need of the log of a port.
+    fn gaps(&self, place: Place) -> Option<Instant> {
+        if !self.logs.is_of_host(place) {
+            return None;
+        }
+        let here = self.active().filter(|of| of.src == place.0);
+        here.map(Flow::needs_at_source).min()
+    }
+
+    /// Adds a frame to a log that has no room for it.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, end: Place, wire: Transmission, now: Instant) {
+        if self.logs.is_full(end) {
+            self.shorten(end, now);
+        }
+        self.logs.push(end, wire);
+    }
+
+    /// Forgets what is not needed of the log of the port that sends to this end of a link.
+    fn shorten(&mut self, end: Place, now: Instant) {
         if now >= self.horizon.1 + STEP {
             let needed = self.active().map(Flow::needs).min();
             self.horizon = (needed.unwrap_or(now), now);
         }
-        let at_source = |of: &&Flow| of.src == place.0;
-        let gaps = self.active().filter(at_source).map(Flow::needs_at_source).min();
+        let place = self.logs.other_end(end);
+        let gaps = self.gaps(place);
         // The horizon may come from a node that is ahead by a window.
         let horizon = self.horizon.0.min(now);
         let horizon = gaps.map_or(horizon, |gap| gap.min(horizon));
-        self.logs.of_mut(place).shorten(horizon);
-        if self.logs.of(place).len() < LONG {
+        if self.logs.shorten(place, horizon) < LONG {
             return;
         }
         for of in &self.active {
             self.flows[*of as usize].settle(place.0, now, &self.logs);
         }
         let waiting = self.active().map(|of| of.needs_in(place.0)).min().unwrap_or(now);
-        let gaps = self.active().filter(at_source).map(Flow::needs_at_source).min();
-        self.logs.of_mut(place).shorten(waiting.min(gaps.unwrap_or(now)).min(now));
+        let gaps = self.gaps(place);
+        self.logs.shorten(place, waiting.min(gaps.unwrap_or(now)).min(now));
     }
 }

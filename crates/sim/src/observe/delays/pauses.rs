@@ -6,7 +6,7 @@ use floodway_model::id::CLASSES;
 use floodway_model::{Class, FlowId, Instant, NodeId};
 use rustc_hash::FxHashMap;
 
-use super::port::Log;
+use super::port::{self, Log};
 
 /// A pause of a class at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Pauses {
         &mut self,
         (node, port, class): (NodeId, usize, usize),
         queue: Queue,
-        log: &Log,
+        log: &Log<'_>,
         now: Instant,
     ) {
         let behind = log.paused(queue.class, now).map(|number| self.all[number]);
@@ -114,7 +114,7 @@ impl Pauses {
         classes: u8,
         (now, to): (Instant, Instant),
         peer: (NodeId, usize),
-        log: &mut Log,
+        log: &mut port::Pauses,
     ) {
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
             if let Some(number) = log.pause(class, now, to, self.all.len()) {

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::graph::Node;
+use floodway_model::graph::{Node, NodeKind};
 use floodway_model::id::CLASSES;
 use floodway_model::{Class, FlowId, Instant, NodeId};
 
@@ -32,48 +32,112 @@ struct Pause {
     number: usize,
 }
 
-/// The log of a port.
-#[derive(Debug, Default)]
-pub struct Log {
-    sent: VecDeque<Transmission>,
-    pauses: [VecDeque<Pause>; CLASSES],
-    /// Length at which the log is shortened next.
+/// A transmission, packed: a port has many.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Its start in ps. The upper three bits are its class.
+    from: u64,
+    /// Its length in ps.
+    length: u32,
+    /// The number of its flow, or [`CONTROL`].
+    flow: u32,
+}
+
+/// In place of the flow of MAC control frames.
+const CONTROL: u32 = u32::MAX;
+const CLASS_SHIFT: u32 = 61;
+
+impl Entry {
+    fn from(self) -> Instant {
+        Instant(self.from & ((1 << CLASS_SHIFT) - 1))
+    }
+
+    fn to(self) -> Instant {
+        Instant(self.from().0 + u64::from(self.length))
+    }
+
+    fn class(self) -> Class {
+        Class((self.from >> CLASS_SHIFT) as u8)
+    }
+}
+
+impl From<Entry> for Transmission {
+    fn from(entry: Entry) -> Self {
+        let flow = (entry.flow != CONTROL).then_some(FlowId(entry.flow));
+        Self { from: entry.from(), to: entry.to(), flow, class: entry.class() }
+    }
+}
+
+/// What a port has sent.
+#[derive(Debug)]
+struct Sent {
+    entries: Vec<Entry>,
+    /// Number of entries above which the log is shortened when it has no more room.
     full: usize,
 }
 
-/// Transmissions that a log holds before it is shortened for the first time.
-const ROOM: usize = 64;
+/// The pauses of a port by class.
+#[derive(Debug, Default)]
+pub struct Pauses([VecDeque<Pause>; CLASSES]);
 
-impl Log {
-    /// Adds a frame. Frames of a flow without a gap between them become one transmission. Returns whether
-    /// the log should be shortened.
-    pub fn add(&mut self, transmission: Transmission) -> bool {
-        if let Some(last) = self.sent.back_mut()
-            && last.to == transmission.from
-            && (last.flow, last.class) == (transmission.flow, transmission.class)
+/// Transmissions that a log holds before it is shortened for the first time.
+const ROOM: usize = 32;
+
+impl Sent {
+    /// Adds a frame, if there is room. Frames of a flow without a gap between them become one transmission. Returns
+    /// whether it was added.
+    #[inline(always)]
+    fn add(&mut self, transmission: Transmission) -> bool {
+        let Transmission { from, to, flow, class } = transmission;
+        let flow = flow.map_or(CONTROL, |flow| flow.0);
+        let length = to.0 - from.0;
+        let packed = from.0 | u64::from(class.0) << CLASS_SHIFT;
+        if let Some(last) = self.entries.last_mut()
+            && last.from + u64::from(last.length) == packed
+            && last.flow == flow
+            && let whole = u64::from(last.length) + length
+            && whole <= u64::from(u32::MAX)
         {
-            last.to = transmission.to;
+            last.length = whole as u32;
+            return true;
+        }
+        if self.entries.len() == self.entries.capacity() || length > u64::from(u32::MAX) {
             return false;
         }
-        self.sent.push_back(transmission);
-        self.sent.len() > self.full.max(ROOM)
+        self.entries.push(Entry { from: packed, length: length as u32, flow });
+        true
     }
 
-    /// Number of transmissions in it.
-    pub fn len(&self) -> usize {
-        self.sent.len()
+    /// Adds a frame, and makes room for it. One that lasts longer than an entry can say, on a link of some megabits
+    /// per second, becomes several.
+    fn push(&mut self, transmission: Transmission) {
+        let Transmission { from, to, flow, class } = transmission;
+        let flow = flow.map_or(CONTROL, |flow| flow.0);
+        let (mut from, end) = (from.0, to.0);
+        while from < end {
+            let length = (end - from).min(u64::from(u32::MAX));
+            let packed = from | u64::from(class.0) << CLASS_SHIFT;
+            self.entries.push(Entry { from: packed, length: length as u32, flow });
+            from += length;
+        }
     }
 
     /// Forgets what ended before `horizon`.
-    pub fn shorten(&mut self, horizon: Instant) {
-        let old = self.sent.partition_point(|of| of.to <= horizon);
-        self.sent.drain(..old);
-        for pauses in &mut self.pauses {
+    fn shorten(&mut self, horizon: Instant) {
+        let old = self.entries.partition_point(|of| of.to() <= horizon);
+        self.entries.drain(..old);
+        self.full = (self.entries.len() * 2).max(ROOM);
+    }
+}
+
+impl Pauses {
+    /// Forgets what ended before `horizon`.
+    fn shorten(&mut self, horizon: Instant) {
+        for pauses in &mut self.0 {
             let old = pauses.partition_point(|pause| pause.to <= horizon);
             // The last one may be extended.
             pauses.drain(..old.min(pauses.len().saturating_sub(1)));
         }
-        self.full = self.sent.len() * 2;
     }
 
     /// A pause of a class begins, is extended, or ends. Returns the number of the pause that it
@@ -85,7 +149,7 @@ impl Log {
         to: Instant,
         number: usize,
     ) -> Option<usize> {
-        let pauses = &mut self.pauses[class];
+        let pauses = &mut self.0[class];
         if let Some(last) = pauses.back_mut().filter(|last| last.to >= now) {
             last.to = to.max(now);
             return Some(last.number);
@@ -95,7 +159,16 @@ impl Log {
         }
         None
     }
+}
 
+/// The log of a port.
+#[derive(Clone, Copy, Debug)]
+pub struct Log<'a> {
+    sent: &'a [Entry],
+    pauses: &'a [VecDeque<Pause>; CLASSES],
+}
+
+impl Log<'_> {
     /// The current pause of a class, by its number.
     pub fn paused(&self, class: usize, now: Instant) -> Option<usize> {
         self.pauses[class].back().filter(|last| last.to > now).map(|last| last.number)
@@ -115,8 +188,8 @@ impl Log {
             return;
         }
         let mut sent = {
-            let first = self.sent.partition_point(|of| of.to <= from);
-            self.sent.range(first..).copied().peekable()
+            let first = self.sent.partition_point(|of| of.to() <= from);
+            self.sent[first..].iter().copied().map(Transmission::from).peekable()
         };
         let pauses = &self.pauses[usize::from(class.0)];
         let mut pauses = {
@@ -159,24 +232,90 @@ impl Log {
 /// A port of a node.
 pub type Place = (NodeId, usize);
 
-/// The logs of all ports.
+/// The logs of all ports. They are found by the node and port at the other end of the link, which is what a transmitter
+/// has at hand.
 #[derive(Debug)]
-pub struct Logs(Vec<Vec<Log>>);
+pub struct Logs {
+    sent: Vec<Sent>,
+    pauses: Vec<Pauses>,
+    /// By node, the place of its first port in lists of all ports.
+    first: Vec<u32>,
+    /// By port, the node and port at the other end of its link.
+    ends: Vec<Place>,
+    /// By node, whether it is a host.
+    hosts: Vec<bool>,
+}
 
 impl Logs {
     /// Empty logs.
     pub fn new(nodes: &[Node]) -> Self {
-        let empty = |node: &Node| node.ports.iter().map(|_| Log::default()).collect();
-        Self(nodes.iter().map(empty).collect())
+        let mut first = Vec::with_capacity(nodes.len());
+        let mut ends = Vec::new();
+        for node in nodes {
+            first.push(ends.len() as u32);
+            ends.extend(node.ports.iter().map(|end| (end.peer, end.peer_port.index())));
+        }
+        let sent = || Sent { entries: Vec::new(), full: ROOM };
+        Self {
+            sent: ends.iter().map(|_| sent()).collect(),
+            pauses: ends.iter().map(|_| Pauses::default()).collect(),
+            first,
+            ends,
+            hosts: nodes.iter().map(|node| node.kind == NodeKind::Host).collect(),
+        }
+    }
+
+    #[inline(always)]
+    fn index(&self, (node, port): Place) -> usize {
+        self.first[node.index()] as usize + port
+    }
+
+    /// The node and port at the other end of a link.
+    pub fn other_end(&self, place: Place) -> Place {
+        self.ends[self.index(place)]
+    }
+
+    /// Whether a port is that of a host.
+    pub fn is_of_host(&self, place: Place) -> bool {
+        self.hosts[place.0.index()]
+    }
+
+    /// Adds a frame that is on its way to this end of a link, if there is room. Returns whether it was added.
+    #[inline(always)]
+    pub fn add(&mut self, end: Place, transmission: Transmission) -> bool {
+        let index = self.index(end);
+        self.sent[index].add(transmission)
+    }
+
+    /// Adds a frame, and makes room for it.
+    pub fn push(&mut self, end: Place, transmission: Transmission) {
+        let index = self.index(end);
+        self.sent[index].push(transmission);
+    }
+
+    /// Whether the log of what is on its way to this end of a link should be shortened before it grows.
+    pub fn is_full(&self, end: Place) -> bool {
+        let sent = &self.sent[self.index(end)];
+        sent.entries.len() >= sent.full
     }
 
     /// The log of a port.
-    pub fn of(&self, (node, port): Place) -> &Log {
-        &self.0[node.index()][port]
+    pub fn of(&self, place: Place) -> Log<'_> {
+        let index = self.index(self.other_end(place));
+        Log { sent: &self.sent[index].entries, pauses: &self.pauses[index].0 }
     }
 
-    /// The log of a port.
-    pub fn of_mut(&mut self, (node, port): Place) -> &mut Log {
-        &mut self.0[node.index()][port]
+    /// The pauses of a port.
+    pub fn pauses_mut(&mut self, place: Place) -> &mut Pauses {
+        let index = self.index(self.other_end(place));
+        &mut self.pauses[index]
+    }
+
+    /// Forgets what ended before `horizon`, of a port. Returns the number of transmissions that are left.
+    pub fn shorten(&mut self, place: Place, horizon: Instant) -> usize {
+        let index = self.index(self.other_end(place));
+        self.sent[index].shorten(horizon);
+        self.pauses[index].shorten(horizon);
+        self.sent[index].entries.len()
     }
 }

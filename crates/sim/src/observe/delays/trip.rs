@@ -48,15 +48,18 @@ pub struct Hop {
 impl Trip {
     /// A frame that a host has made.
     pub fn new(node: NodeId, at: Instant) -> Self {
-        Self {
-            parts: Vec::new(),
-            hops: Vec::new(),
-            node,
-            at,
-            ack: 0,
-            is_marked: false,
-            is_over: false,
-        }
+        Self::with(Vec::new(), node, at)
+    }
+
+    /// The same with this room for its hops, which is empty.
+    pub fn with(hops: Vec<Hop>, node: NodeId, at: Instant) -> Self {
+        Self { parts: Vec::new(), hops, node, at, ack: 0, is_marked: false, is_over: false }
+    }
+
+    /// Its room for hops, emptied.
+    pub fn into_room(mut self) -> Vec<Hop> {
+        self.hops.clear();
+        self.hops
     }
 
     /// The frame is put on the wire to `next`.
