@@ -1,8 +1,9 @@
 //! The command line. The help texts here are also the ones of the generated reference.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use floodway_model::Duration;
 use floodway_report::{format, trace};
@@ -139,6 +140,7 @@ pub struct RunOptions {
 #[derive(Args, Debug)]
 pub struct StudyOptions {
     /// The study, by its name (`floodway list study` shows all), or a folder with a study.toml.
+    #[arg(value_parser = StudyName)]
     pub name: String,
     /// A few minutes: small networks, short runs.
     #[arg(long, conflicts_with = "full")]
@@ -542,6 +544,28 @@ fn formats() -> PossibleValuesParser {
 fn traces() -> PossibleValuesParser {
     let value = |form: &trace::Form| PossibleValue::new(form.entry.name).help(form.entry.summary);
     PossibleValuesParser::new(trace::CATALOGUE.iter().map(value))
+}
+
+/// The name of a study, which shells complete, or a folder.
+#[derive(Clone, Debug)]
+struct StudyName;
+
+impl TypedValueParser for StudyName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names = floodway_study::CATALOGUE.iter().map(|study| study.entry.name);
+        Some(Box::new(names.map(PossibleValue::new)))
+    }
 }
 
 fn templates() -> PossibleValuesParser {

@@ -65,7 +65,7 @@ fn wrong_words_are_usage_errors() {
         (&["import", "hpc"], "a similar subcommand exists: 'hpcc'"),
         (&["run", "tiny.toml", "--quik"], "a similar argument exists: '--quick'"),
         (&["run", "tiny.toml", "--format", "parket"], "a similar value exists: 'parquet'"),
-        (&["study", "shortrange"], "a similar value exists: 'short-range'"),
+        (&["study", "shortrange"], "did you mean `short-range`?"),
         (&["new", "a", "--template", "fattree"], "a similar value exists: 'fat-tree'"),
         (&["completions", "bsh"], "a similar value exists: 'bash'"),
         (&["run"], "<FILE>"),

@@ -43,6 +43,7 @@ fn every_command_of_the_guide_works() {
     let named = [
         "mine",
         "deep",
+        "derived",
         "access",
         "incast",
         "backplane",
@@ -68,6 +69,7 @@ fn every_command_of_the_guide_works() {
         "spread",
         "mine-again",
         "small",
+        "derived-half",
         "access-reno",
         "incast-slower",
         "backplane-small",

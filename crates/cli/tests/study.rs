@@ -145,7 +145,9 @@ fn what_is_wrong_is_said_before_anything_runs() {
     let said = floodway(&["study", "drc"]);
     assert_eq!(said.code, Some(2));
     assert!(
-        said.err.contains("[possible values: ci, sfc, dualq, short-range, interplay]"),
+        said.err.contains(
+            "there is no study `drc`; the studies are: ci, sfc, dualq, short-range, interplay, or name a folder",
+        ),
         "{}",
         said.err
     );
