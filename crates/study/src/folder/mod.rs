@@ -1,8 +1,8 @@
 //! Studies that are no part of the program: a folder with `study.toml`, its scenarios, and points to lay over.
 //!
-//! - [`document`]: the file
-//! - [`measure`]: numbers, by completion times, counters and SQL
-//! - [`chart`]: sections with charts
+//! - `document`: the file
+//! - `measure`: numbers, by completion times, counters and SQL
+//! - `chart`: sections with charts
 //!
 //! A study that is loaded is kept as long as the program runs, like those that are part of it.
 
