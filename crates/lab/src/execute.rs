@@ -216,6 +216,7 @@ impl<Take: FnMut(&Run)> Books<'_, Take> {
 }
 
 fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
+    let baseline = variants.first();
     let described = floodway_report::Scenario {
         name: scenario.name.clone(),
         question: scenario.question.clone(),
@@ -223,10 +224,12 @@ fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
         text: scenario.text.clone(),
         overrides: scenario.overrides.set.clone(),
         files: scenario.files.iter().map(input_file).collect(),
+        facts: baseline.map_or(Vec::new(), |variant| variant.facts(scenario.replication_seed(0))),
     };
     let variant = |variant: &&Variant| floodway_report::Variant {
         name: variant.name.clone(),
-        summary: String::new(),
+        summary: scenario.description(&variant.name),
+        differs: baseline.map_or(Vec::new(), |baseline| variant.differs_from(baseline)),
         interval_end: variant.measured().end,
         arrivals_ns: variant.settings.arrivals.0 / 1_000,
     };
@@ -237,7 +240,7 @@ fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
         command: how.command.to_vec(),
         formats: how.formats.to_vec(),
         trace: how.trace.map(str::to_owned),
-        workloads: variants.first().map_or(Vec::new(), |variant| variant.workload_names()),
+        workloads: baseline.map_or(Vec::new(), |variant| variant.workload_names()),
         ..Manifest::new(described, variants.iter().map(variant).collect())
     }
 }

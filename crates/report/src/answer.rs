@@ -79,7 +79,7 @@ fn throughput_parts(summary: &Summary, name: &str) -> Vec<String> {
         parts.push(of("mean goodput of", throughput::goodputs_of(summary)));
         parts.push(of("mean response time of", entries::mean_responses_of(summary)));
         parts.push(of("throughput of entries of", entries::throughputs_of(summary)));
-        parts.push(of("mean waiting time of", throughput::mean_waits_of(summary)));
+        parts.push(of("mean queueing delay of", throughput::mean_waits_of(summary)));
     }
     parts.into_iter().flatten().collect()
 }

@@ -15,7 +15,7 @@ use crate::metrics::{
     flow_times,
 };
 use crate::recording::{self, Recording};
-use crate::shapes::{Depths, InUse, Point, Shapes, Sketch};
+use crate::shapes::{Depths, InUse, Point, Shapes, SizeBin, Sketch};
 use crate::statistics::{Scale, least_values};
 use crate::summary::{
     Basis, ClassName, ClassSummary, Counter, Interval, Measure, Paired, Summary, VariantSummary,
@@ -129,6 +129,23 @@ impl Experiment {
         Sketch::pooled(self.shapes_of(variant).map(|shapes| &shapes.fct[class]))
     }
 
+    /// The slowdowns of a variant by flow size, rising: the mean size of a bin of a factor of two, and its
+    /// flows, all replications as one.
+    pub fn slowdowns(&self, variant: usize) -> Vec<(f64, Sketch)> {
+        let mut bins: BTreeMap<u32, Vec<&SizeBin>> = BTreeMap::new();
+        for (power, bin) in self.shapes_of(variant).flat_map(|shapes| &shapes.slowdowns) {
+            bins.entry(*power).or_default().push(bin);
+        }
+        bins.into_values().map(|bins| SizeBin::pooled(bins.into_iter())).collect()
+    }
+
+    /// How long packets of a variant waited, by queue, at the port at which they waited most in all, all
+    /// replications as one; empty where departures were not recorded.
+    pub fn waits(&self, variant: usize) -> BTreeMap<u64, Depths> {
+        let waits = self.shapes_of(variant).flat_map(|shapes| &shapes.waits);
+        added(waits.map(|(queue, times)| (*queue, times)))
+    }
+
     /// The time series of a variant by queue, from its first replication.
     pub fn timeline(&self, variant: usize) -> Option<&BTreeMap<u64, Vec<Point>>> {
         self.shapes_of(variant).map(|shapes| &shapes.timeline).find(|series| !series.is_empty())
@@ -169,6 +186,11 @@ impl Experiment {
         rates.find(|rates| !rates.is_empty()).cloned().unwrap_or_default()
     }
 
+    /// The workload that a flow with rates over time belongs to.
+    pub fn workload_of(&self, variant: usize, flow: u64) -> Option<u64> {
+        self.shapes_of(variant).find_map(|shapes| shapes.workloads.get(&flow)).copied()
+    }
+
     /// The database entries of a variant over time, by workload, from its first replication; empty
     /// without such entries.
     pub fn responses(&self, variant: usize) -> BTreeMap<u64, Vec<Window>> {
@@ -178,24 +200,15 @@ impl Experiment {
 
     /// The distribution of a variant's sampled backlogs by queue, all replications as one.
     pub fn depths(&self, variant: usize) -> BTreeMap<u64, Depths> {
-        let mut sum: BTreeMap<u64, Depths> = BTreeMap::new();
-        for (queue, depths) in self.shapes_of(variant).flat_map(|shapes| &shapes.depths) {
-            for (edge, samples) in depths {
-                *sum.entry(*queue).or_default().entry(*edge).or_default() += samples;
-            }
-        }
-        sum
+        let depths = self.shapes_of(variant).flat_map(|shapes| &shapes.depths);
+        added(depths.map(|(queue, depths)| (*queue, depths)))
     }
 
     /// The distribution of what data takes of the memory of a `port` and of a `switch` in a variant,
     /// all replications as one.
     pub fn occupancy(&self, variant: usize) -> BTreeMap<String, Depths> {
-        let mut sum: BTreeMap<String, Depths> = BTreeMap::new();
-        for (scope, depths) in self.shapes_of(variant).flat_map(|shapes| &shapes.occupancy) {
-            let of_scope = sum.entry(scope.clone()).or_default();
-            depths.iter().for_each(|(edge, many)| *of_scope.entry(*edge).or_default() += many);
-        }
-        sum
+        let occupancy = self.shapes_of(variant).flat_map(|shapes| &shapes.occupancy);
+        added(occupancy.map(|(scope, depths)| (scope.clone(), depths)))
     }
 
     fn shapes_of(&self, variant: usize) -> impl Iterator<Item = &Shapes> {
@@ -466,13 +479,25 @@ impl Experiment {
                 without.push(name.as_str());
             }
         }
-        if !without.is_empty() {
+        // Where no flow has a size, nobody looks for completion times.
+        let goodputs = crate::throughput::goodputs_of(summary);
+        if !without.is_empty() && !(without.len() == summary.order.len() && !goodputs.is_empty()) {
             let names = without.join(", ");
             let who = if without.len() == summary.order.len() { "" } else { &names };
             caveats.push(no_flows(who));
         }
         caveats
     }
+}
+
+/// Distributions by a key, those of one key as one.
+fn added<'a, K: Ord>(all: impl Iterator<Item = (K, &'a Depths)>) -> BTreeMap<K, Depths> {
+    let mut sum: BTreeMap<K, Depths> = BTreeMap::new();
+    for (key, depths) in all {
+        let of_key = sum.entry(key).or_default();
+        depths.iter().for_each(|(edge, many)| *of_key.entry(*edge).or_default() += many);
+    }
+    sum
 }
 
 /// Said of the variants of these names, or of all if it is empty.

@@ -99,6 +99,9 @@ pub struct Scenario {
     /// The files that it names: flows, networks, tables of sizes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<InputFile>,
+    /// What the baseline simulates, as pairs of a noun and a phrase: network, traffic, transport.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<(String, String)>,
 }
 
 /// A file that decided what was simulated.
@@ -119,6 +122,9 @@ pub struct Variant {
     pub name: String,
     /// What it is, in one line; may be empty.
     pub summary: String,
+    /// The settings in which it differs from the baseline, as paths with values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<String>,
     /// What ends its measured interval.
     #[serde(default)]
     pub interval_end: IntervalEnd,

@@ -1,13 +1,14 @@
 //! What the charts need of a run, thinned so that many runs fit in memory.
 
 use floodway_model::Table;
-use floodway_model::tables::{deliveries, depths, occupancy, switches, timeline};
+use floodway_model::tables::{deliveries, depths, flows, occupancy, switches, timeline};
 use std::collections::BTreeMap;
 
 use crate::entries::{Window, windows};
 use crate::links::{Direction, directions};
 use crate::metrics::{FlowTime, SizeClasses};
 use crate::recording::Recording;
+use crate::throughput;
 use crate::why::{Digest, Explanation};
 
 /// How many points a thinned distribution or time series has at most.
@@ -130,6 +131,10 @@ pub const MOST_RATES: usize = 16;
 pub struct Shapes {
     /// Completion times by size class.
     pub fct: Vec<Sketch>,
+    /// Slowdowns by flow size, in bins of a factor of two, by the power of two below.
+    pub slowdowns: BTreeMap<u32, SizeBin>,
+    /// How long packets waited, by queue, at the port at which they waited most in all.
+    pub waits: BTreeMap<u64, Depths>,
     /// Time series by queue.
     pub timeline: BTreeMap<u64, Vec<Point>>,
     /// Time series of the memory in use; none if the tables do not have the number of ports.
@@ -145,6 +150,8 @@ pub struct Shapes {
     /// Rates over time of the flows that have no size, by flow, as [`rates`] gives them; none if
     /// there are more than [`MOST_RATES`].
     pub rates: BTreeMap<u64, Vec<(f64, f64)>>,
+    /// The workloads of these flows.
+    pub workloads: BTreeMap<u64, u64>,
     /// What its flows spent their time on, if that was explained.
     pub why: Option<Digest>,
     /// Database entries over time, by workload.
@@ -155,7 +162,7 @@ impl Shapes {
     /// Of a run's tables and its measured flows, with the names of the workloads.
     pub fn of(
         tables: &[Table],
-        flows: &[FlowTime],
+        measured: &[FlowTime],
         classes: &SizeClasses,
         workloads: &[String],
         simulated_ns: f64,
@@ -164,16 +171,24 @@ impl Shapes {
             let member =
                 |flow: &&FlowTime| class == classes.all() || classes.of(flow.bytes) == class;
             let time = |flow: &FlowTime| if flow.finished { flow.fct_ns } else { f64::NAN };
-            Sketch::of(flows.iter().filter(member).map(time))
+            Sketch::of(measured.iter().filter(member).map(time))
         };
         let delivered = deliveries::View::of(tables).map(deliveries).unwrap_or_default();
         let few = delivered.len() <= MOST_RATES;
         let rates = delivered.iter().filter(|_| few).map(|(flow, of)| (*flow, rates(of, POINTS)));
+        let rates: BTreeMap<u64, _> = rates.collect();
+        let workloads_of = |table: flows::View<'_>| {
+            let both = table.flow.iter().zip(table.workload).map(|(flow, of)| (*flow, *of));
+            both.filter(|(flow, _)| rates.contains_key(flow)).collect()
+        };
         Self {
-            rates: rates.collect(),
+            workloads: flows::View::of(tables).map(workloads_of).unwrap_or_default(),
+            rates,
             responses: windows(tables),
             why: Explanation::of(tables, workloads, classes).map(|why| Digest::of(&why)),
             fct: (0..classes.count()).map(sketch).collect(),
+            slowdowns: slowdowns(measured),
+            waits: throughput::waits_at_busiest(tables),
             timeline: timeline::View::of(tables).map(timeline).unwrap_or_default(),
             memory: in_use(&memory(tables)),
             links: directions(tables, simulated_ns),
@@ -193,6 +208,37 @@ impl Shapes {
         self.responses.clear();
         self.why = None;
     }
+}
+
+/// The flows of some sizes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SizeBin {
+    /// The sum of their sizes.
+    pub bytes: f64,
+    /// Their slowdowns, of a flow that had not completed by the time that it had taken.
+    pub slowdowns: Sketch,
+}
+
+impl SizeBin {
+    /// All these as one, with the mean size.
+    pub fn pooled<'a>(bins: impl Iterator<Item = &'a Self>) -> (f64, Sketch) {
+        let bins: Vec<&Self> = bins.collect();
+        let bytes: f64 = bins.iter().map(|bin| bin.bytes).sum();
+        let pool = Sketch::pooled(bins.iter().map(|bin| &bin.slowdowns));
+        (bytes / pool.count().max(1) as f64, pool)
+    }
+}
+
+fn slowdowns(flows: &[FlowTime]) -> BTreeMap<u32, SizeBin> {
+    let mut bins: BTreeMap<u32, Vec<&FlowTime>> = BTreeMap::new();
+    for flow in flows.iter().filter(|flow| flow.slowdown.is_finite()) {
+        bins.entry(flow.bytes.max(1).ilog2()).or_default().push(flow);
+    }
+    let bin = |flows: Vec<&FlowTime>| SizeBin {
+        bytes: flows.iter().map(|flow| flow.bytes as f64).sum(),
+        slowdowns: Sketch::of(flows.iter().map(|flow| flow.slowdown)),
+    };
+    bins.into_iter().map(|(power, flows)| (power, bin(flows))).collect()
 }
 
 fn timeline(table: timeline::View<'_>) -> BTreeMap<u64, Vec<Point>> {

@@ -14,10 +14,8 @@ use crate::summary::Summary;
 /// `queue_<n>_mean_sojourn_ns` and `queue_<n>_p99_sojourn_ns`, where departures were recorded.
 pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
     goodputs(tables, scalars);
-    if let (Some(sojourns), Some(departures)) =
-        (sojourns::View::of(tables), departures::View::of(tables))
-    {
-        waits(sojourns, departures, scalars);
+    if let Some(busiest) = Busiest::of(tables) {
+        waits(&busiest, scalars);
     }
 }
 
@@ -58,38 +56,56 @@ fn rate(delivered: &Deliveries, from: f64, to: f64) -> Option<f64> {
     (end.0 > begin.0).then(|| (end.1 - begin.1) as f64 * 8e9 / (end.0 - begin.0))
 }
 
-/// Of the queues of the port at which packets have waited most in all.
-fn waits(
-    sojourns: sojourns::View<'_>,
-    departures: departures::View<'_>,
-    scalars: &mut BTreeMap<String, Scalar>,
-) {
-    let port = |at: usize| (sojourns.node[at].as_str(), sojourns.port[at]);
-    let (queues, means) = (sojourns.queue, sojourns.mean_sojourn_ns);
-    let left = sojourns.departures;
-    let mut waited: BTreeMap<(&str, u64), f64> = BTreeMap::new();
-    for at in 0..sojourns.rows() {
-        *waited.entry(port(at)).or_default() += means[at] * left[at] as f64;
-    }
-    // The first of equal ones.
-    let most = waited.iter().rev().max_by(|a, b| a.1.total_cmp(b.1));
-    let Some((busiest, _)) = most else { return };
-    let (kinds, edges) = (departures.kind, departures.up_to);
-    let (of_queue, counts) = (departures.queue, departures.departures);
-    for at in (0..sojourns.rows()).filter(|at| port(*at) == *busiest) {
-        let queue = queues[at];
-        let is_its = |bin: &usize| {
-            kinds[*bin] == "sojourn_ns"
-                && of_queue[*bin] == queue
-                && (departures.node[*bin].as_str(), departures.port[*bin]) == *busiest
+/// The waiting times of the queues of the port at which packets have waited most in all.
+struct Busiest<'a> {
+    node: &'a str,
+    port: u64,
+    /// By queue: the mean, and how many packets waited up to how long.
+    queues: Vec<(u64, f64, Depths)>,
+}
+
+impl<'a> Busiest<'a> {
+    fn of(tables: &'a [Table]) -> Option<Self> {
+        let (sojourns, departures) = (sojourns::View::of(tables)?, departures::View::of(tables)?);
+        let port = |at: usize| (sojourns.node[at].as_str(), sojourns.port[at]);
+        let means = sojourns.mean_sojourn_ns;
+        let mut waited: BTreeMap<(&str, u64), f64> = BTreeMap::new();
+        for at in 0..sojourns.rows() {
+            *waited.entry(port(at)).or_default() += means[at] * sojourns.departures[at] as f64;
+        }
+        // The first of equal ones.
+        let (busiest, _) = waited.into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let of_queue = |at: usize| {
+            let queue = sojourns.queue[at];
+            let is_its = |bin: &usize| {
+                departures.kind[*bin] == "sojourn_ns"
+                    && departures.queue[*bin] == queue
+                    && (departures.node[*bin].as_str(), departures.port[*bin]) == busiest
+            };
+            let bins = (0..departures.rows()).filter(is_its);
+            let times = bins.map(|bin| (departures.up_to[bin], departures.departures[bin]));
+            (queue, means[at], times.collect())
         };
-        let bins = (0..departures.rows()).filter(is_its);
-        let times: Depths = bins.map(|bin| (edges[bin], counts[bin])).collect();
-        let where_ = format!("in queue {queue} of {} port {}", busiest.0, busiest.1);
+        let queues = (0..sojourns.rows()).filter(|at| port(*at) == busiest).map(of_queue).collect();
+        Some(Self { node: busiest.0, port: busiest.1, queues })
+    }
+}
+
+/// How many packets waited up to how long in each queue of the port at which packets have waited most in
+/// all; empty where departures were not recorded.
+pub(crate) fn waits_at_busiest(tables: &[Table]) -> BTreeMap<u64, Depths> {
+    let queues = Busiest::of(tables).map_or(Vec::new(), |busiest| busiest.queues);
+    let some = queues.into_iter().filter(|(_, _, times)| !times.is_empty());
+    some.map(|(queue, _, times)| (queue, times)).collect()
+}
+
+fn waits(busiest: &Busiest<'_>, scalars: &mut BTreeMap<String, Scalar>) {
+    for (queue, mean, times) in &busiest.queues {
+        let where_ = format!("in queue {queue} of {} port {}", busiest.node, busiest.port);
         let meaning = format!("mean time that packets waited {where_}, where they waited most");
-        put(scalars, &format!("queue_{queue}_mean_sojourn_ns"), means[at], "ns", &meaning);
+        put(scalars, &format!("queue_{queue}_mean_sojourn_ns"), *mean, "ns", &meaning);
         let meaning = format!("99th percentile of the time that packets waited {where_}");
-        let p99 = quantile(&times, 0.99) as f64;
+        let p99 = quantile(times, 0.99) as f64;
         let name = format!("queue_{queue}_p99_sojourn_ns");
         put_binned(scalars, &name, (p99, TIME_BINS), "ns", &meaning);
     }

@@ -32,24 +32,33 @@ fn a_page_answers_its_question() {
     let page = page_of(&experiment(SOUND, |_| {}));
     assert!(page.contains("<h1>What does Congestion Isolation do to flows that are not to blame"));
     assert!(page.contains("<strong>ci</strong> vs. without-ci: mean completion time of mice"));
-    for heading in [
-        "How to read this",
-        "Do flows finish sooner?",
-        "How long do flows take?",
-        "Who gains, the typical flow or the slowest?",
-        "How do flows share the network over time?",
-        "Where is the traffic?",
-        "How much traffic is paused?",
-        "How deep are the queues?",
-        "What is lost?",
-        "What else was counted?",
-        "What exactly was simulated?",
-        "Where do these numbers come from?",
+    for (id, heading) in [
+        ("fct", "Flow completion time (FCT)"),
+        ("fct-distribution", "FCT distribution (CDF and CCDF)"),
+        ("rates", "Rates of flows over time"),
+        ("utilization", "Link utilization"),
+        ("pauses", "Pause frames and paused time"),
+        ("queues", "Queue depth"),
+        ("occupancy", "Buffer occupancy"),
+        ("counters", "All counters"),
+        ("guide", "How to read this page"),
+        ("scenario", "Scenario"),
+        ("provenance", "Provenance"),
     ] {
-        assert!(page.contains(&format!("<h2>{heading}</h2>")), "{heading}");
+        assert!(page.contains(&format!("<section id=\"{id}\">")), "{id}");
+        assert!(
+            page.contains(&format!("<h2>{heading}<a class=\"anchor\" href=\"#{id}\"")),
+            "{heading}"
+        );
+        let entry = format!("<a href=\"#{id}\">{heading}</a>");
+        assert_eq!(page.matches(&entry).count(), 1, "{heading} in the list of contents");
     }
-    assert!(page.contains("How much memory is in use over time?"));
-    assert!(page.contains("<p>During the measurement no packet was dropped in any variant."));
+    assert!(page.contains("Buffer in use over time"));
+    assert!(
+        page.contains("<dd>packet losses in the measured interval</dd>"),
+        "what did not happen"
+    );
+    assert!(!page.contains("id=\"losses\""), "and there is no section about it");
     assert!(page.contains("hosts_per_leaf = 8"), "the scenario's text is there");
     assert!(page.contains("switch.queue.size=2MB"), "what the command line changed is there");
     assert!(page.contains("2026-03-14T09:26:53Z"));
@@ -61,8 +70,11 @@ fn every_figure_has_its_data() {
     let all = data(&page);
     let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
     assert_eq!(names.len(), all.len(), "files of the same name would replace each other");
-    assert_eq!(page.matches("<figcaption>").count(), all.len());
-    assert!(page.contains("<body data-name=\"ci-lossless\">"));
+    assert_eq!(page.matches("<figure data-name=").count(), all.len());
+    for (name, _) in &all {
+        assert!(page.contains(&format!("id=\"figure-{name}\"")), "{name} has an anchor");
+    }
+    assert!(page.contains("<body data-name=\"ci-lossless\" "));
     let of = |name: &str| {
         let (_, data) = all.iter().find(|(of, _)| *of == name).unwrap();
         data.lines().map(str::to_string).collect::<Vec<_>>()
@@ -109,7 +121,7 @@ fn unfinished_flows_stand_beside_every_mean() {
     assert!(!page.contains("Only flows that began in both variants are compared"));
     assert!(page.contains("had not completed when their run ended"));
     assert!(page.contains("One replication: there are no intervals"));
-    assert!(page.contains("How many packets are dropped, and for what reason?"));
+    assert!(page.contains("Dropped packets by reason"));
 }
 
 #[test]
@@ -137,7 +149,7 @@ fn what_people_write_is_text_and_not_markup() {
     check(&page);
     assert_eq!(scripts(&page), scripts(&page_of(&experiment(SOUND, |_| {}))));
     assert!(
-        !page.contains("<i>alert") && page.contains("<body data-name=\"script-alert-1-script\">")
+        !page.contains("<i>alert") && page.contains("<body data-name=\"script-alert-1-script\" ")
     );
     assert!(page.contains("<h1>a &lt; b &amp; &quot;c&quot;?</h1>"));
     assert!(page.contains("&lt;/pre&gt;&lt;b&gt;"));
@@ -197,7 +209,7 @@ fn little_makes_a_page_too() {
     let page = page_of(&alone);
     check(&page);
     assert!(page.contains("No completion time was measured"));
-    assert!(!page.contains("Do flows finish sooner?"), "there is nothing to compare");
+    assert!(!page.contains("change from without-ci by"), "there is nothing to compare");
 }
 
 /// Two flows of 64 KB each, which were measured or not.
@@ -235,9 +247,43 @@ fn sizes_without_flows_and_changes_without_pairs_are_not_in_the_way() {
         assert!(page.contains("&lt;100") && page.contains(">all flows<"));
         assert!(!page.contains("&gt;10"), "no flow is as large");
     }
-    assert!(both.contains("How does the mean completion time change"));
-    assert!(!one.contains("How does the mean completion time change"));
+    assert!(both.contains("Mean FCT: change from without-ci by flow size"));
+    assert!(!one.contains("Mean FCT: change from"));
     assert!(one.contains("<p>No flow began both in without-ci and in another variant.</p>"));
+}
+
+/// Slowdowns of 200 flows of 64 KB, 1 to 200, and of one flow of 3 MB.
+#[test]
+fn slowdown_is_by_size() {
+    let slowdowns: Vec<f64> = (1..=200).chain([7]).map(f64::from).collect();
+    let bytes: Vec<u64> = std::iter::repeat_n(64_000, 200).chain([3_000_000]).collect();
+    let table = complete(
+        Table::new("flows", "flows")
+            .u64("flow", "number", (0..201).collect())
+            .u64("workload", "workload", vec![0; 201])
+            .u64("bytes", "size", bytes.clone())
+            .f64("start_ns", "start", vec![2e6; 201])
+            .f64("slowdown", "slowdown", slowdowns.clone())
+            .f64("fct_ns", "completion time", slowdowns.iter().map(|of| of * 5e3).collect())
+            .f64("ideal_fct_ns", "ideal", vec![5e3; 201])
+            .u64("delivered_bytes", "delivered", bytes)
+            .u64("measured", "measured", vec![1; 201]),
+    );
+    let mut manifest = manifest(SOUND);
+    manifest.variants.truncate(1);
+    let mut experiment = Experiment::new(&manifest);
+    experiment.add_run(&run(&[table], 0, 0));
+    let page = page_of(&experiment);
+    let all = data(&page);
+    let (_, numbers) = all.iter().find(|(name, _)| *name == "slowdown-by-size").unwrap();
+    // Of 200 the 198th, the 190th and the 100th; one flow alone has no percentile.
+    assert_eq!(
+        numbers,
+        "chart,series,flow size [bytes],slowdown\n\
+         99th percentile,without-ci,64000,198\n\
+         95th percentile,without-ci,64000,190\n\
+         median,without-ci,64000,100\n"
+    );
 }
 
 #[test]
@@ -262,12 +308,10 @@ fn what_failed_links_lose_is_lost_too() {
     let text = |experiment: &Experiment| {
         floodway_report::terminal::table(&experiment.summary(&ending()), Default::default())
     };
-    assert!(
-        page_of(&none).contains("<p>During the measurement no packet was dropped in any variant.")
-    );
+    assert!(page_of(&none).contains("<dd>packet losses in the measured interval</dd>"));
     assert!(!text(&none).contains("lost on failed links"));
     assert!(page_of(&some).contains("lost on failed links"));
-    assert!(!page_of(&some).contains("no packet was dropped"));
+    assert!(!page_of(&some).contains("packet losses in the measured interval"));
     let told = text(&some);
     let row = told.lines().find(|line| line.starts_with("  lost on failed links")).unwrap();
     assert!(row.ends_with(" 7"), "{row}");

@@ -86,7 +86,7 @@ fn the_script_is_given_what_was_recorded() {
     let page = page_with(&[recorded(3, 64), recorded(2, 128_000)]);
     check(&page);
     offline(&page);
-    assert!(page.contains("<h2>See the congestion</h2>"));
+    assert!(page.contains("<section id=\"congestion\">"));
     let scene = scene(&page);
     assert_eq!(scene["fabrics"].as_array().unwrap().len(), 1, "both have the same");
     let fabric = &scene["fabrics"][0];
@@ -165,6 +165,6 @@ fn it_says_what_was_left_out() {
 #[test]
 fn a_page_without_a_record_has_nothing_of_it() {
     let page = page_of(&experiment(CASE, |_| {}));
-    assert_eq!(scripts(&page).len(), 1);
-    assert!(!page.contains("playback") && !page.contains("See the congestion"));
+    assert_eq!(scripts(&page).len(), 3);
+    assert!(!page.contains("playback") && !page.contains("Congestion over time"));
 }

@@ -36,7 +36,7 @@ fn a_page_needs_nothing_but_itself() {
     let page = page();
     check(&page);
     offline(&page);
-    assert!(page.len() < 450_000, "{} bytes", page.len());
+    assert!(page.len() < 500_000, "{} bytes", page.len());
     check(&html::study(&nothing()));
 }
 

@@ -1,6 +1,6 @@
 //! An experiment whose flows have no size: what they get and how long packets wait.
 
-use crate::check::{check, same};
+use crate::check::{check, data, same};
 use crate::synthetic::{self, Case, ending, manifest, run};
 use floodway_model::Table;
 use floodway_model::tables::complete;
@@ -106,7 +106,11 @@ fn where_flows_complete_the_answer_is_about_them() {
 #[test]
 fn what_was_not_measured_is_said_once() {
     let caveats = summary().caveats;
-    assert_eq!(caveats.iter().filter(|caveat| caveat.contains("completion")).count(), 1);
+    assert_eq!(
+        caveats.iter().filter(|caveat| caveat.contains("completion")).count(),
+        0,
+        "nobody asks"
+    );
 }
 
 #[test]
@@ -114,15 +118,33 @@ fn the_page_has_a_table_of_them() {
     let experiment = experiment();
     let page = page(experiment.manifest(), &experiment.summary(&ending()), &experiment);
     check(&page);
-    let heading = "<h2>What do flows without a size get, and how long do packets wait?</h2>";
+    let heading = "<section id=\"goodput\">";
     let table = page.split_once(heading).unwrap().1.split_once("</table>").unwrap().0;
     for expected in ["4.00 Mb/s", "36.0 Mb/s", "20.0 Mb/s", "1.50 ms", "3.00 ms"] {
         let set = expected.replace(' ', "\u{a0}");
         assert!(table.contains(expected) || table.contains(&set), "{expected} {table}");
     }
-    for missing in ["Do flows finish sooner?", "How long do flows take?", "Who gains"] {
+    for missing in ["id=\"fct\"", "id=\"slowdown\"", "id=\"fct-distribution\""] {
         assert!(!page.contains(missing), "{missing}");
     }
+    // What matters on an access line comes first; the fabric's maps are there for those who ask.
+    let place = |id: &str| page.find(&format!("<section id=\"{id}\">")).unwrap();
+    assert!(place("latency") < place("goodput") && place("goodput") < place("rates"));
+    let folded = "<section id=\"counters\"><details>";
+    assert!(page.contains(folded));
+    // By hand: in each of two replications 2,900 of 3,000 packets waited 36 ms at most, in the second
+    // one 1 us longer, and the others twice as long.
+    let data = data(&page);
+    let of = |name: &str| &data.iter().find(|(of, _)| *of == name).unwrap().1;
+    let lines: Vec<&str> = of("queueing-delay").lines().collect();
+    assert_eq!(lines[0], "chart,series,queueing delay [ns],packets [share]");
+    assert!(lines[1].starts_with("queue 0,without-ci,36000000,0.4833"), "{}", lines[1]);
+    assert!(lines[2].starts_with("queue 0,without-ci,36001000,0.9666"), "{}", lines[2]);
+    assert!(lines[4].starts_with("queue 0,without-ci,72002000,1"), "{}", lines[4]);
+    let headlines = page.split_once("<table class=\"headlines\">").unwrap().1;
+    let headlines = headlines.split_once("</table>").unwrap().0;
+    assert!(headlines.contains("<th>queueing delay, queue 0, mean</th>"), "{headlines}");
+    assert!(headlines.contains("36.0\u{a0}ms") && headlines.contains("+400\u{a0}%"), "{headlines}");
 }
 
 /// Database entries of workload 1, one every 10 ms, of 1250 bytes, that take so many microseconds,
@@ -216,7 +238,7 @@ fn what_is_delivered_and_how_long_packets_take_is_shown_where_it_was_recorded() 
     assert!(summary.answer[0].contains("mean latency of all packets"), "{:?}", summary.answer);
     let page = page(experiment.manifest(), &summary, &experiment);
     check(&page);
-    let heading = "<h2>How much is delivered, and how long do packets take?</h2>";
+    let heading = "<section id=\"throughput\">";
     let table = page.split_once(heading).unwrap().1.split_once("</table>").unwrap().0;
     assert_eq!(table.matches("99.9th percentile").count(), 3, "all packets and two workloads");
 }

@@ -34,6 +34,7 @@
 mod check;
 mod derive;
 pub mod derived;
+mod described;
 pub mod document;
 pub mod failure;
 pub mod fct;

@@ -78,7 +78,7 @@ const LABEL: f64 = 14.0;
 
 /// What each of these lines is called: as its legend has it or else its tooltip; several lines of one
 /// look by both.
-pub(super) fn called(lines: &[Line], legend: &Names) -> Vec<String> {
+pub(crate) fn called(lines: &[Line], legend: &Names) -> Vec<String> {
     let name = |line: &Line| {
         let name = legend.iter().find(|(series, _)| *series == line.series).map(|(_, name)| name);
         let alone = lines.iter().filter(|other| other.series == line.series).count() == 1;
@@ -105,6 +105,11 @@ impl Lines {
             }
         }
         data
+    }
+
+    /// What the columns of its two axes are called in its numbers.
+    pub fn columns(&self) -> Vec<String> {
+        data::names(&self.x, &self.y)
     }
 
     /// Draws it this wide.

@@ -29,6 +29,7 @@ pub use rows::{Group, Mark, Row, Rows};
 pub use scale::{Axis, Scale};
 pub use sheet::{Sheet, standalone, style};
 
+pub(crate) use lines::called;
 use svg::Svg;
 pub(crate) use svg::escape;
 

@@ -1,7 +1,11 @@
 //! The sections about flow completion.
 
-use super::tables::cell;
-use super::r#type::plain;
+use maud::{Markup, html};
+
+use super::figure::Drawn;
+use super::section::Section;
+use super::tables::{self, cell};
+use super::r#type::{plain, set};
 use super::{Figure, Page};
 use crate::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
 use crate::statistics::NoInterval;
@@ -14,16 +18,25 @@ const ENOUGH: u64 = 1_000;
 type Metric = fn(&ClassSummary) -> &Measure;
 
 impl Page<'_> {
+    /// How long flows take, and by how much the variants differ from the baseline.
+    pub(super) fn times(&self) -> Option<Section> {
+        let mut section = Section::new("fct", "Flow completion time (FCT)");
+        self.changes(&mut section);
+        self.means(&mut section);
+        section.text(self.times_table());
+        Some(section)
+    }
+
     /// By how much the variants differ from the baseline.
-    pub(super) fn changes(&self, text: &mut String) {
+    fn changes(&self, section: &mut Section) {
         if self.summary.order.len() < 2 {
             return;
         }
         let baseline = &self.summary.order[0];
-        *text += "<h2>Do flows finish sooner?</h2>\n";
         if !self.compares_flows() {
-            let baseline = super::set(baseline);
-            *text += &format!("<p>No flow began both in {baseline} and in another variant.</p>\n");
+            section.text(
+                html! { p { "No flow began both in " (set(baseline)) " and in another variant." } },
+            );
             return;
         }
         let paired: Vec<String> = self
@@ -44,15 +57,18 @@ impl Page<'_> {
             format!("Only flows that began in both variants are compared ({}).", paired.join("; "))
         };
         let metrics: [(&str, &str, Metric); 2] = [
-            ("mean", "mean", |class| &class.mean_ns),
-            ("p99", "99th percentile", |class| &class.p99_ns),
+            ("mean", "Mean FCT", |class| &class.mean_ns),
+            ("p99", "99th percentile of FCT", |class| &class.p99_ns),
         ];
         for (name, label, metric) in metrics {
-            let caption = format!(
-                "How does the {label} completion time change from {baseline}, by flow size?"
-            );
+            let caption = format!("{label}: change from {baseline} by flow size");
             let chart = self.change_chart(&caption, metric);
-            *text += &Figure::new(format!("{name}-fct-change"), caption).note(&note).rows(&chart);
+            section.figure(
+                Figure::new(format!("{name}-fct-change"), caption)
+                    .note(&note)
+                    .by_variant()
+                    .rows(chart),
+            );
         }
     }
 
@@ -80,9 +96,8 @@ impl Page<'_> {
         }
     }
 
-    /// How long flows take.
-    pub(super) fn times(&self, text: &mut String) {
-        *text += "<h2>How long do flows take?</h2>\n";
+    /// The means themselves.
+    fn means(&self, section: &mut Section) {
         let groups = self.summary.classes_with_flows().map(|class| {
             let variants = self.summary.order.iter().enumerate();
             let rows = variants.filter_map(|(series, name)| {
@@ -101,18 +116,17 @@ impl Page<'_> {
             });
             Group { label: plain(&class.label), rows: rows.collect() }
         });
-        let caption = "What is the mean completion time, by flow size?";
+        let caption = "Mean FCT by flow size";
         let chart = Rows {
             title: caption.to_string(),
-            axis: Axis::log("mean completion time, logarithmic", "ns"),
+            axis: Axis::log("mean FCT, logarithmic", "ns"),
             mark: Mark::Point,
             groups: groups.collect(),
         };
-        *text += &Figure::new("mean-fct", caption).rows(&chart);
-        self.times_table(text);
+        section.figure(Figure::new("mean-fct", caption).by_variant().rows(chart));
     }
 
-    fn times_table(&self, text: &mut String) {
+    fn times_table(&self) -> Markup {
         let columns: [(&str, &str, Metric); 7] = [
             ("mean", "ns", |class| &class.mean_ns),
             ("p50", "ns", |class| &class.p50_ns),
@@ -122,41 +136,52 @@ impl Page<'_> {
             ("mean slowdown", "x", |class| &class.mean_slowdown),
             ("p99 slowdown", "x", |class| &class.p99_slowdown),
         ];
-        *text += "<div class=\"scroll\"><table>\n<thead><tr><th></th><th>flows</th>";
-        for (name, ..) in columns {
-            *text += &format!("<th>{}</th>", name.replacen(' ', "<br>", 1));
-        }
-        *text += "</tr></thead>\n<tbody>\n";
-        for class in self.summary.classes_with_flows() {
-            let span = columns.len() + 2;
-            let label = super::set(&class.label);
-            *text += &format!("<tr class=\"group\"><td colspan=\"{span}\">{label}</td></tr>\n");
-            for (series, name) in self.summary.order.iter().enumerate() {
-                let Some(of) = self.summary.class(name, &class.key) else { continue };
-                *text += &format!(
-                    "<tr><td>{}</td><td>{}<span class=\"range\">{} unfinished</span></td>",
-                    super::tables::key(series, name),
-                    words::count((of.finished + of.unfinished) as f64),
-                    if of.unfinished == 0 {
-                        "0".to_string()
-                    } else {
-                        format!("<strong>{}</strong>", words::count(of.unfinished as f64))
+        let flows = |of: &ClassSummary| words::count((of.finished + of.unfinished) as f64);
+        html! {
+            div.scroll {
+                table {
+                    thead {
+                        tr {
+                            th {} th { "flows" }
+                            @for (name, ..) in columns {
+                                @match name.split_once(' ') {
+                                    Some((first, rest)) => th { (first) br; (rest) },
+                                    None => th { (name) },
+                                }
+                            }
+                        }
                     }
-                );
-                for (_, unit, metric) in columns {
-                    *text += &cell(metric(of), unit, if metric(of).bound { "≥ " } else { "" });
+                    tbody {
+                        @for class in self.summary.classes_with_flows() {
+                            tr.group { td colspan=(columns.len() + 2) { (set(&class.label)) } }
+                            @for (series, name) in self.summary.order.iter().enumerate() {
+                                @if let Some(of) = self.summary.class(name, &class.key) {
+                                    tr {
+                                        td { (tables::key(series, name)) }
+                                        td {
+                                            (flows(of))
+                                            span.range {
+                                                @if of.unfinished == 0 { "0" }
+                                                @else { strong { (words::count(of.unfinished as f64)) } }
+                                                " unfinished"
+                                            }
+                                        }
+                                        @for (_, unit, metric) in columns { (cell(metric(of), unit)) }
+                                    }
+                                }
+                            }
+                        }
+                    }
                 }
-                *text += "</tr>\n";
+            }
+            p.muted.small {
+                "Flows are counted over all replications. Times and slowdowns are means over replications of the value                  in each, with their 95 % confidence intervals; unfinished flows count with the time that they had taken."
             }
         }
-        *text += "</tbody></table></div>\n<p class=\"muted small\">Flows are counted over all \
-                  replications. Times and slowdowns are means over replications of the value in \
-                  each, with their 95&nbsp;% confidence intervals; unfinished flows count with the \
-                  time that they had taken.</p>\n";
     }
 
     /// The whole distributions.
-    pub(super) fn distributions(&self, text: &mut String) {
+    pub(super) fn distributions(&self) -> Option<Section> {
         let classes = self.experiment.classes();
         let mut charts = Vec::new();
         for class in 0..classes.count() {
@@ -168,16 +193,15 @@ impl Page<'_> {
             charts.push(Lines {
                 title: format!("Share of flows of size class {label} that finish within a time"),
                 heading: label,
-                x: Axis::log("completion time, logarithmic", "ns"),
+                x: Axis::log("FCT, logarithmic", "ns"),
                 y: Axis::linear("flows finished", "share").within(0.0, 1.0),
                 lines,
                 ..Lines::default()
             });
         }
         if charts.is_empty() {
-            return;
+            return None;
         }
-        *text += "<h2>Who gains, the typical flow or the slowest?</h2>\n";
         let unfinished = self
             .summary
             .variants
@@ -189,15 +213,16 @@ impl Page<'_> {
         } else {
             "All replications pooled."
         };
-        let caption = "What share of flows has finished after a given time?";
-        let figure = Figure::new("fct-distribution", caption).legend(self.legend()).note(note);
-        *text += &figure.lines(2, &charts);
-        self.tails(text);
+        let mut section = Section::new("fct-distribution", "FCT distribution (CDF and CCDF)");
+        let figure = Figure::new("fct-cdf", "FCT (CDF)").legend(self.legend()).note(note);
+        section.figure(figure.choice("flow size").lines(2, charts));
+        section.figure(self.tails());
+        Some(section)
     }
 
     /// The slowest flows of the sizes that have enough of them for a 99.9th percentile, or else of
     /// all sizes.
-    fn tails(&self, text: &mut String) {
+    fn tails(&self) -> Drawn {
         let all = self.experiment.classes().all();
         let variants = 0..self.summary.order.len();
         let enough = |class: &usize| {
@@ -206,9 +231,10 @@ impl Page<'_> {
         };
         let shown: Vec<usize> = (0..=all).filter(enough).collect();
         let charts: Vec<Lines> = shown.iter().map(|class| self.tail(*class)).collect();
-        let figure = Figure::new("fct-tail", "How long do the slowest flows take?");
-        let figure = figure.legend(self.legend()).note("All replications pooled.");
-        *text += &figure.lines(if charts.len() == 1 { 1 } else { 2 }, &charts);
+        let figure = Figure::new("fct-ccdf", "FCT of the slowest flows (CCDF)");
+        let figure =
+            figure.legend(self.legend()).note("All replications pooled.").choice("flow size");
+        figure.lines(if charts.len() == 1 { 1 } else { 2 }, charts)
     }
 
     fn tail(&self, class: usize) -> Lines {
@@ -225,7 +251,7 @@ impl Page<'_> {
         Lines {
             title: format!("Share of flows of size class {label} that take longer than a time"),
             heading: label,
-            x: Axis::log("completion time, logarithmic", "ns"),
+            x: Axis::log("FCT, logarithmic", "ns"),
             y: Axis::log("flows that take longer", "share").within(least, 1.0),
             lines,
             levels,
@@ -281,7 +307,7 @@ pub(super) fn mean_row(name: &str, series: usize, measure: &Measure, unit: &str)
         value: measure.estimate.mean,
         interval: measure.estimate.interval(),
         figures: plain(&words::mean(measure, unit)),
-        range: super::tables::range(measure, unit),
+        range: tables::range(measure, unit),
         tooltip: plain(&format!("{name}: {}", words::estimate(measure, unit))),
         ..Row::default()
     }

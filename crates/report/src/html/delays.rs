@@ -1,9 +1,12 @@
 //! The section about what flows spend their time on.
 
-use super::r#type::set;
+use maud::{Markup, html};
+
+use super::section::Section;
+use super::r#type::{raw, set};
 use super::{Figure, Legend, Page, tables};
+use crate::chart::Axis;
 use crate::chart::spans::{Span, Spans};
-use crate::chart::{Axis, escape};
 use crate::why::{Digest, Flow, chart, kind};
 use crate::words;
 
@@ -20,12 +23,11 @@ impl Page<'_> {
     }
 
     /// What flows spend their time on, if it was explained.
-    pub(super) fn delays(&self, text: &mut String) {
+    pub(super) fn delays(&self) -> Option<Section> {
         let digests = self.digests();
         if digests.is_empty() {
-            return;
+            return None;
         }
-        *text += "<h2 id=\"delays\">Where does the time go?</h2>\n";
         let about: Vec<String> = digests
             .iter()
             .map(|(_, name, digest)| match digest.flows {
@@ -33,7 +35,8 @@ impl Page<'_> {
                 (some, all) => format!("{name}: {some} of {all} measured flows"),
             })
             .collect();
-        let caption = "What do flows spend their time on, by flow size?";
+        let mut section = Section::new("delays", "Where the time goes");
+        let caption = "Completion time by cause and flow size";
         let note = format!(
             "Mean completion time in the first replication, partitioned without gap or overlap. {}. Bars of one \
              size have one scale.",
@@ -44,63 +47,75 @@ impl Page<'_> {
         let labels: Vec<&str> = self.summary.classes.iter().map(|class| &*class.label).collect();
         let of: Vec<(&str, &Digest)> =
             digests.iter().map(|(_, name, digest)| (name.as_str(), *digest)).collect();
-        *text += &figure.stacks(&chart::stacks(caption, &of, &labels));
-        self.roots(text, &digests);
+        section.figure(figure.stacks(chart::stacks(caption, &of, &labels)));
+        if digests.iter().any(|(_, _, digest)| !digest.roots.is_empty()) {
+            section.text(self.roots(&digests));
+        }
         let charts: Vec<Spans> =
             digests.iter().filter_map(|(_, name, digest)| slowest(name, digest)).collect();
         if !charts.is_empty() {
-            let caption = "When and where did the slowest flow lose its time?";
+            let caption = "The slowest flow of each variant over time and ports";
             let note = "Of the explained flows, the one with the largest slowdown. Each row is an egress port on \
                         its path, from the source at the top; what happens while a window is full is shown where it \
                         happens, acknowledgements included.";
             let legend = Legend::swatches(&chart::names());
-            *text += &Figure::new("slowest-flow", caption).legend(legend).note(note).spans(&charts);
+            section.figure(
+                Figure::new("slowest-flow", caption).legend(legend).note(note).spans(charts),
+            );
         }
+        Some(section)
     }
 
     /// The queues because of which others are paused.
-    fn roots(&self, text: &mut String, digests: &[(usize, &String, &Digest)]) {
-        if digests.iter().all(|(_, _, digest)| digest.roots.is_empty()) {
-            return;
-        }
-        *text += "<h3>Which queues cause the pauses?</h3>\n<p>A queue that is paused itself passes the blame on to \
-                  the queue that paused it. The root of a pause is the queue at the end of this chain.</p>\n\
-                  <div class=\"scroll\"><table>\n<thead><tr><th>root</th><th>pauses</th><th>paused<br>for</th>\
-                  <th>longest<br>chain</th><th>flows<br>delayed</th><th>their time<br>lost</th><th>most bytes in \
-                  the queue</th><th>first</th></tr></thead>\n<tbody>\n";
-        for (series, name, digest) in digests {
-            let key = tables::key(*series, name);
-            *text += &format!("<tr class=\"group\"><td colspan=\"8\">{key}</td></tr>\n");
-            for (root, flow) in &digest.roots {
-                let first = root.first as f64 / 1e3;
-                let first = match self.plays() {
-                    true => format!(
-                        "<a href=\"#playback\" data-play-ns=\"{first:.0}\">{}</a>",
-                        set(&words::time(first))
-                    ),
-                    false => set(&words::time(first)),
-                };
-                *text += &format!(
-                    "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{first}</td></tr>\n",
-                    escape(&root.port.to_string()),
-                    words::count(root.pauses as f64),
-                    set(&time(root.total)),
-                    root.depth,
-                    root.victims.len(),
-                    set(&time(root.lost)),
-                    escape(flow),
-                );
+    fn roots(&self, digests: &[(usize, &String, &Digest)]) -> Markup {
+        html! {
+            h3 { "Roots of pauses" }
+            p {
+                "A queue that is paused itself passes the blame on to the queue that paused it. The root of a pause is \
+                 the queue at the end of this chain."
             }
-            let more = digest.all_roots - digest.roots.len();
-            if more > 0 {
-                *text +=
-                    &format!("<tr><td colspan=\"8\" class=\"muted\">and {more} more</td></tr>\n");
-            }
-            if digest.roots.is_empty() {
-                *text += "<tr><td colspan=\"8\" class=\"muted\">nothing was paused</td></tr>\n";
+            div.scroll {
+                table {
+                    thead {
+                        tr {
+                            th { "root" } th { "pauses" } th { "paused" br; "for" } th { "longest" br; "chain" }
+                            th { "flows" br; "delayed" } th { "their time" br; "lost" }
+                            th { "most bytes in" br; "the queue" } th { "first" }
+                        }
+                    }
+                    tbody {
+                        @for (series, name, digest) in digests {
+                            tr.group { td colspan="8" { (tables::key(*series, name)) } }
+                            @for (root, flow) in &digest.roots {
+                                tr {
+                                    td { (raw(&root.port.to_string())) }
+                                    td { (words::count(root.pauses as f64)) }
+                                    td { (set(&time(root.total))) }
+                                    td { (root.depth) }
+                                    td { (root.victims.len()) }
+                                    td { (set(&time(root.lost))) }
+                                    td { (raw(flow)) }
+                                    td { (self.played(root.first)) }
+                                }
+                            }
+                            @let more = digest.all_roots - digest.roots.len();
+                            @if more > 0 { tr { td.muted colspan="8" { "and " (more) " more" } } }
+                            @if digest.roots.is_empty() { tr { td.muted colspan="8" { "nothing was paused" } } }
+                        }
+                    }
+                }
             }
         }
-        *text += "</tbody>\n</table></div>\n";
+    }
+
+    /// A time, which the playback goes to where there is one.
+    fn played(&self, ps: u64) -> Markup {
+        let ns = ps as f64 / 1e3;
+        html! {
+            @if self.plays() {
+                a href="#playback" data-play-ns=(format!("{ns:.0}")) { (set(&words::time(ns))) }
+            } @else { (set(&words::time(ns))) }
+        }
     }
 }
 

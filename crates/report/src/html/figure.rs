@@ -1,92 +1,148 @@
 //! Figures: charts with a caption, a legend and a note, and with their numbers, so that a script on
-//! the page can save both as files.
+//! the page can draw them again to be explored, and save both as files.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use maud::{Markup, PreEscaped, html};
 use miniz_oxide::deflate::compress_to_vec_zlib;
+use serde_json::{Value, json};
 
 use super::NARROW;
-use super::r#type::set;
+use super::r#type::{plain, set};
 use crate::chart::spans::Spans;
 use crate::chart::stack::{Stacks, swatch};
 use crate::chart::{
-    Axis, Data, Grid, HeatMap, Lines, Mosaic, Rows, escape, mosaic, sample, stroke,
+    Axis, Data, Grid, HeatMap, LOOKS, Lines, Mosaic, Rows, Sheet, called, mosaic, sample, stroke,
 };
 use crate::evidence::{HALF, THIRD, WIDE};
 
-/// What stands around the charts of a figure.
+/// A figure without its charts yet.
 pub(super) struct Figure {
     name: String,
     caption: String,
     legend: Legend,
     note: String,
+    choice: &'static str,
+    by_variant: bool,
+}
+
+/// A figure with its charts.
+pub struct Drawn {
+    about: Figure,
+    columns: usize,
+    charts: Charts,
+}
+
+/// The charts of a figure, all of one kind.
+enum Charts {
+    Rows(Rows),
+    Stacks(Stacks),
+    Spans(Vec<Spans>),
+    Grid(Grid),
+    HeatMap(HeatMap),
+    Lines(Vec<Lines>),
+    Mosaics(Vec<Mosaic>),
 }
 
 /// What distinguishes one series from another.
 #[derive(Default)]
 pub(super) struct Legend {
-    html: String,
+    html: Markup,
     /// What series are called, by their looks.
     names: Vec<(usize, String)>,
+    kind: Kind,
+    by_variant: bool,
+}
+
+/// What stands before the name of a series.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Kind {
+    #[default]
+    Sample,
+    Stroke,
+    Part,
 }
 
 impl Legend {
     /// Of series with a sample of each.
     pub fn samples(names: Vec<(usize, String)>) -> Self {
-        Self::of(names, sample)
+        Self::of(names, sample, Kind::Sample)
+    }
+
+    /// Of the variants of a run, which can be hidden on the whole page.
+    pub fn variants(names: Vec<(usize, String)>) -> Self {
+        Self { by_variant: true, ..Self::samples(names) }
     }
 
     /// Of series that have neither markers nor dashes.
     pub fn strokes(names: Vec<(usize, String)>) -> Self {
-        Self::of(names, stroke)
-    }
-
-    fn of(names: Vec<(usize, String)>, sample: fn(usize) -> String) -> Self {
-        let item = |(at, name): &(usize, String)| format!("<li>{}{}</li>", sample(*at), set(name));
-        let items: String = names.iter().map(item).collect();
-        let html = match items.is_empty() {
-            true => items,
-            false => format!("<ul class=\"legend\">{items}</ul>"),
-        };
-        Self { html, names }
-    }
-
-    /// Of charts of tiles that share a scale, which says what colours mean.
-    pub fn steps(scale: &Axis, label: &str) -> Self {
-        let item = format!("<li>{}{}</li>", mosaic::steps(scale), set(label));
-        Self { html: format!("<ul class=\"legend\">{item}</ul>"), names: Vec::new() }
+        Self::of(names, stroke, Kind::Stroke)
     }
 
     /// Of the parts of bars.
     pub fn swatches(names: &[String]) -> Self {
-        let item = |(at, name): (usize, &String)| format!("<li>{}{}</li>", swatch(at), set(name));
-        let items: String = names.iter().enumerate().map(item).collect();
-        Self { html: format!("<ul class=\"legend\">{items}</ul>"), names: Vec::new() }
+        Self::of(names.iter().cloned().enumerate().collect(), swatch, Kind::Part)
+    }
+
+    fn of(names: Vec<(usize, String)>, drawn: fn(usize) -> String, kind: Kind) -> Self {
+        let html = html! {
+            @if !names.is_empty() {
+                ul.legend {
+                    @for (at, name) in &names {
+                        li data-look=(at % LOOKS) { (PreEscaped(drawn(*at))) span { (set(name)) } }
+                    }
+                }
+            }
+        };
+        Self { html, names, kind, by_variant: false }
+    }
+
+    /// Of charts of tiles that share a scale, which says what colours mean.
+    pub fn steps(scale: &Axis, label: &str) -> Self {
+        let html = html! { ul.legend { li { (PreEscaped(mosaic::steps(scale))) (set(label)) } } };
+        Self { html, ..Self::default() }
     }
 
     /// Of charts of one series each, with an area and a line.
     pub fn area_and_line(area: &str, line: &str) -> Self {
-        let line_sample =
-            sample(1).replace("class=\"marker\"", "class=\"marker\" visibility=\"hidden\"");
-        let html = format!(
-            "<ul class=\"legend plain\"><li><svg width=\"30\" height=\"12\" aria-hidden=\"true\">\
-             <g class=\"c1\"><rect class=\"area\" width=\"30\" height=\"12\"/></g></svg>{area}</li>\
-             <li>{line_sample}{line}</li></ul>"
-        );
-        Self { html, names: Vec::new() }
+        let drawn = sample(1).replace("class=\"marker\"", "class=\"marker\" visibility=\"hidden\"");
+        let html = html! {
+            ul.legend.plain {
+                li {
+                    svg width="30" height="12" aria-hidden="true" {
+                        g.c1 { rect.area width="30" height="12" {} }
+                    }
+                    (area)
+                }
+                li { (PreEscaped(drawn)) (line) }
+            }
+        };
+        Self { html, ..Self::default() }
     }
 }
 
 impl Figure {
     /// With a name, fit for file names and the only one of the page, and a caption.
     pub fn new(name: impl Into<String>, caption: impl Into<String>) -> Self {
-        let (name, caption) = (name.into(), caption.into());
-        Self { name, caption, legend: Legend::default(), note: String::new() }
+        Self {
+            name: name.into(),
+            caption: caption.into(),
+            legend: Legend::default(),
+            note: String::new(),
+            choice: "",
+            by_variant: false,
+        }
     }
 
     /// With a legend.
     pub fn legend(self, legend: Legend) -> Self {
-        Self { legend, ..self }
+        let by_variant = self.by_variant || legend.by_variant;
+        Self { legend, by_variant, ..self }
+    }
+
+    /// Looks of series are those of variants.
+    pub fn by_variant(self) -> Self {
+        Self { by_variant: true, ..self }
     }
 
     /// With a note on how to read it.
@@ -94,86 +150,201 @@ impl Figure {
         Self { note: note.to_string(), ..self }
     }
 
+    /// Where a script runs, one chart at a time, chosen by its heading: what the headings are, in a
+    /// noun. All figures of the same noun show the same choice.
+    pub fn choice(self, noun: &'static str) -> Self {
+        Self { choice: noun, ..self }
+    }
+
     /// Of rows.
-    pub fn rows(&self, chart: &Rows) -> String {
-        self.html(1, &chart.data(), &both(WIDE, |width| chart.svg(width)))
+    pub fn rows(self, chart: Rows) -> Drawn {
+        self.with(1, Charts::Rows(chart))
     }
 
     /// Of divided bars.
-    pub fn stacks(&self, chart: &Stacks) -> String {
-        self.html(1, &chart.data(), &both(WIDE, |width| chart.svg(width)))
+    pub fn stacks(self, chart: Stacks) -> Drawn {
+        self.with(1, Charts::Stacks(chart))
     }
 
     /// Of intervals over time, one chart below the other.
-    pub fn spans(&self, charts: &[Spans]) -> String {
-        let data = |chart: &Spans| (chart.heading.clone(), chart.data());
-        let data = Data::of_charts(charts.iter().map(data).collect());
-        let charts: String =
-            charts.iter().map(|chart| both(WIDE, |width| chart.svg(width))).collect();
-        self.html(1, &data, &charts)
+    pub fn spans(self, charts: Vec<Spans>) -> Drawn {
+        self.with(1, Charts::Spans(charts))
     }
 
     /// Of a chart whose cells cannot become narrower; on a narrow screen it scrolls in its figure.
-    pub fn grid(&self, chart: &Grid) -> String {
-        self.html(1, &chart.data(&self.legend.names), &sideways(&chart.svg(WIDE)))
+    pub fn grid(self, chart: Grid) -> Drawn {
+        self.with(1, Charts::Grid(chart))
     }
 
     /// The same of a map.
-    pub fn heat_map(&self, chart: &HeatMap) -> String {
-        self.html(1, &chart.data(), &sideways(&chart.svg(WIDE)))
+    pub fn heat_map(self, chart: HeatMap) -> Drawn {
+        self.with(1, Charts::HeatMap(chart))
     }
 
     /// Of small charts side by side, at most three in a row.
-    pub fn lines(&self, columns: usize, charts: &[Lines]) -> String {
-        let data = |chart: &Lines| (chart.heading.clone(), chart.data(&self.legend.names));
-        let data = Data::of_charts(charts.iter().map(data).collect());
-        // On a phone, a half can be enlarged to its width; other widths get a chart drawn for it.
-        let draw = |chart: &Lines| match width(columns) {
-            HALF => chart.svg(HALF),
-            width => both(width, |width| chart.svg(width)),
-        };
-        self.side_by_side(columns, "", &data, charts.iter().map(draw))
+    pub fn lines(self, columns: usize, charts: Vec<Lines>) -> Drawn {
+        self.with(columns, Charts::Lines(charts))
     }
 
     /// The same of charts of tiles, which fit on every screen as they are.
-    pub fn mosaics(&self, columns: usize, charts: &[Mosaic]) -> String {
-        let data = |chart: &Mosaic| (chart.heading.clone(), chart.data());
-        let data = Data::of_charts(charts.iter().map(data).collect());
-        let charts = charts.iter().map(|chart| chart.svg(width(columns)));
-        self.side_by_side(columns, " tiles", &data, charts)
+    pub fn mosaics(self, columns: usize, charts: Vec<Mosaic>) -> Drawn {
+        self.with(columns, Charts::Mosaics(charts))
     }
 
-    fn side_by_side(
-        &self,
-        columns: usize,
-        kind: &str,
-        data: &Data,
-        charts: impl Iterator<Item = String>,
-    ) -> String {
-        let class = match columns {
-            1 => " one",
-            3 => " three",
-            _ => "",
-        };
-        let cells: String = charts.map(|chart| format!("<div>{chart}</div>")).collect();
-        self.html(columns, data, &format!("<div class=\"grid{class}{kind}\">{cells}</div>"))
+    fn with(self, columns: usize, charts: Charts) -> Drawn {
+        Drawn { about: self, columns, charts }
+    }
+}
+
+impl Drawn {
+    /// Its name, the only one of the page.
+    pub fn name(&self) -> &str {
+        &self.about.name
     }
 
-    /// The figure with these charts, so many in a row, and their numbers.
-    fn html(&self, columns: usize, data: &Data, charts: &str) -> String {
-        let note = match self.note.is_empty() {
-            true => String::new(),
-            false => format!("<p>{}</p>", set(&self.note)),
-        };
-        format!(
-            "<figure data-name=\"{}\" data-columns=\"{columns}\">\n<figcaption>{}</figcaption>\n{}\
-             {charts}{note}<template>{}</template></figure>\n",
-            escape(&self.name),
-            set(&self.caption),
-            self.legend.html,
-            packed(&data.csv())
-        )
+    /// What it shows.
+    pub fn caption(&self) -> String {
+        plain(&self.about.caption)
     }
+
+    /// Its numbers.
+    pub fn data(&self) -> Data {
+        let names = &self.about.legend.names;
+        match &self.charts {
+            Charts::Rows(chart) => chart.data(),
+            Charts::Stacks(chart) => chart.data(),
+            Charts::Grid(chart) => chart.data(names),
+            Charts::HeatMap(chart) => chart.data(),
+            Charts::Spans(charts) => of_charts(charts, |of| (&of.heading, of.data())),
+            Charts::Lines(charts) => of_charts(charts, |of| (&of.heading, of.data(names))),
+            Charts::Mosaics(charts) => of_charts(charts, |of| (&of.heading, of.data())),
+        }
+    }
+
+    /// Every chart at the width that it has on a page or, of a single one, at this width.
+    fn drawn(&self, width: f64) -> Vec<String> {
+        let cell = match self.columns {
+            1 => width,
+            columns => width_of(columns),
+        };
+        match &self.charts {
+            Charts::Rows(chart) => vec![chart.svg(width)],
+            Charts::Stacks(chart) => vec![chart.svg(width)],
+            Charts::Grid(chart) => vec![chart.svg(width)],
+            Charts::HeatMap(chart) => vec![chart.svg(width)],
+            Charts::Spans(charts) => charts.iter().map(|chart| chart.svg(width)).collect(),
+            Charts::Lines(charts) => charts.iter().map(|chart| chart.svg(cell)).collect(),
+            Charts::Mosaics(charts) => charts.iter().map(|chart| chart.svg(cell)).collect(),
+        }
+    }
+
+    /// All charts as one picture with caption and legend; where there is one in a row, this wide.
+    pub fn sheet(&self, width: f64) -> Sheet {
+        let Figure { legend, .. } = &self.about;
+        Sheet {
+            caption: self.caption(),
+            legend: legend.names.clone(),
+            strokes: legend.kind == Kind::Stroke,
+            parts: legend.kind == Kind::Part,
+            charts: self.drawn(width),
+            columns: self.columns,
+        }
+    }
+
+    /// What a script needs to draw line charts again, besides their numbers: for each chart its axes
+    /// and for each line its name, its look and the number of its points.
+    fn live(&self) -> Option<String> {
+        let Charts::Lines(charts) = &self.charts else { return None };
+        let chart = |of: &Lines| {
+            let names = called(&of.lines, &self.about.legend.names);
+            let lines = of.lines.iter().zip(names).map(|(line, name)| {
+                let kind = match () {
+                    () if line.law => "law",
+                    () if line.scatter => "scatter",
+                    () if line.area => "area",
+                    () if line.steps => "steps",
+                    () if line.markers => "points",
+                    () => "line",
+                };
+                json!([plain(&name), line.series % LOOKS, kind, line.points.len()])
+            });
+            let labelled = |of: &[(f64, String)]| -> Vec<Value> {
+                of.iter().map(|(at, label)| json!([at, plain(label)])).collect()
+            };
+            json!({
+                "heading": plain(&of.heading),
+                "columns": of.columns().iter().map(|name| plain(name)).collect::<Vec<_>>(),
+                "title": plain(&of.title),
+                "height": of.height,
+                "x": axis(&of.x),
+                "y": axis(&of.y),
+                "lines": lines.collect::<Vec<_>>(),
+                "marks": labelled(&of.marks),
+                "levels": labelled(&of.levels),
+            })
+        };
+        Some(Value::from(charts.iter().map(chart).collect::<Vec<_>>()).to_string())
+    }
+
+    /// On a page.
+    pub fn html(&self) -> Markup {
+        let Figure { name, caption, legend, note, choice, by_variant } = &self.about;
+        let id = format!("figure-{name}");
+        let columns = self.columns;
+        let grid = match columns {
+            1 => "grid one",
+            3 => "grid three",
+            _ => "grid",
+        };
+        let drawn = |svg: &String| PreEscaped(svg.clone());
+        html! {
+            figure data-name=(name) id=(id) data-columns=(columns) data-by=[by_variant.then_some("variant")]
+                data-live=[self.live()]
+                data-choice=[Some(choice).filter(|choice| !choice.is_empty())] {
+                figcaption { (set(caption)) a.anchor href={ "#" (id) } aria-label="Link to this figure" { "#" } }
+                (legend.html)
+                div.drawn {
+                    @match &self.charts {
+                        Charts::Rows(_) | Charts::Stacks(_) | Charts::Spans(_) => {
+                            @for (wide, narrow) in self.drawn(WIDE).iter().zip(&self.drawn(NARROW)) {
+                                div.wide { (drawn(wide)) }
+                                div.narrow { (drawn(narrow)) }
+                            }
+                        },
+                        Charts::Grid(_) | Charts::HeatMap(_) => {
+                            @for chart in &self.drawn(WIDE) {
+                                div.sideways tabindex="0" { (drawn(chart)) }
+                            }
+                        },
+                        Charts::Lines(_) => {
+                            div class=(grid) { @for chart in &self.drawn(WIDE) { div { (drawn(chart)) } } }
+                        },
+                        Charts::Mosaics(_) => {
+                            div class={ (grid) " tiles" } {
+                                @for chart in &self.drawn(WIDE) { div { (drawn(chart)) } }
+                            }
+                        },
+                    }
+                }
+                @if !note.is_empty() { p { (set(note)) } }
+                template { (packed(&self.data().csv())) }
+            }
+        }
+    }
+}
+
+fn of_charts<T>(charts: &[T], of: impl Fn(&T) -> (&String, Data)) -> Data {
+    let of = |chart: &T| {
+        let (heading, data) = of(chart);
+        (heading.clone(), data)
+    };
+    Data::of_charts(charts.iter().map(of).collect())
+}
+
+/// An axis for the script: its label, its unit, whether it is logarithmic, and its ends where given.
+fn axis(of: &Axis) -> Value {
+    let (low, high) = of.limits.unzip();
+    json!([plain(&of.label), of.unit, of.log, low, high])
 }
 
 /// A text in the space that a page can spare for it: as zlib (RFC 1950) in base64. Time series have
@@ -188,20 +359,10 @@ pub(super) fn packed_bytes(bytes: &[u8]) -> String {
 }
 
 /// How wide a chart is of which so many stand in a row.
-fn width(columns: usize) -> f64 {
+fn width_of(columns: usize) -> f64 {
     match columns {
         1 => WIDE,
         3 => THIRD,
         _ => HALF,
     }
-}
-
-/// A rendition of this width, and a narrow one.
-fn both(width: f64, draw: impl Fn(f64) -> String) -> String {
-    let (wide, narrow) = (draw(width), draw(NARROW));
-    format!("<div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div>")
-}
-
-fn sideways(chart: &str) -> String {
-    format!("<div class=\"sideways\" tabindex=\"0\">{chart}</div>")
 }

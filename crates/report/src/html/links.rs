@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use maud::html;
+
 use super::network::panels_of;
-use super::r#type::set;
+use super::section::Section;
+use super::r#type::{raw, set};
 use super::{Figure, Legend, Page};
+use crate::chart::Axis;
 use crate::chart::mosaic::{Band, Block, Mosaic, Spot};
-use crate::chart::{Axis, escape};
 use crate::links::Direction;
 use crate::scalars::HOSTS;
 use crate::words;
@@ -50,14 +53,14 @@ struct Shown {
 
 const BUSY: Shown = Shown {
     name: "links-busy",
-    caption: "Which links are busy?",
+    caption: "Link utilization",
     axis: "busy",
     value: |direction| direction.busy,
 };
 
 const PAUSED: Shown = Shown {
     name: "links-paused",
-    caption: "Which links stand paused?",
+    caption: "Paused time of links",
     axis: "paused",
     value: |direction| direction.paused,
 };
@@ -67,34 +70,32 @@ type Switch<'a> = BTreeMap<Way, Vec<(u64, &'a Direction)>>;
 
 impl Page<'_> {
     /// Which links are busy.
-    pub(super) fn busy_links(&self, text: &mut String) {
-        let map = self.map(&BUSY);
-        if !map.is_empty() {
-            *text += "<h2>Where is the traffic?</h2>\n";
-            *text += &map;
-        }
+    pub(super) fn busy_links(&self) -> Option<Section> {
+        let mut section = Section::new("utilization", "Link utilization");
+        self.map(&BUSY, &mut section);
+        Some(section)
     }
 
     /// Which stand paused; nothing if none ever did.
-    pub(super) fn paused_links(&self) -> String {
-        self.map(&PAUSED)
+    pub(super) fn paused_links(&self, section: &mut Section) {
+        self.map(&PAUSED, section);
     }
 
-    fn map(&self, shown: &Shown) -> String {
+    fn map(&self, shown: &Shown, section: &mut Section) {
         let variants = self.summary.order.iter().enumerate();
         let variants = variants.filter_map(|(at, name)| Some((name, self.experiment.links(at)?)));
         let variants: Vec<(&String, &[Direction])> = variants.collect();
         let values = variants.iter().flat_map(|(_, links)| *links).map(shown.value);
         let most = values.fold(0.0, f64::max);
         if most == 0.0 {
-            return String::new();
+            return;
         }
         let scale = Axis::linear(shown.axis, "share").within(0.0, round_up(most));
-        let mut text = String::new();
         let mut together = (1, 1);
         let mut charts = Vec::new();
         for (name, links) in &variants {
-            text += &in_words(name, links, shown);
+            let sentence = in_words(links, shown);
+            section.text(html! { p { strong { (raw(name)) } ": " (set(&sentence)) "." } });
             let (blocks, of) = blocks(links, shown.value);
             together = (together.0.max(of.0), together.1.max(of.1));
             charts.push(Mosaic {
@@ -109,8 +110,8 @@ impl Page<'_> {
         let columns = if wide { 2 } else { panels_of(charts.len()) };
         let legend = Legend::steps(&scale, "of the time");
         let mut note = String::from(
-            "First replication, the whole run. A row is a switch, a tile one direction of a link at \
-             one of its ports; a pointer that rests on a row shows which is the highest in it.",
+            "First replication, the whole run. One row per switch, one tile per port and direction. Hover over a \
+             row to see its highest port.",
         );
         if shown.name == PAUSED.name {
             note += " A link is paused while its sender may not send the class that was paused longest.";
@@ -123,31 +124,30 @@ impl Page<'_> {
             );
         }
         let figure = Figure::new(shown.name, shown.caption).legend(legend).note(&note);
-        text + &figure.mosaics(columns, &charts)
+        section.figure(figure.mosaics(columns, charts));
     }
 }
 
-/// What stands out, in a sentence.
-fn in_words(name: &str, links: &[Direction], shown: &Shown) -> String {
+/// What stands out.
+fn in_words(links: &[Direction], shown: &Shown) -> String {
     let mut ranked: Vec<&Direction> = links.iter().collect();
     ranked.sort_by(|a, b| (shown.value)(b).total_cmp(&(shown.value)(a)));
     let Some(most) = ranked.first() else { return String::new() };
     let share = |link: &Direction| percent((shown.value)(link));
     let some = ranked.iter().filter(|link| (shown.value)(link) > 0.0).count();
     let first = format!("from {} to {}, {} of the time", most.node, most.peer, share(most));
-    let sentence = match shown.name == BUSY.name {
+    match shown.name == BUSY.name {
         _ if some == 0 => format!("no link is ever {}", shown.axis),
         true => format!(
             "the busiest link is that {first}; the median is {}",
             share(ranked[(ranked.len() - 1) / 2])
         ),
         false => format!(
-            "{} of {} links, each direction by itself, stand paused at some time; longest that {first}",
+            "paused at least once: {} of {} link directions; longest: {first}",
             words::count(some as f64),
             words::count(links.len() as f64)
         ),
-    };
-    format!("<p><strong>{}</strong>: {}.</p>\n", escape(name), set(&sentence))
+    }
 }
 
 /// Rows and tiles of each tier, and of how many switches and ports one is at most.
@@ -333,22 +333,16 @@ mod tests {
     #[test]
     fn what_stands_out_is_said() {
         // Six times 0.7, six times 0.6, of which the last is the twelfth of 24, and what is less.
-        let said = |links: &[Direction], shown| in_words("a < b", links, shown);
         assert_eq!(
-            said(&fabric(3, 2), &BUSY),
-            "<p><strong>a &lt; b</strong>: the busiest link is that from host 0 to leaf 0, 70\u{a0}% of the \
-             time; the median is 60\u{a0}%.</p>\n"
+            in_words(&fabric(3, 2), &BUSY),
+            "the busiest link is that from host 0 to leaf 0, 70 % of the time; the median is 60 %"
         );
         let mut links = fabric(3, 2);
-        assert_eq!(
-            said(&links, &PAUSED),
-            "<p><strong>a &lt; b</strong>: no link is ever paused.</p>\n"
-        );
+        assert_eq!(in_words(&links, &PAUSED), "no link is ever paused");
         links[1].paused = 0.25;
         assert_eq!(
-            said(&links, &PAUSED),
-            "<p><strong>a &lt; b</strong>: 1 of 24 links, each direction by itself, stand paused at some \
-             time; longest that from leaf 0 to host 0, 25\u{a0}% of the time.</p>\n"
+            in_words(&links, &PAUSED),
+            "paused at least once: 1 of 24 link directions; longest: from leaf 0 to host 0, 25 % of the time"
         );
     }
 

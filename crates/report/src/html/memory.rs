@@ -1,13 +1,14 @@
 //! How much memory data takes over time.
 
 use super::network::panels;
+use super::section::Section;
 use super::{Figure, Legend, Page};
 use crate::chart::{Axis, Line, Lines};
 use crate::shapes::InUse;
 
 impl Page<'_> {
     /// All data queues of all switches together at each sample.
-    pub(super) fn memory(&self, text: &mut String) {
+    pub(super) fn memory(&self, section: &mut Section) {
         let variants = 0..self.summary.order.len();
         let series: Vec<(usize, &Vec<InUse>)> =
             variants.filter_map(|at| Some((at, self.experiment.memory(at)?))).collect();
@@ -27,10 +28,10 @@ impl Page<'_> {
             };
             let name = &self.summary.order[at];
             Lines {
-                title: format!("Memory in use over time, {name}"),
+                title: format!("Buffer in use over time, {name}"),
                 heading: name.clone(),
                 x: Axis::linear("simulated time", "ns").within(0.0, end),
-                y: Axis::linear("memory in use", "bytes").within(0.0, most),
+                y: Axis::linear("buffer in use", "bytes").within(0.0, most),
                 lines: vec![
                     line(true, "the most", |sample| sample.max_bytes),
                     line(false, "mean", |sample| sample.mean_bytes),
@@ -43,8 +44,9 @@ impl Page<'_> {
         let legend = Legend::area_and_line("the most in an interval", "mean over it");
         let note = "First replication. All data queues of all switches together; with one switch this \
                     is its memory.";
-        let caption = "How much memory is in use over time?";
-        let figure = Figure::new("memory-over-time", caption).legend(legend).note(note);
-        *text += &figure.lines(panels(&charts), &charts);
+        let caption = "Buffer in use over time";
+        let figure =
+            Figure::new("memory-over-time", caption).by_variant().legend(legend).note(note);
+        section.figure(figure.lines(panels(&charts), charts));
     }
 }

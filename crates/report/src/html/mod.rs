@@ -1,6 +1,11 @@
 //! The page that explains the results: one file that opens offline, without a request to anywhere.
-//! Charts are drawn in two widths, and the style sheet shows the one that fits, so that their text
-//! stays readable on a narrow screen. Scripts only add to it: without them the page is whole.
+//! Charts are still pictures with their numbers beside them, from which a script draws line charts
+//! again, to be explored. Without scripts the page is whole, and so it is on paper.
+//!
+//! - [`top`]: what was simulated, the answer, and how sure it is
+//! - [`section`]: sections, their anchors, and the list of contents
+//! - [`figure`]: charts with their caption, legend and numbers
+//! - the other modules: a section or two each
 
 mod completion;
 mod delays;
@@ -12,26 +17,32 @@ mod playback;
 mod provenance;
 mod rates;
 mod responses;
+mod section;
+mod slowdown;
 mod study;
 mod sweep;
 mod tables;
+mod top;
 mod r#type;
-
-use std::fmt::Write;
+mod waits;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use floodway_machine::printable;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use crate::chart::{self, escape};
+use crate::chart;
 use crate::{Experiment, Manifest, Summary};
+pub use figure::Drawn;
 pub use study::study;
 pub use sweep::sweep;
 
 use figure::{Figure, Legend};
 pub(crate) use provenance::{shell, typed};
+use section::{Section, contents};
 pub(crate) use r#type::plain;
-use r#type::{emphasised, set, with_code};
+use r#type::with_code;
 
 /// How wide a chart is on a narrow screen.
 const NARROW: f64 = 360.0;
@@ -43,6 +54,67 @@ pub(crate) struct Page<'a> {
     experiment: &'a Experiment,
 }
 
+/// What kind of question a run answers, by what it measured: which sections matter, in which order.
+/// All others follow, folded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    /// Flows with a size: how long they take.
+    Completion,
+    /// Flows without: what they get, and how long their packets wait.
+    Access,
+    /// Hosts that send as fast as they can: what the network delivers.
+    Capacity,
+}
+
+impl Kind {
+    const fn sections(self) -> &'static [&'static str] {
+        match self {
+            Self::Completion => &[
+                "slowdown",
+                "fct",
+                "fct-distribution",
+                "delays",
+                "operations",
+                "throughput",
+                "goodput",
+                "latency",
+                "rates",
+                "responses",
+                "congestion",
+                "pauses",
+                "losses",
+                "utilization",
+                "queues",
+                "occupancy",
+            ],
+            Self::Access => &[
+                "latency",
+                "goodput",
+                "rates",
+                "responses",
+                "throughput",
+                "operations",
+                "delays",
+                "losses",
+                "pauses",
+                "congestion",
+            ],
+            Self::Capacity => &[
+                "throughput",
+                "responses",
+                "operations",
+                "delays",
+                "pauses",
+                "losses",
+                "queues",
+                "occupancy",
+                "congestion",
+                "utilization",
+            ],
+        }
+    }
+}
+
 /// The page. Of the manifest it shows what was run; of the summary the numbers; of the experiment
 /// the shapes.
 pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> String {
@@ -51,74 +123,82 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
         true => (&[playback::STYLE], &playback::SCRIPTS),
         false => (&[], &[]),
     };
-    let mut text = begin(&manifest.scenario.name, &manifest.scenario.name, style, scripts);
-    page.head(&mut text);
-    text += "<main>\n";
-    page.guide(&mut text);
-    if summary.has_flows() {
-        page.changes(&mut text);
-        page.times(&mut text);
-        page.distributions(&mut text);
-    }
-    page.delays(&mut text);
-    page.throughputs(&mut text);
-    page.rates(&mut text);
-    page.responses(&mut text);
-    page.playback(&mut text);
-    page.busy_links(&mut text);
-    page.pauses(&mut text);
-    page.queues(&mut text);
-    page.drops(&mut text);
-    page.counters(&mut text);
-    page.scenario(&mut text);
-    page.provenance(&mut text);
-    text += "</main>\n<footer>Made by floodway. This page is one file and needs nothing else; the \
-             tables behind it are in the same folder, and <code>dictionary.md</code> says what \
-             their columns mean.</footer>\n";
-    end(&mut text, scripts);
-    text
+    let sections = page.sections();
+    let name = &manifest.scenario.name;
+    let body = html! {
+        (page.head())
+        (contents(sections.iter().map(Section::entry)))
+        main { @for section in &sections { (section.html()) } }
+        footer {
+            "Made by floodway. This page is one file and needs nothing else; the tables behind it are in the \
+             same folder, and " code { "dictionary.md" } " says what their columns mean."
+        }
+    };
+    document((name, name), &summary.order, (style, scripts), body)
+}
+
+/// The figures of that page, in its order.
+pub fn figures(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> Vec<Drawn> {
+    let sections = Page { manifest, summary, experiment }.sections();
+    sections.into_iter().flat_map(Section::into_figures).collect()
 }
 
 /// What pages do beyond what they show, and `more` that one does: each source is a script of its own,
 /// and no other script may run on the page.
 fn scripts<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&[include_str!("save.js")], more].concat()
+    [&[LIBRARY, include_str!("live.js"), include_str!("save.js")], more].concat()
 }
+
+/// uPlot 1.6.32 (MIT licence, beside the file), with which `live.js` draws.
+const LIBRARY: &str = include_str!("uplot/uPlot.iife.min.js");
 
 /// The hash by which a page's policy knows a script (CSP Level 3, section 2.3.1).
 fn hash(script: &str) -> String {
     format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(script)))
 }
 
-/// The beginning of a page, up to its body, with more style and more scripts than all pages have. Names
-/// of files that it saves begin with `name`.
-fn begin(title: &str, name: &str, style: &[&str], more: &[&str]) -> String {
-    let hashes: Vec<String> = scripts(more).iter().map(|script| hash(script)).collect();
-    let mut text = String::with_capacity(1 << 18);
-    let _ = write!(
-        text,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
-         'unsafe-inline'; script-src {}\">\n<title>{} · floodway</title>\n<style>\n{}{}{}</style>\n\
-         </head>\n<body data-name=\"{}\">\n",
-        hashes.join(" "),
-        escape(title),
+/// A whole page, with more style and more scripts than all pages have. Names of files that it saves
+/// begin with `name`; its variants can be hidden.
+fn document(
+    (title, name): (&str, &str),
+    variants: &[String],
+    (style, more): (&[&str], &[&str]),
+    body: Markup,
+) -> String {
+    let scripts = scripts(more);
+    let hashes: Vec<String> = scripts.iter().map(|script| hash(script)).collect();
+    let policy =
+        format!("default-src 'none'; style-src 'unsafe-inline'; script-src {}", hashes.join(" "));
+    let styles = [
         chart::STYLE,
+        include_str!("uplot/uPlot.min.css"),
         include_str!("style.css"),
-        style.concat(),
-        escape(&slug(name))
-    );
-    text
-}
-
-/// The end of a page: its scripts, and the style of the pictures that they save.
-fn end(text: &mut String, more: &[&str]) {
-    let _ = writeln!(text, "<template id=\"chart-style\">{}</template>", escape(&chart::style()));
-    for script in scripts(more) {
-        let _ = writeln!(text, "<script>{script}</script>");
-    }
-    *text += "</body>\n</html>\n";
+        &style.concat(),
+    ];
+    let variants: Vec<_> = variants.iter().map(|name| plain(name)).collect();
+    let some = (!variants.is_empty()).then(|| serde_json::json!(variants).to_string());
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                // Its quotes are what a browser compares, so they are not escaped.
+                (PreEscaped(format!(
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">"
+                )))
+                title { (r#type::raw(title)) " · floodway" }
+                style { (PreEscaped(styles.concat())) }
+            }
+            body data-name=(slug(name)) data-variants=[some] {
+                (body)
+                template #chart-style { (chart::style()) }
+                @for script in scripts { script { (PreEscaped(script)) } }
+            }
+        }
+    };
+    // Whatever a template passed on as it was: no control characters.
+    printable::text(&page.into_string()).into_owned()
 }
 
 /// A text as a part of a file's name: other characters than letters, digits, points and underscores
@@ -131,109 +211,72 @@ fn slug(text: &str) -> String {
 }
 
 /// A box with a list in it, for what a reader must know first; nothing if there is nothing.
-fn notice(attributes: &str, words: &str, list: &[String]) -> String {
-    if list.is_empty() {
-        return String::new();
+fn notice(urgent: bool, words: &str, list: &[String]) -> Markup {
+    html! {
+        @if !list.is_empty() {
+            div.alarm[urgent].note[!urgent] role=[urgent.then_some("alert")] {
+                (words)
+                ul { @for item in list { li { (with_code(item)) } } }
+            }
+        }
     }
-    let items: String = list.iter().map(|item| format!("<li>{}</li>", with_code(item))).collect();
-    format!("<div {attributes}>{words}<ul>{items}</ul></div>\n")
 }
 
-const ALARM: &str = "class=\"alarm\" role=\"alert\"";
-const NOTE: &str = "class=\"note\"";
-
 impl Page<'_> {
-    fn head(&self, text: &mut String) {
-        let scenario = &self.manifest.scenario;
-        let question =
-            if scenario.question.is_empty() { &scenario.name } else { &scenario.question };
-        let date = self.manifest.started.split('T').next().unwrap_or("");
-        let _ = write!(
-            text,
-            "<header>\n<p class=\"eyebrow\">{} · {} · floodway {}</p>\n<h1>{}</h1>\n",
-            escape(&scenario.name),
-            escape(date),
-            escape(&self.manifest.floodway),
-            set(question)
-        );
-        *text += &notice(
-            ALARM,
-            "These results break a law that every sound run keeps. Do not use them; the program \
-             has a mistake.",
-            &self.summary.violations,
-        );
-        *text += &notice(
-            ALARM,
-            "Ports wait for each other in a cycle, and would for ever:",
-            &self.summary.deadlocks,
-        );
-        *text += "<ul class=\"answer\">\n";
-        for (at, sentence) in self.summary.answer.iter().enumerate() {
-            let name = &self.summary.order[at + 1];
-            let rest = sentence.strip_prefix(name.as_str()).unwrap_or(sentence);
-            let _ = writeln!(
-                text,
-                "<li class=\"c{}\"><strong>{}</strong>{}.</li>",
-                (at + 1) % chart::LOOKS,
-                escape(name),
-                emphasised(rest)
-            );
-        }
-        *text += "</ul>\n";
-        *text += &notice(NOTE, "Before you rely on these numbers:", &self.summary.caveats);
-        *text += "</header>\n";
+    /// All sections that have something to show: those that matter first, then the others, folded.
+    fn sections(&self) -> Vec<Section> {
+        let flows = |section: fn(&Self) -> Option<Section>| {
+            self.summary.has_flows().then(|| section(self)).flatten()
+        };
+        let mut all: Vec<Section> = [
+            flows(Self::slowdown),
+            flows(Self::times),
+            flows(Self::distributions),
+            self.delays(),
+            self.operations(),
+            self.throughput(),
+            self.goodput(),
+            self.waits(),
+            self.rates(),
+            self.responses(),
+            self.playback(),
+            self.pauses(),
+            self.drops(),
+            self.busy_links(),
+            self.queues(),
+            self.occupancy(),
+            self.counters(),
+        ]
+        .into_iter()
+        .flatten()
+        .filter(|section| !section.is_empty())
+        .collect();
+        let order = self.kind().sections();
+        let place = |section: &Section| order.iter().position(|id| *id == section.id());
+        all.sort_by_key(|section| place(section).unwrap_or(usize::MAX));
+        let folded = |section: Section| match place(&section) {
+            Some(_) => section,
+            None => section.folded(),
+        };
+        let last = [self.guide(), self.scenario(), self.provenance()];
+        all.into_iter().chain(last).map(folded).collect()
     }
 
-    fn guide(&self, text: &mut String) {
-        *text += "<h2>How to read this</h2>\n<dl class=\"terms\">\n";
-        let mut term = |name: &str, meaning: &str| {
-            let _ = writeln!(text, "<dt>{name}</dt><dd>{meaning}</dd>");
+    fn kind(&self) -> Kind {
+        let has = |part: &str| {
+            let of = |name: &String| name.ends_with(part);
+            self.summary.variants.values().any(|variant| variant.counters.keys().any(of))
         };
-        for (at, name) in self.summary.order.iter().enumerate() {
-            let of = &self.summary.variant(name).summary;
-            let role = if at == 0 { "the baseline" } else { "" };
-            let gap = if of.is_empty() || role.is_empty() { "" } else { "; " };
-            let name =
-                format!("<span class=\"legend\">{}{}</span>", chart::sample(at), escape(name));
-            term(&name, &format!("{}{gap}{role}", set(of)));
+        match () {
+            () if self.summary.has_flows() => Kind::Completion,
+            () if has("_goodput_bps") || has("_mean_sojourn_ns") => Kind::Access,
+            () => Kind::Capacity,
         }
-        term(
-            "completion time",
-            "From a flow's start to the arrival of its last byte (FCT). Less is better.",
-        );
-        term(
-            "slowdown",
-            "Completion time over that of the same flow on an idle network: 1 is ideal.",
-        );
-        term(
-            "−63 % [−70, −55]",
-            "The change from the baseline with its 95 % confidence interval. Replication <i>r</i> \
-             has the same traffic in every variant, so changes are taken within a replication \
-             (geometric mean of the ratios, Student's t on their logarithms). An interval that \
-             contains 0 leaves open whether there is a change.",
-        );
-        term(
-            "unfinished",
-            "Flows that had not completed when the run ended. They count with the time that they had \
-             taken by then, so means are restricted means; changes are over all flows.",
-        );
-        term("≥", "A lower bound: a percentile that lies among unfinished flows.");
-        term(
-            "needs 100 flows",
-            "A percentile has no interval if a replication has fewer flows than it has parts. Other \
-             reasons: <i>all equal</i>, no variation over the replications; <i>too varied</i>, more \
-             replications are needed.",
-        );
-        term(
-            "measured interval",
-            &format!("Counters, queue depths, waiting times and rates: {}.", self.within()),
-        );
-        *text += "</dl>\n";
     }
 
     /// Every variant's name with its look, for charts that do not label each mark.
     fn legend(&self) -> Legend {
-        Legend::samples(self.summary.order.iter().cloned().enumerate().collect())
+        Legend::variants(self.summary.order.iter().cloned().enumerate().collect())
     }
 }
 

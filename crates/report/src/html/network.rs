@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use maud::{Markup, html};
+
 use super::completion::mean_row;
-use super::r#type::{emphasised, plain, set};
+use super::section::Section;
+use super::r#type::{emphasised, plain, raw};
 use super::{Figure, Legend, Page};
-use crate::chart::{Axis, Group, Line, Lines, Mark, Rows, escape};
+use crate::chart::{Axis, Group, Line, Lines, Mark, Rows};
 use crate::scalars::{HOSTS, tier_key, tier_label};
 use crate::shapes::{Depths, Point};
 use crate::words;
@@ -15,41 +18,51 @@ const FLOOR: f64 = 100.0;
 
 impl Page<'_> {
     /// Who is paused, and for how long.
-    pub(super) fn pauses(&self, text: &mut String) {
-        if !self.has("xoff_frames") && !self.has("pause_frames") {
-            return;
-        }
-        *text += "<h2>How much traffic is paused?</h2>\n";
+    pub(super) fn pauses(&self) -> Option<Section> {
         if !self.happens("pause_frames") && !self.happens("xoff_frames") {
-            *text += "<p>Nothing was paused in any variant.</p>\n";
-            return;
+            return None;
         }
-        *text += &self.verdicts(&[("xoff_frames", "XOFF frames"), ("paused_ns", "paused time")]);
-        let caption = "How many XOFF frames are sent, and by whom?";
+        let mut section = Section::new("pauses", "Pause frames and paused time");
+        section
+            .text(self.verdicts(&[("xoff_frames", "XOFF frames"), ("paused_ns", "paused time")]));
         let within = self.within();
-        let note =
-            format!("Per replication, {within}; frames that only refresh a pause are not counted.");
-        let figure = Figure::new("pause-frames", caption).note(&note);
-        *text += &figure.rows(&self.by_tier(caption, Axis::linear("frames", ""), "xoff_frames"));
-        let caption = "Whose ports stand paused, and for how long?";
-        let note = format!("Per replication, {within}, summed over ports and traffic classes.");
-        let figure = Figure::new("paused-time", caption).note(&note);
-        *text +=
-            &figure.rows(&self.by_tier(caption, Axis::linear("time paused", "ns"), "paused_ns"));
+        for (name, caption, axis, counter, note) in [
+            (
+                "pause-frames",
+                "XOFF frames by sender",
+                Axis::linear("frames", ""),
+                "xoff_frames",
+                format!(
+                    "Per replication, {within}; frames that only refresh a pause are not counted."
+                ),
+            ),
+            (
+                "paused-time",
+                "Paused time by the port that may not send",
+                Axis::linear("paused time", "ns"),
+                "paused_ns",
+                format!("Per replication, {within}, summed over ports and traffic classes."),
+            ),
+        ] {
+            let figure = Figure::new(name, caption).note(&note).by_variant();
+            section.figure(figure.rows(self.by_tier(caption, axis, counter)));
+        }
         let charts = self.paused_ports();
         if !charts.is_empty() {
             let note =
                 "First replication; ports of switches and hosts, summed over traffic classes.";
-            let figure = Figure::new("paused-ports", "How many ports are paused at a time?");
-            *text += &figure.note(note).lines(panels(&charts), &charts);
+            let figure =
+                Figure::new("paused-ports", "Paused ports over time").by_variant().note(note);
+            section.figure(figure.lines(panels(&charts), charts));
         }
-        *text += &self.paused_links();
+        self.paused_links(&mut section);
+        Some(section)
     }
 
     fn by_tier(&self, caption: &str, axis: Axis, what: &str) -> Rows {
         let tiers =
             (0..=HOSTS).map(|tier| (tier_label(tier), format!("{}_{what}", tier_key(tier))));
-        let groups = [("everywhere".to_string(), what.to_string())]
+        let groups = [("all ports".to_string(), what.to_string())]
             .into_iter()
             .chain(tiers)
             .filter(|(_, key)| self.has(key) && (key == what || self.happens(key)))
@@ -103,7 +116,7 @@ impl Page<'_> {
     }
 
     /// How deep queues are, over time and in distribution.
-    pub(super) fn queues(&self, text: &mut String) {
+    pub(super) fn queues(&self) -> Option<Section> {
         let variants = 0..self.summary.order.len();
         let depths: Vec<_> = variants.clone().map(|at| self.experiment.depths(at)).collect();
         let control = self.control_queue();
@@ -120,9 +133,9 @@ impl Page<'_> {
         queues.sort_unstable();
         queues.dedup();
         if queues.is_empty() {
-            return;
+            return None;
         }
-        *text += "<h2>How deep are the queues?</h2>\n";
+        let mut section = Section::new("queues", "Queue depth");
         let mut charts = Vec::new();
         for queue in &queues {
             let what = format!("queue {queue}");
@@ -130,31 +143,31 @@ impl Page<'_> {
             charts.extend(self.depth_chart(&title, &what, |series| depths[series].get(queue)));
         }
         if !charts.is_empty() {
-            let caption = "What share of the time is a queue deeper than so much?";
+            let caption = "Queue depth (CCDF)";
             let note = "All ports of the fabric and all replications, sampled at regular intervals. \
                         The queue of control frames is left out.";
             let figure = Figure::new("queue-depths", caption).legend(self.legend()).note(note);
-            *text += &figure.lines(2, &charts);
+            section.figure(figure.lines(2, charts));
         }
         for queue in queues {
             let charts = self.depth_series(queue);
             if charts.is_empty() {
                 continue;
             }
-            let caption = format!("How deep is queue {queue} over time?");
+            let caption = format!("Depth of queue {queue} over time");
             let legend = Legend::area_and_line("largest of all ports", "mean over all ports");
             let note = format!(
                 "First replication. Backlogs of {} and less lie on the axis.",
                 words::bytes(FLOOR)
             );
-            let figure = Figure::new(format!("queue-{queue}-over-time"), caption);
-            *text += &figure.legend(legend).note(&note).lines(panels(&charts), &charts);
+            let figure = Figure::new(format!("queue-{queue}-over-time"), caption).by_variant();
+            section.figure(figure.legend(legend).note(&note).lines(panels(&charts), charts));
         }
-        self.occupancy(text);
+        Some(section)
     }
 
     /// How much memory data takes in ports and in switches.
-    fn occupancy(&self, text: &mut String) {
+    pub(super) fn occupancy(&self) -> Option<Section> {
         let variants = 0..self.summary.order.len();
         let occupancy: Vec<_> = variants.map(|at| self.experiment.occupancy(at)).collect();
         let scopes = [("port", "one port"), ("switch", "one switch")];
@@ -166,14 +179,15 @@ impl Page<'_> {
             })
             .collect();
         if charts.is_empty() {
-            return;
+            return None;
         }
-        let caption = "What share of the time does data take more than so much memory?";
+        let mut section = Section::new("occupancy", "Buffer occupancy");
+        let caption = "Buffer occupancy (CCDF)";
         let note = "All data queues of a port together, and all those of a switch; every port and \
                     every switch of the fabric and all replications, sampled at regular intervals.";
-        let figure = Figure::new("occupancy", caption).legend(self.legend()).note(note);
-        *text += &figure.lines(2, &charts);
-        let caption = "How much memory does data take in a switch?";
+        let figure = Figure::new("buffer-occupancy", caption).legend(self.legend()).note(note);
+        section.figure(figure.lines(2, charts));
+        let caption = "Buffer occupancy of a switch";
         let rows = [
             ("mean", "mean"),
             ("99th percentile", "p99"),
@@ -193,8 +207,10 @@ impl Page<'_> {
         };
         let note = "Over time and switches, during the measurement; percentiles are the upper ends of \
                     ranges, up to 19 % high. The most is of the whole run.";
-        *text += &Figure::new("switch-occupancy", caption).note(note).rows(&chart);
-        self.memory(text);
+        section
+            .figure(Figure::new("switch-occupancy", caption).by_variant().note(note).rows(chart));
+        self.memory(&mut section);
+        Some(section)
     }
 
     /// The queue of control frames: the last of a port.
@@ -276,20 +292,15 @@ impl Page<'_> {
     }
 
     /// What was lost, and why.
-    pub(super) fn drops(&self, text: &mut String) {
-        if !self.has("dropped_packets") {
-            return;
-        }
-        *text += "<h2>What is lost?</h2>\n";
+    pub(super) fn drops(&self) -> Option<Section> {
         let counted =
             [("dropped_packets", "dropped packets"), ("lost_on_links", "lost on failed links")];
         let happened: Vec<_> = counted.into_iter().filter(|(key, _)| self.happens(key)).collect();
         if happened.is_empty() {
-            *text += "<p>During the measurement no packet was dropped in any variant. What was dropped after it \
-                      is in the table drops.</p>\n";
-            return;
+            return None;
         }
-        *text += &self.verdicts(&happened);
+        let mut section = Section::new("losses", "Packet losses");
+        section.text(self.verdicts(&happened));
         let prefix = "dropped_packets_";
         let mut reasons: Vec<&String> = self
             .summary
@@ -308,7 +319,7 @@ impl Page<'_> {
             _ => ((*label).to_string(), (*key).to_string()),
         });
         let groups = all.chain(reasons).map(|(label, key)| self.group(label, &key));
-        let caption = "How many packets are dropped, and for what reason?";
+        let caption = "Dropped packets by reason";
         let note = "All together, and what failed links lost, during the measurement; reasons in the \
                     whole run, so that they may add up to more.";
         let chart = Rows {
@@ -317,35 +328,36 @@ impl Page<'_> {
             mark: Mark::Bar,
             groups: groups.collect(),
         };
-        *text += &Figure::new("drops", caption).note(note).rows(&chart);
+        section.figure(Figure::new("drops", caption).by_variant().note(note).rows(chart));
+        Some(section)
     }
 
-    fn has(&self, key: &str) -> bool {
+    pub(super) fn has(&self, key: &str) -> bool {
         self.summary.variants.values().any(|variant| variant.counters.contains_key(key))
     }
 
     /// Whether a counter is above zero anywhere.
-    fn happens(&self, key: &str) -> bool {
+    pub(super) fn happens(&self, key: &str) -> bool {
         let mean = |name: &String| self.summary.counter(name, key)?.measure.estimate.mean;
         self.summary.order.iter().filter_map(mean).any(|mean| mean > 0.0)
     }
 
     /// What became of these counters, in a sentence for each variant.
-    fn verdicts(&self, counters: &[(&str, &str)]) -> String {
-        let mut text = String::new();
-        for name in self.summary.order.iter().skip(1) {
+    fn verdicts(&self, counters: &[(&str, &str)]) -> Markup {
+        let changes = |name: &String| {
             let parts = counters.iter().filter_map(|(key, label)| {
                 let counter = self.summary.counter(name, key)?;
                 let change = words::change(&counter.measure.change?, &counter.unit);
-                Some(format!("{} {}", set(label), emphasised(&change)))
+                Some(format!("{label} {change}"))
             });
-            let parts: Vec<String> = parts.collect();
-            if !parts.is_empty() {
-                text +=
-                    &format!("<p><strong>{}</strong>: {}.</p>\n", escape(name), parts.join(", "));
+            parts.collect::<Vec<_>>().join(", ")
+        };
+        html! {
+            @for name in self.summary.order.iter().skip(1) {
+                @let changes = changes(name);
+                @if !changes.is_empty() { p { strong { (raw(name)) } ": " (emphasised(&changes)) "." } }
             }
         }
-        text
     }
 }
 

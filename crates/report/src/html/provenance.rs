@@ -1,106 +1,100 @@
 //! Where the numbers come from: the scenario and the circumstances.
 
-use std::fmt::Write;
+use maud::{Markup, html};
 
 use super::Page;
-use super::r#type::set;
-use crate::chart::escape;
+use super::section::Section;
+use super::r#type::{raw, set};
 use crate::words;
 
 impl Page<'_> {
     /// The scenario as its file states it.
-    pub(super) fn scenario(&self, text: &mut String) {
+    pub(super) fn scenario(&self) -> Section {
         let scenario = &self.manifest.scenario;
-        if scenario.text.is_empty() {
-            return;
-        }
         let file = if scenario.file.is_empty() { "the scenario" } else { &scenario.file };
-        let _ = write!(
-            text,
-            "<h2>What exactly was simulated?</h2>\n<details><summary><code>{}</code></summary>\n\
-             <pre>{}</pre></details>\n",
-            escape(file),
-            escape(&scenario.text)
-        );
-        for file in &scenario.files {
-            let _ = writeln!(
-                text,
-                "<p>It names <code>{}</code>: {} bytes, hash <code>{}</code>.</p>",
-                escape(&file.path),
-                file.bytes,
-                file.hash
-            );
-        }
-        if !scenario.overrides.is_empty() {
-            let _ = write!(
-                text,
-                "<p>Changed on the command line:</p>\n<pre>{}</pre>\n",
-                escape(&scenario.overrides.join("\n"))
-            );
-        }
+        let mut section = Section::new("scenario", "Scenario").folded();
+        section.text(html! {
+            @if !scenario.text.is_empty() {
+                p { code { (raw(file)) } }
+                pre { (raw(&scenario.text)) }
+            }
+            @for file in &scenario.files {
+                p { "It names " code { (raw(&file.path)) } ": " (file.bytes) " bytes, hash " code { (raw(&file.hash)) } "." }
+            }
+            @if !scenario.overrides.is_empty() {
+                p { "Changed on the command line:" }
+                pre { (raw(&scenario.overrides.join("\n"))) }
+            }
+        });
+        section
     }
 
     /// By what, how and when.
-    pub(super) fn provenance(&self, text: &mut String) {
+    pub(super) fn provenance(&self) -> Section {
         let manifest = self.manifest;
-        *text += "<h2>Where do these numbers come from?</h2>\n<dl class=\"terms\">\n";
-        let mut term = |name: &str, value: String| {
-            let _ = writeln!(text, "<dt>{name}</dt><dd>{value}</dd>");
-        };
-        term("program", format!("floodway {}", escape(&manifest.floodway)));
-        if !manifest.command.is_empty() {
-            term("command", format!("<code>{}</code>", escape(&shell(&manifest.command))));
-        }
-        term("started", escape(&manifest.started));
-        term(
-            "took",
-            set(&format!(
-                "{} on {} {}",
-                words::time(manifest.wall_s * 1e9),
-                manifest.threads,
-                if manifest.threads == 1 { "thread" } else { "threads" }
-            )),
-        );
-        term(
-            "work",
-            set(&format!(
-                "{} packet-hops, {} a second",
-                words::large(manifest.hops as f64),
-                words::large(manifest.hops_per_second)
-            )),
-        );
-        if let Some(peak) = manifest.peak_rss_bytes {
-            term("memory", set(&words::bytes(peak as f64)));
-        }
-        term("replications", format!("{}, from seed {}", manifest.replications, manifest.seed));
-        term(
-            "fingerprint",
-            format!(
-                "<code>{}</code>, the same on every machine and with any number of threads",
-                escape(&self.summary.fingerprint)
-            ),
-        );
-        term("ended", set(&manifest.note));
-        *text += "</dl>\n<details><summary>Every run</summary>\n<div class=\"scroll\"><table>\n\
-                  <thead><tr><th>variant</th><th>replication</th><th>seed</th><th>simulated</th>\
-                  <th>packet-hops</th><th>took</th><th class=\"text\">ended by</th>\
-                  <th class=\"text\">fingerprint</th></tr></thead>\n<tbody>\n";
-        for run in &manifest.runs {
-            let _ = writeln!(
-                text,
-                "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
-                 <td class=\"text\">{}</td><td class=\"text\"><code>{}</code></td></tr>",
-                escape(&run.variant),
-                run.replication,
-                run.seed,
-                set(&words::time(run.simulated_ns)),
-                set(&words::large(run.hops as f64)),
-                set(&words::time(run.wall_s * 1e9)),
-                escape(&run.stop),
-                escape(&run.fingerprint)
-            );
-        }
-        *text += "</tbody></table></div></details>\n";
+        let threads = if manifest.threads == 1 { "thread" } else { "threads" };
+        let mut section = Section::new("provenance", "Provenance").folded();
+        let took =
+            format!("{} on {} {threads}", words::time(manifest.wall_s * 1e9), manifest.threads);
+        let hops = words::large(manifest.hops as f64);
+        let work =
+            format!("{hops} packet-hops, {} a second", words::large(manifest.hops_per_second));
+        let peak = manifest.peak_rss_bytes.map(|peak| words::bytes(peak as f64));
+        section.text(html! {
+            dl.terms {
+                (program(&manifest.floodway, &manifest.command))
+                dt { "started" } dd { (raw(&manifest.started)) }
+                dt { "took" } dd { (set(&took)) }
+                dt { "work" } dd { (set(&work)) }
+                @if let Some(peak) = peak { dt { "memory" } dd { (set(&peak)) } }
+                dt { "replications" } dd { (manifest.replications) ", from seed " (manifest.seed) }
+                (fingerprint(&self.summary.fingerprint))
+                dt { "ended" } dd { (set(&manifest.note)) }
+            }
+            details {
+                summary { "Every run" }
+                div.scroll {
+                    table {
+                        thead {
+                            tr {
+                                th { "variant" } th { "replication" } th { "seed" } th { "simulated" } th { "packet-hops" }
+                                th { "took" } th.text { "ended by" } th.text { "fingerprint" }
+                            }
+                        }
+                        tbody {
+                            @for run in &manifest.runs {
+                                tr {
+                                    td { (raw(&run.variant)) }
+                                    td { (run.replication) }
+                                    td { (run.seed) }
+                                    td { (set(&words::time(run.simulated_ns))) }
+                                    td { (set(&words::large(run.hops as f64))) }
+                                    td { (set(&words::time(run.wall_s * 1e9))) }
+                                    td.text { (raw(&run.stop)) }
+                                    td.text { code { (raw(&run.fingerprint)) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        });
+        section
+    }
+}
+
+/// The program and how it was called.
+pub(super) fn program(version: &str, command: &[String]) -> Markup {
+    html! {
+        dt { "program" } dd { "floodway " (raw(version)) }
+        @if !command.is_empty() { dt { "command" } dd { code { (raw(&shell(command))) } } }
+    }
+}
+
+pub(super) fn fingerprint(fingerprint: &str) -> Markup {
+    html! {
+        dt { "fingerprint" }
+        dd { code { (raw(fingerprint)) } ", the same on every machine and with any number of threads" }
     }
 }
 

@@ -3,12 +3,13 @@
 use std::fmt::Write;
 
 use super::network::panels;
+use super::section::Section;
 use super::{Figure, Legend, Page};
 use crate::chart::{Axis, LOOKS, Line, Lines};
 
 impl Page<'_> {
     /// How fast each flow is that has no size, if they were sampled.
-    pub(super) fn rates(&self, text: &mut String) {
+    pub(super) fn rates(&self) -> Option<Section> {
         let variants = self.summary.order.iter().enumerate();
         let rates: Vec<_> = variants.map(|(at, name)| (name, self.experiment.rates(at))).collect();
         let mut flows: Vec<u64> =
@@ -16,7 +17,7 @@ impl Page<'_> {
         flows.sort_unstable();
         flows.dedup();
         if flows.is_empty() {
-            return;
+            return None;
         }
         let points = || rates.iter().flat_map(|(_, rates)| rates.values()).flatten();
         let most = points().map(|point| point.1 * 1e9).fold(0.0, f64::max);
@@ -24,7 +25,7 @@ impl Page<'_> {
         let line = |(flow, points): (&u64, &Vec<(f64, f64)>)| Line {
             series: flows.binary_search(flow).expect("every flow is among them"),
             points: points.iter().map(|(time, gbps)| (*time, gbps * 1e9)).collect(),
-            tooltip: format!("flow {flow}"),
+            tooltip: self.flow_name(*flow),
             ..Line::default()
         };
         let charts =
@@ -37,7 +38,7 @@ impl Page<'_> {
                 ..Lines::default()
             });
         let charts: Vec<Lines> = charts.collect();
-        let names = flows.iter().map(|flow| format!("flow {flow}")).enumerate();
+        let names = flows.iter().map(|flow| self.flow_name(*flow)).enumerate();
         let legend = Legend::samples(names.collect());
         let mut note = String::from(
             "First replication; flows that never end or are stopped, by their numbers.",
@@ -48,10 +49,22 @@ impl Page<'_> {
                 " Colours begin again after {LOOKS} flows: a pointer that rests on a line names it."
             );
         }
-        *text += "<h2>How do flows share the network over time?</h2>\n";
-        let caption = "How fast is each flow over time?";
+        let mut section = Section::new("rates", "Rates of flows over time");
+        let caption = "Goodput of each flow over time";
         let columns = if charts.len() == 1 { 1 } else { panels(&charts) };
         let figure = Figure::new("rates-over-time", caption).legend(legend).note(&note);
-        *text += &figure.lines(columns, &charts);
+        section.figure(figure.lines(columns, charts));
+        Some(section)
+    }
+
+    /// What a flow is called: `download, flow 0`, or without a name of its workload `flow 0`.
+    fn flow_name(&self, flow: u64) -> String {
+        let mut variants = 0..self.summary.order.len();
+        let workload = variants.find_map(|at| self.experiment.workload_of(at, flow));
+        let name = workload.and_then(|workload| self.summary.workloads.get(workload as usize));
+        match name.filter(|name| !name.is_empty()) {
+            Some(name) => format!("{name}, flow {flow}"),
+            None => format!("flow {flow}"),
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::network::panels;
+use super::section::Section;
 use super::{Figure, Page};
 use crate::chart::{Axis, Line, Lines};
 use crate::entries::Window;
@@ -24,22 +25,22 @@ const THROUGHPUT: [Drawn; 1] =
 
 impl Page<'_> {
     /// How long database entries take, and how much of them is completed, over time.
-    pub(super) fn responses(&self, text: &mut String) {
+    pub(super) fn responses(&self) -> Option<Section> {
         let variants = 0..self.summary.order.len();
         let windows: Vec<_> = variants.map(|at| self.experiment.responses(at)).collect();
         let mut workloads: Vec<u64> = windows.iter().flat_map(|of| of.keys().copied()).collect();
         workloads.sort_unstable();
         workloads.dedup();
         if workloads.is_empty() {
-            return;
+            return None;
         }
-        *text += "<h2>How long do database entries take over time?</h2>\n";
+        let mut section = Section::new("responses", "Response time of database entries");
         let note = "First replication, by when entries were completed, those of the warm-up too; \
                     a response time is from handing an entry to TCP until the client has the \
                     acknowledgement of all of it.";
         for (name, caption, drawn) in [
-            ("response-times", "What are the response times over time?", &TIMES[..]),
-            ("entries-over-time", "How much is entered over time?", &THROUGHPUT[..]),
+            ("response-times", "Response time over time", &TIMES[..]),
+            ("entries-over-time", "Entries completed over time", &THROUGHPUT[..]),
         ] {
             let charts: Vec<Lines> = workloads
                 .iter()
@@ -49,8 +50,9 @@ impl Page<'_> {
                 .collect();
             let columns = if charts.len() == 1 { 1 } else { panels(&charts) };
             let figure = Figure::new(name, caption).legend(self.legend()).note(note);
-            *text += &figure.lines(columns, &charts);
+            section.figure(figure.lines(columns, charts));
         }
+        Some(section)
     }
 
     fn chart(&self, workload: u64, drawn: &Drawn, windows: &[BTreeMap<u64, Vec<Window>>]) -> Lines {

@@ -8,14 +8,6 @@
 
   const style = document.getElementById('chart-style').content.textContent;
 
-  // The numbers of a figure, which its template holds compressed.
-  function table(figure) {
-    const packed = atob(figure.querySelector('template').content.textContent);
-    const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
-    const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
-    return new Response(text).text();
-  }
-
   // A text in lines of at most so many letters, where its words allow it.
   function lines(text, letters) {
     const lines = [];
@@ -38,7 +30,7 @@
 
   // The charts of a figure on a card, with what stands above them.
   function picture(figure) {
-    const all = [...figure.querySelectorAll('svg')];
+    const all = [...figure.querySelectorAll('.legend svg, .drawn svg')];
     const root = all[0].cloneNode(false);
     for (const { name } of [...root.attributes]) root.removeAttribute(name);
     const caption = figure.querySelector('figcaption').textContent;
@@ -122,7 +114,7 @@
     };
     button('Save as SVG', () => save(name + '.svg', 'image/svg+xml', picture(figure)));
     if ('DecompressionStream' in window) {
-      button('Save data as CSV', async () => save(name + '.csv', 'text/csv', await table(figure)));
+      button('Save data as CSV', async () => save(name + '.csv', 'text/csv', await numbersOf(figure)));
     }
     figure.append(buttons);
   }

@@ -1,10 +1,11 @@
 //! Tables on the page.
 
-use std::fmt::Write;
+use maud::{Markup, html};
 
 use super::Page;
-use super::r#type::set;
-use crate::chart::{LOOKS, escape};
+use super::section::Section;
+use super::r#type::{plain, raw, set};
+use crate::chart::LOOKS;
 use crate::entries;
 use crate::latency;
 use crate::operations;
@@ -14,22 +15,22 @@ use crate::throughput::{self, Shown};
 use crate::words;
 
 /// A variant's name with its colour.
-pub(super) fn key(series: usize, name: &str) -> String {
-    format!("<span class=\"key c{}\"></span>{}", series % LOOKS, escape(name))
+pub(super) fn key(series: usize, name: &str) -> Markup {
+    html! { span class={ "key c" (series % LOOKS) } {} (raw(name)) }
 }
 
-/// A mean with its interval below, or with why it has none.
-pub(super) fn cell(measure: &Measure, unit: &str, bound: &str) -> String {
-    let Some(mean) = measure.estimate.mean else {
-        return "<td class=\"muted\">–</td>".to_string();
-    };
-    let why = |why: NoInterval| format!(" title=\"no interval: {}\"", escape(&why.to_string()));
-    let title = measure.estimate.no_interval.map_or_else(String::new, why);
-    let range = match range(measure, unit) {
-        range if range.is_empty() => range,
-        range => format!("<span class=\"range\"{title}>{range}</span>"),
-    };
-    format!("<td>{bound}{}{range}</td>", set(&words::quantity(mean, unit)))
+/// A mean with its interval below, or with why it has none; `≥` before a lower bound.
+pub(super) fn cell(measure: &Measure, unit: &str) -> Markup {
+    let Some(mean) = measure.estimate.mean else { return html! { td.muted { "–" } } };
+    let why = measure.estimate.no_interval.map(|why| format!("no interval: {why}"));
+    let range = range(measure, unit);
+    html! {
+        td {
+            @if measure.bound { "≥ " }
+            (set(&words::quantity(mean, unit)))
+            @if !range.is_empty() { span.range title=[why] { (set(&range)) } }
+        }
+    }
 }
 
 /// The interval of a measure, `[41.6, 43.4]`, or in brief why it has none; empty of one replication, which
@@ -37,169 +38,177 @@ pub(super) fn cell(measure: &Measure, unit: &str, bound: &str) -> String {
 pub(super) fn range(measure: &Measure, unit: &str) -> String {
     let estimate = &measure.estimate;
     match (estimate.mean.zip(estimate.interval()), estimate.no_interval) {
-        (Some((mean, ends)), _) => set(&words::range(mean, ends, unit)),
+        (Some((mean, ends)), _) => plain(&words::range(mean, ends, unit)),
         (None, Some(NoInterval::OneReplication) | None) => String::new(),
-        (None, Some(why)) => set(&why.brief()),
+        (None, Some(why)) => plain(&why.brief()),
     }
 }
 
 /// A mean with its change below.
-fn cell_with_change(counter: &Counter) -> String {
-    let Some(mean) = counter.measure.estimate.mean else {
-        return "<td class=\"muted\">–</td>".to_string();
-    };
-    let nothing = counter.measure.change.is_none_or(|change| words::beside(&change) == "none");
-    let below = match counter.measure.change {
-        Some(change) if !nothing => {
-            format!("<span class=\"range\">{}</span>", set(&words::beside(&change)))
+pub(super) fn cell_with_change(measure: &Measure, unit: &str) -> Markup {
+    let Some(mean) = measure.estimate.mean else { return html! { td.muted { "–" } } };
+    let change = measure.change.map(|change| words::beside(&change));
+    let change = change.filter(|change| change != "none");
+    html! {
+        td title=(words::estimate(measure, unit)) {
+            @if measure.bound { "≥ " }
+            (set(&words::quantity(mean, unit)))
+            @if let Some(change) = change { span.range { (set(&change)) } }
         }
-        _ => String::new(),
-    };
-    let tooltip = escape(&words::estimate(&counter.measure, &counter.unit));
-    format!("<td title=\"{tooltip}\">{}{below}</td>", set(&words::quantity(mean, &counter.unit)))
+    }
 }
 
 impl Page<'_> {
-    /// What the network delivers and how long packets take, what flows without a size get and how
-    /// long packets wait, where that is known.
-    pub(super) fn throughputs(&self, text: &mut String) {
+    /// What the network delivers and how long packets take.
+    pub(super) fn throughput(&self) -> Option<Section> {
         self.groups(
-            "How much is delivered, and how long do packets take?",
+            ("throughput", "Throughput and packet latency"),
             [
-                ("delivered", latency::delivered(self.summary)),
-                ("time from memory to memory", latency::all(self.summary)),
+                ("throughput", latency::delivered(self.summary)),
+                ("latency from memory to memory", latency::all(self.summary)),
             ],
-            "Latencies are from leaving the memory of the source with the first byte to the last \
-             byte in that of the destination; percentiles are up to 1.6&nbsp;% high.",
-            text,
-        );
+            "Latencies are from leaving the memory of the source with the first byte to the last byte in that of the \
+             destination; percentiles are up to 1.6 % high.",
+        )
+    }
+
+    /// How long calls and collectives take.
+    pub(super) fn operations(&self) -> Option<Section> {
         self.groups(
-            "How long do calls and collectives take?",
+            ("operations", "Calls and collectives"),
             [
                 ("time", operations::times_of(self.summary)),
                 ("completed", operations::rates_of(self.summary)),
             ],
-            "A call is complete when its response has arrived, a collective when all of its messages \
-             have; times are of those that began after the warm-up.",
-            text,
-        );
+            "A call is complete when its response has arrived, a collective when all of its messages have; times are of \
+             those that began after the warm-up.",
+        )
+    }
+
+    /// What flows without a size get, and how long packets wait.
+    pub(super) fn goodput(&self) -> Option<Section> {
         self.groups(
-            "What do flows without a size get, and how long do packets wait?",
+            ("goodput", "Goodput and delay"),
             [
+                ("queueing delay", throughput::waits_of(self.summary)),
                 ("mean goodput per flow", throughput::goodputs_of(self.summary)),
                 ("response time of database entries", entries::responses_of(self.summary)),
                 ("throughput of database entries", entries::throughputs_of(self.summary)),
-                ("time in queues", throughput::waits_of(self.summary)),
             ],
-            "Times in queues are those of the port at which packets wait most in all.",
-            text,
-        );
+            "Queueing delays are those of the port at which packets wait most in all.",
+        )
     }
 
     /// A table of such numbers in groups, if there are any.
     fn groups<const N: usize>(
         &self,
-        heading: &str,
+        (id, heading): (&str, &str),
         groups: [(&str, Vec<Shown>); N],
         note: &str,
-        text: &mut String,
-    ) {
+    ) -> Option<Section> {
         if groups.iter().all(|(_, shown)| shown.is_empty()) {
-            return;
+            return None;
         }
-        let _ =
-            write!(text, "<h2>{heading}</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th></th>");
-        for (series, name) in self.summary.order.iter().enumerate() {
-            let _ = write!(text, "<th>{}</th>", key(series, name));
-        }
-        *text += "</tr></thead>\n<tbody>\n";
-        for (label, shown) in groups.into_iter().filter(|(_, shown)| !shown.is_empty()) {
-            let span = self.summary.order.len() + 1;
-            let _ = writeln!(text, "<tr class=\"group\"><td colspan=\"{span}\">{label}</td></tr>");
-            for shown in shown {
-                let _ = write!(text, "<tr><td>{}</td>", set(&shown.label));
-                for variant in &self.summary.order {
-                    *text += &self.counter_cell(variant, &shown.key);
+        let mut section = Section::new(id, heading);
+        section.text(html! {
+            div.scroll {
+                table {
+                    thead { tr { th {} (self.heads()) } }
+                    tbody {
+                        @for (label, shown) in groups.into_iter().filter(|(_, shown)| !shown.is_empty()) {
+                            tr.group { td colspan=(self.summary.order.len() + 1) { (label) } }
+                            @for shown in shown {
+                                tr {
+                                    td { (set(&shown.label)) }
+                                    @for variant in &self.summary.order { (self.counter_cell(variant, &shown.key)) }
+                                }
+                            }
+                        }
+                    }
                 }
-                *text += "</tr>\n";
             }
-        }
-        let _ = writeln!(
-            text,
-            "</tbody></table></div>\n<p class=\"muted small\">Means over replications, {}; below \
-             them the change from the baseline. {note}</p>",
-            self.within()
-        );
+            p.muted.small {
+                "Means over replications, " (self.within()) "; below them the change from the baseline. " (set(note))
+            }
+        });
+        Some(section)
+    }
+
+    /// The variants as the heads of columns.
+    fn heads(&self) -> Markup {
+        html! { @for (series, name) in self.summary.order.iter().enumerate() { th { (key(series, name)) } } }
     }
 
     /// Over which interval counters are taken, in words.
     pub(super) fn within(&self) -> String {
         match self.summary.interval() {
-            Some(interval) => format!("measured interval {}", set(&interval)),
-            None => {
-                let of = |name: &String| {
-                    let interval = self.summary.variants.get(name)?.interval?;
-                    Some(format!("{} of {}", set(&words::interval(&interval)), escape(name)))
-                };
-                let all: Vec<String> = self.summary.order.iter().filter_map(of).collect();
-                format!("measured intervals {}", all.join(", "))
-            }
+            Some(_) => format!("measured interval {}", self.interval()),
+            None => format!("measured intervals {}", self.interval()),
         }
     }
 
-    fn counter_cell(&self, variant: &str, name: &str) -> String {
-        self.summary
-            .counter(variant, name)
-            .map_or_else(|| "<td class=\"muted\">–</td>".to_string(), cell_with_change)
+    /// The measured interval, or those of all variants.
+    pub(super) fn interval(&self) -> String {
+        let of = |name: &String| {
+            let interval = self.summary.variants.get(name)?.interval?;
+            Some(format!("{} of {name}", words::interval(&interval)))
+        };
+        let all = || self.summary.order.iter().filter_map(of).collect::<Vec<_>>().join(", ");
+        plain(&self.summary.interval().unwrap_or_else(all))
+    }
+
+    fn counter_cell(&self, variant: &str, name: &str) -> Markup {
+        match self.summary.counter(variant, name) {
+            Some(counter) => cell_with_change(&counter.measure, &counter.unit),
+            None => html! { td.muted { "–" } },
+        }
     }
 
     /// Every number about whole runs; of those that are 0 everywhere the names.
-    pub(super) fn counters(&self, text: &mut String) {
+    pub(super) fn counters(&self) -> Option<Section> {
         let mut names: Vec<(&String, &Counter)> =
             self.summary.variants.values().flat_map(|variant| &variant.counters).collect();
         names.sort_by_key(|(name, _)| *name);
         names.dedup_by_key(|(name, _)| *name);
         if names.is_empty() {
-            return;
+            return None;
         }
         let nothing = |(name, _): &(&String, &Counter)| {
             let mean = |of: &String| self.summary.counter(of, name)?.measure.estimate.mean;
             self.summary.order.iter().filter_map(mean).all(|mean| mean == 0.0)
         };
         let (nothing, names): (Vec<_>, Vec<_>) = names.into_iter().partition(nothing);
-        *text +=
-            "<h2>What else was counted?</h2>\n<p class=\"muted small\">Means over replications, ";
-        *text += &self.within();
-        *text += "; below them the change from the baseline with its 95&nbsp;% confidence \
-                  interval.</p>\n<div class=\"scroll\"><table>\n<thead><tr><th>per run</th>";
-        for (series, name) in self.summary.order.iter().enumerate() {
-            let _ = write!(text, "<th>{}</th>", key(series, name));
-        }
-        *text += "</tr></thead>\n<tbody>\n";
-        for (name, counter) in names {
-            let _ = write!(
-                text,
-                "<tr><td class=\"wrap\"><code>{}</code><span class=\"range\" \
-                 style=\"white-space:normal\">{}</span></td>",
-                escape(name),
-                set(&counter.meaning)
-            );
-            for variant in &self.summary.order {
-                *text += &self.counter_cell(variant, name);
+        let mut section = Section::new("counters", "All counters");
+        section.text(html! {
+            p.muted.small {
+                "Means over replications, " (self.within()) "; below them the change from the baseline with its 95 % \
+                 confidence interval."
             }
-            *text += "</tr>\n";
-        }
-        *text += "</tbody></table></div>\n";
-        if !nothing.is_empty() {
-            let names: Vec<String> =
-                nothing.iter().map(|(name, _)| format!("<code>{}</code>", escape(name))).collect();
-            let _ = writeln!(
-                text,
-                "<details class=\"small\"><summary>{} more that are 0 in every variant</summary>\
-                 <p>{}</p></details>",
-                names.len(),
-                names.join(", ")
-            );
-        }
+            div.scroll {
+                table {
+                    thead { tr { th { "per run" } (self.heads()) } }
+                    tbody {
+                        @for (name, counter) in names {
+                            tr {
+                                td.wrap { code { (raw(name)) } span.range.meaning { (set(&counter.meaning)) } }
+                                @for variant in &self.summary.order { (self.counter_cell(variant, name)) }
+                            }
+                        }
+                    }
+                }
+            }
+            @if !nothing.is_empty() {
+                details.small {
+                    summary { (nothing.len()) " more that are 0 in every variant" }
+                    p {
+                        @for (at, (name, _)) in nothing.iter().enumerate() {
+                            @if at > 0 { ", " }
+                            code { (raw(name)) }
+                        }
+                    }
+                }
+            }
+        });
+        Some(section)
     }
 }

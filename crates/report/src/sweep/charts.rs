@@ -453,7 +453,7 @@ mod tests {
         }
         sweep.shown = vec!["fct_mean_ns".to_owned()];
         let page = crate::html::sweep(&sweep);
-        let heading = "Packets that <code>switch.feedback</code> puts there</span></h2>";
+        let heading = "Packets that <code>switch.feedback</code> puts there</span><a";
         assert!(page.contains(heading) && !page.contains("`switch.feedback`"), "{page}");
     }
 

@@ -202,7 +202,7 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
         ("mean goodput per flow", throughput::goodputs_of(summary)),
         ("response time of database entries", entries::responses_of(summary)),
         ("throughput of database entries", entries::throughputs_of(summary)),
-        ("time in queues", throughput::waits_of(summary)),
+        ("queueing delay", throughput::waits_of(summary)),
     ] {
         if !shown.is_empty() {
             rows.push(Row { label: heading.to_string(), cells: Vec::new() });

@@ -12,10 +12,12 @@ pub fn scripts(page: &str) -> Vec<&str> {
 
 /// It asks for nothing, and runs no scripts but those that its policy knows.
 pub fn offline(page: &str) {
+    // The library says where it is from, in its licence's comment.
+    let own = page.replacen("/*! https://github.com/leeoniya/uPlot (v1.6.32) */", "", 1);
     for request in
         ["http:", "https:", "src=", "url(", "@import", "<link", "<img", "import(", "fetch("]
     {
-        assert!(!page.contains(request), "{request}");
+        assert!(!own.contains(request), "{request}");
     }
     let policy = page.split("http-equiv=\"Content-Security-Policy\" content=\"").nth(1).unwrap();
     let policy = policy.split('"').next().unwrap();

@@ -4,13 +4,13 @@
 mod stage;
 mod still;
 
-use std::fmt::Write;
-
 use floodway_machine::printable;
+use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
 
 use super::Page;
 use super::figure::{packed, packed_bytes};
+use super::section::Section;
 use super::r#type::set;
 use crate::evidence::WIDE;
 use crate::recording::fabric::MOST_ENDS;
@@ -43,50 +43,38 @@ impl Page<'_> {
     }
 
     /// The fabric over time; nothing without a record.
-    pub(super) fn playback(&self, text: &mut String) {
+    pub(super) fn playback(&self) -> Option<Section> {
+        let mut section = Section::new("congestion", "Congestion over time");
         let all = self.recordings();
         if all.is_empty() {
             if self.experiment.too_large_to_draw() {
-                let _ = writeln!(
-                    text,
-                    "<h2>See the congestion</h2>\n<p>The runs were recorded, but a network with more \
-                     than {} ports is not drawn: the tables <code>samples</code>, <code>backlogs</code> \
-                     and <code>pause_intervals</code> have what happened.</p>",
-                    words::count(MOST_ENDS as f64)
-                );
+                section.text(html! {
+                    p {
+                        "The runs were recorded, but a network with more than " (words::count(MOST_ENDS as f64))
+                        " ports is not drawn: the tables " code { "samples" } ", " code { "backlogs" } " and "
+                        code { "pause_intervals" } " have what happened."
+                    }
+                });
             }
-            return;
+            return Some(section);
         }
         let deepest = all.iter().flat_map(|(_, recording)| &recording.cells);
         let deepest = deepest.map(|cell| cell.depth).max().unwrap_or(0);
-        *text += "<h2>See the congestion</h2>\n<div class=\"playback\" id=\"playback\">\n";
-        *text += &self.reading(&all);
-        *text += &legend(&all, deepest);
-        *text += &self.picture(&all, deepest);
-        let _ = writeln!(
-            text,
-            "<template class=\"scene\">{}</template>",
-            packed(&self.scene(&all, deepest).to_string())
-        );
-        for (_, recording) in &all {
-            let _ = writeln!(
-                text,
-                "<template class=\"cells\">{}</template>",
-                packed_bytes(&recording.bytes())
-            );
-        }
-        *text += "</div>\n";
+        section.text(html! {
+            div.playback #playback {
+                (self.reading(&all))
+                (legend(&all, deepest))
+                (self.picture(&all, deepest))
+                template.scene { (packed(&self.scene(&all, deepest).to_string())) }
+                @for (_, recording) in &all { template.cells { (packed_bytes(&recording.bytes())) } }
+            }
+        });
+        Some(section)
     }
 
     /// What is shown, and what is not.
-    fn reading(&self, all: &[(usize, &Recording)]) -> String {
+    fn reading(&self, all: &[(usize, &Recording)]) -> Markup {
         let (_, first) = all[0];
-        let mut text = String::from(
-            "<p>The fabric over time, in the first replication: hosts at the bottom, switches above \
-             them by tier. The half of a link that is next to a node shows what \
-             that node sends. How busy a port was and how long it was paused is of the time since the \
-             previous sample, its backlog of the sample itself.</p>\n",
-        );
         let mut notes = Vec::new();
         if all.iter().any(|(_, recording)| recording.fabric.bundles()) {
             notes.push(
@@ -113,14 +101,18 @@ impl Page<'_> {
                 all.len()
             ));
         }
-        if !notes.is_empty() {
-            let _ = writeln!(text, "<p class=\"small muted\">{}</p>", set(&notes.join(" ")));
+        html! {
+            p {
+                "The fabric over time, in the first replication: hosts at the bottom, switches above them by tier. The \
+                 half of a link that is next to a node shows what that node sends. Utilization and pause time cover the \
+                 interval since the previous sample; queue depth is the value at the sample."
+            }
+            @if !notes.is_empty() { p.small.muted { (set(&notes.join(" "))) } }
         }
-        text
     }
 
     /// The sample that shows most, of all variants.
-    fn picture(&self, all: &[(usize, &Recording)], deepest: u8) -> String {
+    fn picture(&self, all: &[(usize, &Recording)], deepest: u8) -> Markup {
         let worst = |(at, recording): &(usize, &Recording)| {
             let (sample, much) = recording.worst();
             (*at, sample, much)
@@ -137,13 +129,14 @@ impl Page<'_> {
         let caption = format!("{name} at {time}, the sample at which {why}");
         let note = format!("{}.", told(total));
         let title = format!("The fabric of {caption}: {}", told(total));
-        format!(
-            "<figure class=\"still\">\n<figcaption>{}</figcaption>\n<div class=\"sideways\" \
-             tabindex=\"0\">{}</div><p>{}</p></figure>\n",
-            set(&caption),
-            still::svg(recording, sample, deepest, WIDE, &title),
-            set(&note)
-        )
+        let drawn = still::svg(recording, sample, deepest, WIDE, &title);
+        html! {
+            figure.still {
+                figcaption { (set(&caption)) }
+                div.sideways tabindex="0" { (PreEscaped(drawn)) }
+                p { (set(&note)) }
+            }
+        }
     }
 
     /// What the script needs to know besides the samples.
@@ -250,41 +243,45 @@ fn ordinal(number: usize) -> String {
 }
 
 /// What lines, bars and marks mean.
-fn legend(all: &[(usize, &Recording)], deepest: u8) -> String {
+fn legend(all: &[(usize, &Recording)], deepest: u8) -> Markup {
     let paused = all.iter().any(|(_, of)| of.totals.iter().any(|total| total.paused > 0));
-    let steps: String = (0..=STEPS)
-        .map(|step| {
-            let x = 14 * step;
-            format!("<path class=\"busy b{step}\" d=\"M{x} 6h14\"/>")
-        })
-        .collect();
-    let item = |width: usize, drawn: &str, words: &str| {
-        format!(
-            "<li><svg width=\"{width}\" height=\"14\" aria-hidden=\"true\">{drawn}</svg>{words}</li>"
-        )
-    };
     let deepest = Cell { depth: deepest, ..Default::default() }.backlog();
-    let mut text = String::from("<ul class=\"legend\">");
-    text += &item(14 * (STEPS + 1), &steps, "link, idle to 100 % busy");
-    if deepest > 0.0 {
-        let bars = "<path class=\"queue\" d=\"M3 13v-3M8 13v-6M13 13v-12\"/>";
-        let most = words::bytes(deepest);
-        let label = format!("queue at the port that sends, up to {most} (logarithmic from 1 KB)");
-        text += &item(17, bars, &label);
+    let sample = |width: usize, drawn: Markup| {
+        html! { svg width=(width) height="14" aria-hidden="true" { (drawn) } }
+    };
+    let path = |class: &str, d: &str| html! { path class=(class) d=(d) {} };
+    html! {
+        ul.legend {
+            li {
+                (sample(14 * (STEPS + 1), html! {
+                    @for step in 0..=STEPS { (path(&format!("busy b{step}"), &format!("M{} 6h14", 14 * step))) }
+                }))
+                "link, idle to 100 % busy"
+            }
+            @if deepest > 0.0 {
+                li {
+                    (sample(17, path("queue", "M3 13v-3M8 13v-6M13 13v-12")))
+                    "queue at the port that sends, up to " (set(&words::bytes(deepest))) " (logarithmic from 1 KB)"
+                }
+            }
+            @if paused {
+                li {
+                    (sample(45, html! {
+                        @for step in 1..=PAUSES {
+                            (path(&format!("paused p{step}"), &format!("M{} 7h15", 15 * (step - 1))))
+                        }
+                    }))
+                    "paused: may not send; the bolder the longer"
+                }
+                li {
+                    (sample(26, html! { rect.node.pauses x="1" y="2" width="24" height="10" rx="3" {} }))
+                    "switch that pauses a neighbour"
+                }
+                li {
+                    (sample(14, path("root", "M7 2l5 5l-5 5l-5-5z")))
+                    "root: deepest queue of such a switch, at a port that may send; pauses spread from there"
+                }
+            }
+        }
     }
-    if paused {
-        let drawn = "<path class=\"paused p1\" d=\"M0 7h15\"/><path class=\"paused p2\" \
-                     d=\"M15 7h15\"/><path class=\"paused p3\" d=\"M30 7h15\"/>";
-        text += &item(45, drawn, "paused: may not send; the bolder the longer");
-        let drawn =
-            "<rect class=\"node pauses\" x=\"1\" y=\"2\" width=\"24\" height=\"10\" rx=\"3\"/>";
-        text += &item(26, drawn, "switch that pauses a neighbour");
-        let drawn = "<path class=\"root\" d=\"M7 2l5 5l-5 5l-5-5z\"/>";
-        text += &item(
-            14,
-            drawn,
-            "root: deepest queue of such a switch, at a port that may send; pauses spread from there",
-        );
-    }
-    text + "</ul>\n"
 }

@@ -1,15 +1,13 @@
 //! The claims and the verdicts on them.
 
-use std::fmt::Write;
+use maud::{Markup, PreEscaped, html};
 
-use super::super::r#type::{set, with_code};
-use super::rich;
-use crate::chart::escape;
+use super::super::r#type::{raw, rich, set, with_code};
 use crate::evidence::{Agreement, CHECKS};
 use crate::study::{Claim, Part, Study};
 
 /// A verdict's mark, different in shape as well as in colour.
-pub(super) fn mark(agreement: impl Into<Agreement>) -> String {
+pub(super) fn mark(agreement: impl Into<Agreement>) -> Markup {
     let agreement = agreement.into();
     let shape = match agreement {
         Agreement::Yes => {
@@ -29,173 +27,140 @@ pub(super) fn mark(agreement: impl Into<Agreement>) -> String {
              6.4a1.8 1.8 0 1 1 2.6 1.6q-.8 .45 -.8 1.2M8 11.2v.3\"/>"
         }
     };
-    format!(
-        "<svg class=\"verdict {}\" viewBox=\"0 0 16 16\" width=\"16\" height=\"16\" \
-         aria-hidden=\"true\">{shape}</svg>",
-        agreement.class()
-    )
+    html! {
+        svg.verdict.(agreement.class()) viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" {
+            (PreEscaped(shape))
+        }
+    }
 }
 
 /// How many claims came to which verdict.
-pub(super) fn overview(text: &mut String, study: &Study) {
+pub(super) fn overview(study: &Study) -> Markup {
     if study.claims.is_empty() {
-        return;
+        return html! {};
     }
-    let _ = write!(
-        text,
-        "<h2 id=\"claims\">Verdicts on the claims</h2>\n<p>{}. A claim is judged in every reading of \
-         its source, by rules that were written down before the runs:</p>\n<div class=\"tally\" aria-hidden=\"true\">",
-        study.extent()
-    );
-    for (verdict, count) in study.counts().into_iter().filter(|(_, count)| *count > 0) {
-        let _ = write!(
-            text,
-            "<span class=\"{}\" style=\"flex-grow:{count}\"><b>{count}</b></span>",
-            Agreement::from(verdict).class()
-        );
+    let counts = study.counts();
+    html! {
+        h2 #claims { "Verdicts by claim" a.anchor href="#claims" aria-label="Link to this section" { "#" } }
+        p {
+            (study.extent()) ". A claim is judged in every reading of its source, by rules that were written down \
+             before the runs:"
+        }
+        div.tally aria-hidden="true" {
+            @for (verdict, count) in counts.iter().filter(|(_, count)| *count > 0) {
+                span class=(Agreement::from(*verdict).class()) style={ "flex-grow:" (count) } { b { (count) } }
+            }
+        }
+        ul.verdicts {
+            @for (verdict, count) in &counts {
+                li.none[*count == 0] {
+                    (mark(*verdict)) strong { (verdict.counted(*count)) } span.muted { (verdict.meaning()) }
+                }
+            }
+        }
     }
-    *text += "</div>\n<ul class=\"verdicts\">\n";
-    for (verdict, count) in study.counts() {
-        let _ = writeln!(
-            text,
-            "<li{}>{}<strong>{}</strong><span class=\"muted\">{}</span></li>",
-            if count == 0 { " class=\"none\"" } else { "" },
-            mark(verdict),
-            verdict.counted(count),
-            verdict.meaning()
-        );
-    }
-    *text += "</ul>\n";
 }
 
 /// All claims, each with its numbers.
-pub(super) fn table(text: &mut String, study: &Study) {
-    if study.claims.is_empty() {
-        return;
-    }
-    *text += "<table class=\"claims\">\n<thead><tr><th>claim</th><th class=\"text\">what was \
-              claimed</th><th>measured</th><th class=\"text\">verdict</th></tr></thead>\n";
-    for claim in &study.claims {
-        let _ = writeln!(text, "<tbody id=\"claim-{}\">", escape(&claim.id));
-        head(text, study, claim);
-        for (at, part) in claim.parts.iter().enumerate() {
-            row(text, part, at.checked_sub(1).map(|before| &claim.parts[before]));
+pub(super) fn table(study: &Study) -> Markup {
+    html! {
+        @if !study.claims.is_empty() {
+            table.claims {
+                thead {
+                    tr { th { "claim" } th.text { "what was claimed" } th { "measured" } th.text { "verdict" } }
+                }
+                @for claim in &study.claims {
+                    tbody id={ "claim-" (claim.id) } { (head(study, claim)) (rows(&claim.parts)) }
+                }
+            }
         }
-        *text += "</tbody>\n";
     }
-    *text += "</table>\n";
 }
 
 /// What cannot fail, last.
-pub(super) fn checks(text: &mut String, study: &Study) {
-    if study.checks.is_empty() {
-        return;
-    }
-    let _ = write!(
-        text,
-        "<h2 id=\"checks\">Checks of the set-up</h2>\n<p>{}. {CHECKS}</p>\n\
-         <table class=\"claims\">\n<thead><tr><th>check</th>\
-         <th class=\"text\">what</th><th>measured</th><th class=\"text\">comparison</th></tr></thead>\n",
-        study.checks_hold()
-    );
-    for parts in study.checks.chunk_by(|a, b| a.id == b.id) {
-        let _ = writeln!(text, "<tbody id=\"check-{}\">", escape(&parts[0].id));
-        for (at, part) in parts.iter().enumerate() {
-            row(text, part, at.checked_sub(1).map(|before| &parts[before]));
+pub(super) fn checks(study: &Study) -> Markup {
+    html! {
+        @if !study.checks.is_empty() {
+            section #checks {
+                details {
+                    summary { h2 { "Checks of the set-up" } }
+                    p { (study.checks_hold()) ". " (CHECKS) }
+                    table.claims {
+                        thead {
+                            tr { th { "check" } th.text { "what" } th { "measured" } th.text { "comparison" } }
+                        }
+                        @for parts in study.checks.chunk_by(|a, b| a.id == b.id) {
+                            tbody id={ "check-" (parts[0].id) } { (rows(parts)) }
+                        }
+                    }
+                }
+            }
         }
-        *text += "</tbody>\n";
     }
-    *text += "</table>\n";
+}
+
+fn rows(parts: &[Part]) -> Markup {
+    html! {
+        @for (at, part) in parts.iter().enumerate() {
+            (row(part, at.checked_sub(1).map(|before| &parts[before])))
+        }
+    }
 }
 
 /// The claim itself: the words of its source, what came out, and where it holds.
-fn head(text: &mut String, study: &Study, claim: &Claim) {
-    let links = evidence(study, &claim.id);
-    let source = [set(&claim.source), links].into_iter().filter(|part| !part.is_empty());
-    let _ = write!(
-        text,
-        "<tr class=\"claim\"><th scope=\"row\"><b>{}</b></th><td class=\"text\" colspan=\"2\">\
-         <blockquote>{}</blockquote><p class=\"source\">{}</p><p>{}</p>",
-        escape(&claim.id),
-        set(&claim.quotation),
-        source.collect::<Vec<_>>().join(" · "),
-        rich(&claim.result)
-    );
+fn head(study: &Study, claim: &Claim) -> Markup {
+    let sections = study.sections_on(&claim.id);
     let share = claim.share();
-    let share = match share.is_empty() {
-        true => share,
-        false => format!("<span class=\"range\">{}</span>", set(&share)),
-    };
-    if !claim.condition.is_empty() {
-        let _ = write!(text, "<p class=\"remark\">{}</p>", with_code(&claim.condition));
+    html! {
+        tr.claim {
+            th scope="row" { b { (raw(&claim.id)) } }
+            td.text colspan="2" {
+                blockquote { (set(&claim.quotation)) }
+                p.source {
+                    (set(&claim.source))
+                    @if !claim.source.is_empty() && !sections.is_empty() { " · " }
+                    @for (at, (number, section)) in sections.iter().enumerate() {
+                        @if at > 0 { ", " }
+                        a href={ "#" (section.name) } title=(section.question) { "section " (number) }
+                    }
+                }
+                p { (rich(&claim.result)) }
+                @if !claim.condition.is_empty() { p.remark { (with_code(&claim.condition)) } }
+            }
+            td.text.judged.(Agreement::from(claim.verdict).class()) {
+                (mark(claim.verdict)) (claim.verdict.name())
+                @if !share.is_empty() { span.range { (set(&share)) } }
+            }
+        }
     }
-    let _ = writeln!(
-        text,
-        "</td><td class=\"text judged {}\">{}{}{share}</td></tr>",
-        Agreement::from(claim.verdict).class(),
-        mark(claim.verdict),
-        claim.verdict.name()
-    );
 }
 
 /// A number. What the one before has said already is not said again.
-fn row(text: &mut String, part: &Part, before: Option<&Part>) {
-    let new = |of: fn(&Part) -> &str| {
-        !of(part).is_empty() && before.is_none_or(|before| of(before) != of(part))
-    };
+fn row(part: &Part, before: Option<&Part>) -> Markup {
+    let new =
+        !part.expected.is_empty() && before.is_none_or(|before| before.expected != part.expected);
     let name = if part.part.is_empty() { &part.id } else { &part.part };
-    let _ = write!(
-        text,
-        "<tr><th scope=\"row\"><span>{}</span></th><td class=\"text\"><p>{}{}</p>",
-        set(name),
-        with_code(&part.metric),
-        match part.claimed.as_str() {
-            "" => String::new(),
-            claimed => format!(": <strong>{}</strong>", set(claimed)),
+    html! {
+        tr {
+            th scope="row" { span { (set(name)) } }
+            td.text {
+                p {
+                    (with_code(&part.metric))
+                    @if !part.claimed.is_empty() { ": " strong { (set(&part.claimed)) } }
+                }
+                @if !part.remark.is_empty() { p.remark { (with_code(&part.remark)) } }
+                @if new { details { summary { "expected before the runs" } (with_code(&part.expected)) } }
+            }
+            @match part.figures() {
+                Some((value, range)) => td {
+                    strong { (set(&value)) }
+                    @if !range.is_empty() { span.range { (set(&range)) } }
+                },
+                None => td.muted { "–" },
+            }
+            td.text.judged.(Agreement::from(part.verdict).class()) {
+                (mark(part.verdict)) (part.verdict.name())
+            }
         }
-    );
-    if !part.remark.is_empty() {
-        let _ = write!(text, "<p class=\"remark\">{}</p>", with_code(&part.remark));
     }
-    if new(|part| &part.expected) {
-        let _ = write!(
-            text,
-            "<details><summary>expected before the runs</summary>{}</details>",
-            with_code(&part.expected)
-        );
-    }
-    *text += "</td>";
-    figures(text, part);
-}
-
-/// Links to the evidence for a claim.
-fn evidence(study: &Study, id: &str) -> String {
-    let links = study.sections_on(id).into_iter().map(|(number, section)| {
-        format!(
-            "<a href=\"#{}\" title=\"{}\">section {number}</a>",
-            escape(&section.name),
-            set(&section.question)
-        )
-    });
-    links.collect::<Vec<_>>().join(", ")
-}
-
-fn figures(text: &mut String, part: &Part) {
-    let value = match part.figures() {
-        Some((value, range)) => {
-            let range = match range.is_empty() {
-                true => range,
-                false => format!("<span class=\"range\">{}</span>", set(&range)),
-            };
-            format!("<td><strong>{}</strong>{range}</td>", set(&value))
-        }
-        None => "<td class=\"muted\">–</td>".to_string(),
-    };
-    let _ = writeln!(
-        text,
-        "{value}<td class=\"text judged {}\">{}{}</td></tr>",
-        Agreement::from(part.verdict).class(),
-        mark(part.verdict),
-        part.verdict.name()
-    );
 }

@@ -4,12 +4,11 @@
 mod claims;
 pub(super) mod sections;
 
-use std::fmt::Write;
+use maud::{Markup, PreEscaped, html};
 
-use super::provenance::{shell, typed};
-use super::r#type::{emphasised, set};
-use super::{ALARM, NOTE, begin, end, notice};
-use crate::chart::escape;
+use super::provenance::{fingerprint, program, typed};
+use super::r#type::{raw, rich, set};
+use super::{contents, document, notice};
 use crate::evidence::VIOLATED;
 use crate::study::Study;
 
@@ -18,54 +17,57 @@ pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The page.
 pub fn study(study: &Study) -> String {
-    let mut text = begin(&study.title, &format!("study-{}", study.study), &[STYLE], &[]);
-    head(&mut text, study);
-    text += "<main>\n";
-    claims::overview(&mut text, study);
-    claims::table(&mut text, study);
-    sections::contents(&mut text, "The evidence", &study.sections);
-    for (at, section) in study.sections.iter().enumerate() {
-        let bears = sections::bears_on(study, section);
-        sections::section(&mut text, &bears, at + 1, section);
-    }
-    claims::checks(&mut text, study);
-    guide(&mut text);
-    provenance(&mut text, study);
-    text += "</main>\n<footer>Made by floodway. This page is one file and needs nothing else; the \
-             detailed reports that it links to are in the folders beside it.</footer>\n";
-    end(&mut text, &[]);
-    text
+    let claims = (!study.claims.is_empty()).then_some(("claims", "Verdicts by claim", false));
+    let checks = (!study.checks.is_empty()).then_some(("checks", "Checks of the set-up", true));
+    let evidence = study.sections.iter().map(|of| (&*of.name, &*of.question, false));
+    let entries = claims
+        .into_iter()
+        .chain(evidence)
+        .chain(checks)
+        .chain([("guide", "How to read this page", true), ("provenance", "Provenance", true)]);
+    let body = html! {
+        (head(study))
+        (contents(entries))
+        main {
+            (claims::overview(study))
+            (claims::table(study))
+            @for (at, section) in study.sections.iter().enumerate() {
+                (sections::section(sections::bears_on(study, section), at + 1, section))
+            }
+            (claims::checks(study))
+            (guide())
+            (provenance(study))
+        }
+        footer {
+            "Made by floodway. This page is one file and needs nothing else; the detailed reports that it links to are \
+             in the folders beside it."
+        }
+    };
+    document((&study.title, &format!("study-{}", study.study)), &[], (&[STYLE], &[]), body)
 }
 
-fn head(text: &mut String, study: &Study) {
+fn head(study: &Study) -> Markup {
     let from = &study.provenance;
     let date = from.started.split('T').next().unwrap_or("");
-    let _ = write!(
-        text,
-        "<header>\n<p class=\"eyebrow\">study {} · {} · {} · floodway {}</p>\n<h1>{}</h1>\n\
-         <p class=\"question\">{}</p>\n",
-        escape(&study.study),
-        escape(&study.level),
-        escape(date),
-        escape(&from.floodway),
-        set(&study.title),
-        set(&study.question)
-    );
-    *text += &notice(ALARM, VIOLATED, &study.violations);
-    if !study.answer.is_empty() {
-        *text += "<ul class=\"answer\">\n";
-        for sentence in &study.answer {
-            let _ = writeln!(text, "<li class=\"c1\">{}</li>", rich(sentence));
+    html! {
+        header {
+            p.eyebrow {
+                "study " (raw(&study.study)) " · " (raw(&study.level)) " · " (raw(date)) " · floodway "
+                (raw(&from.floodway))
+            }
+            h1 { (set(&study.title)) }
+            p.question { (set(&study.question)) }
+            (notice(true, VIOLATED, &study.violations))
+            @if !study.answer.is_empty() {
+                ul.answer { @for sentence in &study.answer { li.c1 { (rich(sentence)) } } }
+            }
+            (notice(false, "Before you rely on these numbers:", &study.notes()))
         }
-        *text += "</ul>\n";
     }
-    *text += &notice(NOTE, "Before you rely on these numbers:", &study.notes());
-    *text += "</header>\n";
 }
 
 /// What marks and numbers mean.
-fn guide(text: &mut String) {
-    *text += "<h2>How to read this</h2>\n<dl class=\"terms\">\n";
+fn guide() -> Markup {
     let terms = [
         (
             "verdict",
@@ -102,46 +104,42 @@ fn guide(text: &mut String) {
         ),
         ("–", "Not measured, or nothing of the kind happened."),
     ];
-    for (name, meaning) in terms {
-        let _ = writeln!(text, "<dt>{name}</dt><dd>{meaning}</dd>");
+    html! {
+        section #guide {
+            details {
+                summary { h2 { "How to read this page" } }
+                dl.terms {
+                    @for (name, meaning) in terms { dt { (PreEscaped(name)) } dd { (PreEscaped(meaning)) } }
+                }
+            }
+        }
     }
-    *text += "</dl>\n";
 }
 
-fn provenance(text: &mut String, study: &Study) {
+fn provenance(study: &Study) -> Markup {
     let from = &study.provenance;
-    *text += "<h2>Provenance</h2>\n<dl class=\"terms\">\n";
-    let mut term = |name: &str, value: String| {
-        let _ = writeln!(text, "<dt>{name}</dt><dd>{value}</dd>");
-    };
-    term("program", format!("floodway {}", escape(&from.floodway)));
-    if !from.command.is_empty() {
-        term("command", format!("<code>{}</code>", escape(&shell(&typed(&from.command)))));
-    }
-    term("level", escape(&study.level));
-    if !study.settings.is_empty() {
-        let settings: Vec<String> =
-            study.settings.iter().map(|set| format!("<code>{}</code>", escape(set))).collect();
-        term("changed settings", settings.join("<br>"));
-    }
-    term("started", escape(&from.started));
     let threads = if from.threads == 1 { "thread" } else { "threads" };
-    term("work", set(&format!("{}, {} {threads}", study.cost(), from.threads)));
-    term(
-        "fingerprint",
-        format!(
-            "<code>{}</code>, the same on every machine and with any number of threads",
-            escape(&from.fingerprint)
-        ),
-    );
-    *text += "</dl>\n";
-}
-
-/// A text with its numbers in bold, its intervals held back, and `code` in backquotes.
-pub(super) fn rich(text: &str) -> String {
-    let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
-        0 => emphasised(part),
-        _ => format!("<code>{}</code>", escape(part)),
-    });
-    parts.collect()
+    html! {
+        section #provenance {
+            details {
+                summary { h2 { "Provenance" } }
+                dl.terms {
+                    (program(&from.floodway, &typed(&from.command)))
+                    dt { "level" } dd { (raw(&study.level)) }
+                    @if !study.settings.is_empty() {
+                        dt { "changed settings" }
+                        dd {
+                            @for (at, setting) in study.settings.iter().enumerate() {
+                                @if at > 0 { br; }
+                                code { (raw(setting)) }
+                            }
+                        }
+                    }
+                    dt { "started" } dd { (raw(&from.started)) }
+                    dt { "work" } dd { (set(&format!("{}, {} {threads}", study.cost(), from.threads))) }
+                    (fingerprint(&from.fingerprint))
+                }
+            }
+        }
+    }
 }

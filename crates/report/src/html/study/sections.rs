@@ -1,12 +1,11 @@
 //! The evidence: a heading, an answer, and what it rests on, experiment by experiment.
 
-use std::fmt::Write;
+use maud::{Markup, html};
 
-use super::super::r#type::{set, with_code};
+use super::super::r#type::{raw, rich, set, with_code};
 use super::super::{Figure, Legend, slug};
 use super::claims::mark;
-use super::rich;
-use crate::chart::{Lines, escape};
+use crate::chart::Lines;
 use crate::evidence::{
     file_stem, is_numeric, typeset_grid, typeset_heat, typeset_lines, typeset_rows,
 };
@@ -15,104 +14,87 @@ use crate::study::{Exhibit, Section, Study};
 /// More links than this are shown only to those who ask.
 const LINKS: usize = 12;
 
-/// The headings, with links.
-pub(in super::super) fn contents(text: &mut String, heading: &str, sections: &[Section]) {
-    if sections.is_empty() {
-        return;
-    }
-    let _ = writeln!(text, "<h2>{}</h2>\n<ol class=\"contents\">", set(heading));
-    for section in sections {
-        let _ = writeln!(
-            text,
-            "<li><a href=\"#{}\">{}</a></li>",
-            escape(&section.name),
-            with_code(&section.question)
-        );
-    }
-    *text += "</ol>\n";
-}
-
 /// A section; `bears` is what it bears on.
-pub(in super::super) fn section(text: &mut String, bears: &str, number: usize, section: &Section) {
-    let _ = write!(
-        text,
-        "<section id=\"{}\">\n<h2><span class=\"nth\">{number}</span><span>{}</span></h2>\n",
-        escape(&section.name),
-        with_code(&section.question)
-    );
-    if !section.answer.is_empty() {
-        let _ = writeln!(text, "<p class=\"found\">{}</p>", rich(&section.answer));
+pub(in super::super) fn section(bears: Markup, number: usize, section: &Section) -> Markup {
+    let links = || {
+        html! {
+            @for (at, (label, path)) in section.links.iter().enumerate() {
+                @if at > 0 { " · " }
+                a href=(path) { (set(label)) }
+            }
+        }
+    };
+    html! {
+        section id=(section.name) {
+            h2 {
+                span.nth { (number) } span { (with_code(&section.question)) }
+                a.anchor href={ "#" (section.name) } aria-label="Link to this section" { "#" }
+            }
+            @if !section.answer.is_empty() { p.found { (rich(&section.answer)) } }
+            (bears)
+            @for paragraph in &section.text { p { (with_code(paragraph)) } }
+            @for exhibit in &section.exhibits { (shown(section, exhibit)) }
+            @match section.links.len() {
+                0 => {},
+                many if many > LINKS => {
+                    details.small { summary { "In detail: " (many) " experiments" } p { (links()) } }
+                },
+                _ => p.small { "In detail: " (links()) },
+            }
+            @if !section.commands.is_empty() {
+                details.small {
+                    summary { "Commands that run these experiments alone" }
+                    pre { (raw(&section.commands.join("\n"))) }
+                }
+            }
+        }
     }
-    *text += bears;
-    for paragraph in &section.text {
-        let _ = writeln!(text, "<p>{}</p>", with_code(paragraph));
-    }
-    for exhibit in &section.exhibits {
-        shown(text, section, exhibit);
-    }
-    if !section.links.is_empty() {
-        let link = |(label, path): &(String, String)| {
-            format!("<a href=\"{}\">{}</a>", escape(path), set(label))
-        };
-        let links: Vec<String> = section.links.iter().map(link).collect();
-        let (many, links) = (links.len(), links.join(" · "));
-        let _ = match many > LINKS {
-            true => writeln!(
-                text,
-                "<details class=\"small\"><summary>In detail: {many} experiments</summary>\
-                 <p>{links}</p></details>"
-            ),
-            false => writeln!(text, "<p class=\"small\">In detail: {links}</p>"),
-        };
-    }
-    if !section.commands.is_empty() {
-        let _ = writeln!(
-            text,
-            "<details class=\"small\"><summary>Commands that run these experiments alone</summary><pre>{}</pre></details>",
-            escape(&section.commands.join("\n"))
-        );
-    }
-    *text += "</section>\n";
 }
 
 /// The claims that a section bears on, with their verdicts.
-pub(super) fn bears_on(study: &Study, section: &Section) -> String {
-    let links = section.claims.iter().filter_map(|id| {
-        let claim = study.claims.iter().find(|of| of.id == *id)?;
-        let id = escape(id);
-        Some(format!(
-            "<li><a href=\"#claim-{id}\" title=\"{}\">{id}{}</a></li>",
-            claim.verdict.name(),
-            mark(claim.verdict)
-        ))
-    });
-    match links.collect::<String>() {
-        links if links.is_empty() => links,
-        links => format!("<ul class=\"bears\"><li>evidence for or against</li>{links}</ul>\n"),
+pub(super) fn bears_on(study: &Study, section: &Section) -> Markup {
+    let claims = section.claims.iter().filter_map(|id| study.claims.iter().find(|of| of.id == *id));
+    let claims: Vec<_> = claims.collect();
+    html! {
+        @if !claims.is_empty() {
+            ul.bears {
+                li { "evidence for or against" }
+                @for claim in claims {
+                    li {
+                        a href={ "#claim-" (claim.id) } title=(claim.verdict.name()) {
+                            (raw(&claim.id)) (mark(claim.verdict))
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 
-fn shown(text: &mut String, section: &Section, exhibit: &Exhibit) {
+fn shown(section: &Section, exhibit: &Exhibit) -> Markup {
     let figure =
         |caption: &str, note: &str| Figure::new(slug(&name(section, exhibit)), caption).note(note);
-    match exhibit {
+    let drawn = match exhibit {
         Exhibit::Rows { caption, chart, note, .. } => {
-            *text += &figure(caption, note).rows(&typeset_rows(chart));
+            figure(caption, note).rows(typeset_rows(chart))
         }
         Exhibit::Lines { caption, legend, charts, columns, note, .. } => {
             let charts: Vec<Lines> = charts.iter().map(typeset_lines).collect();
             let figure = figure(caption, note).legend(Legend::samples(legend.clone()));
-            *text += &figure.lines((*columns).clamp(1, 3), &charts);
+            figure.lines((*columns).clamp(1, 3), charts)
         }
         Exhibit::Grid { caption, legend, chart, note, .. } => {
             let figure = figure(caption, note).legend(Legend::strokes(legend.clone()));
-            *text += &figure.grid(&typeset_grid(chart));
+            figure.grid(typeset_grid(chart))
         }
         Exhibit::HeatMap { caption, chart, note, .. } => {
-            *text += &figure(caption, note).heat_map(&typeset_heat(chart));
+            figure(caption, note).heat_map(typeset_heat(chart))
         }
-        Exhibit::Table { caption, head, rows, note, .. } => table(text, caption, head, rows, note),
-    }
+        Exhibit::Table { caption, head, rows, note, .. } => {
+            return table(caption, head, rows, note);
+        }
+    };
+    drawn.html()
 }
 
 /// The name of a chart among all of the page, without the section's where it begins with that.
@@ -124,41 +106,35 @@ fn name(section: &Section, exhibit: &Exhibit) -> String {
 }
 
 /// A cell; the interval of a number stands below it, so that a table of many columns fits.
-fn below(cell: &str, number: bool) -> String {
+fn below(cell: &str, number: bool) -> Markup {
     match cell.split_once(" [").filter(|_| number) {
-        Some((value, range)) => {
-            format!("{}<span class=\"range\">{}</span>", set(value), set(&format!("[{range}")))
-        }
+        Some((value, range)) => html! { (set(value)) span.range { (set(&format!("[{range}"))) } },
         None => with_code(cell),
     }
 }
 
-fn table(text: &mut String, caption: &str, head: &[String], rows: &[Vec<String>], note: &str) {
-    let class = |column: usize| match is_numeric(rows, column) {
-        true => "",
-        false => " class=\"text\"",
-    };
-    let _ = write!(
-        text,
-        "<figure>\n<figcaption>{}</figcaption>\n<div class=\"scroll\"><table class=\"exhibit\">\n\
-         <thead><tr>",
-        set(caption)
-    );
-    for (column, name) in head.iter().enumerate() {
-        let _ = write!(text, "<th{}>{}</th>", class(column), set(name));
-    }
-    *text += "</tr></thead>\n<tbody>\n";
-    for row in rows {
-        *text += "<tr>";
-        for (column, cell) in row.iter().enumerate() {
-            let _ =
-                write!(text, "<td{}>{}</td>", class(column), below(cell, is_numeric(rows, column)));
+fn table(caption: &str, head: &[String], rows: &[Vec<String>], note: &str) -> Markup {
+    let number = |column: usize| is_numeric(rows, column);
+    html! {
+        figure {
+            figcaption { (set(caption)) }
+            div.scroll {
+                table.exhibit {
+                    thead {
+                        tr { @for (at, name) in head.iter().enumerate() { th.text[!number(at)] { (set(name)) } } }
+                    }
+                    tbody {
+                        @for row in rows {
+                            tr {
+                                @for (at, cell) in row.iter().enumerate() {
+                                    td.text[!number(at)] { (below(cell, number(at))) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            @if !note.is_empty() { p { (set(note)) } }
         }
-        *text += "</tr>\n";
     }
-    *text += "</tbody></table></div>";
-    if !note.is_empty() {
-        let _ = write!(text, "<p>{}</p>", set(note));
-    }
-    *text += "</figure>\n";
 }
