@@ -1,6 +1,7 @@
 //! The program `floodway`: what does a congestion-management mechanism do to my traffic, and why?
 
 mod bench;
+mod chart;
 mod check;
 mod completions;
 mod failure;
@@ -48,6 +49,7 @@ fn run() -> Result<(), Failure> {
         Command::Export(options) => hpcc::export(&options),
         Command::Compare(options) => hpcc::compare(&options),
         Command::Why(options) => why::why(&options),
+        Command::Chart(options) => chart::chart(&options),
         Command::Bench(options) => bench::bench(&options),
         Command::New(options) => new::new(&options),
         Command::Schema => schema::schema(),

@@ -55,6 +55,8 @@ pub enum Command {
     Compare(CompareOptions),
     /// Explain completion times: what flows spent their time on, and who caused it.
     Why(WhyOptions),
+    /// Write charts of results as pictures for a paper, as numbers or as Vega-Lite.
+    Chart(ChartOptions),
     /// Measure how fast the simulator is on this machine.
     Bench(BenchOptions),
     /// Print the JSON Schema of scenario files, by which editors complete and check them.
@@ -428,13 +430,68 @@ pub struct WhyOptions {
     /// that completes last. The run is repeated twice.
     #[arg(long, value_name = "N", num_args = 0..=1, conflicts_with_all = ["flow", "slowest", "sample", "root", "without"])]
     pub path: Option<Option<u32>>,
-    /// Draw where the time goes in each variant, as SVG, from the delays that the run explained (`floodway run
-    /// --why`). An existing file is replaced.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["flow", "slowest", "sample", "root", "without", "path", "against", "json"])]
-    pub chart: Option<PathBuf>,
     /// Print JSON, with every part of the explained flows.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `floodway chart`.
+#[derive(Args, Debug)]
+pub struct ChartOptions {
+    /// The results directory of `floodway run`, with tables as Parquet.
+    pub results: PathBuf,
+    /// The charts, by name; without any, those that there are are listed.
+    pub names: Vec<String>,
+    /// Of a chart with several parts the one with this heading, as in `--only "all flows"`.
+    #[arg(long, value_name = "HEADING")]
+    pub only: Option<String>,
+    /// As a picture, as comma-separated values, or as a specification of Vega-Lite.
+    #[arg(long, value_name = "FORM", value_enum, default_value = "svg")]
+    pub format: ChartFormat,
+    /// How wide the picture is in print, in millimetres: 88 is a column of two, 180 both.
+    #[arg(long, value_name = "MM", default_value_t = 88.0, value_parser = options_of_print::width)]
+    pub width: f64,
+    /// The size of its text, in points.
+    #[arg(long, value_name = "PT", default_value_t = 8.0, value_parser = options_of_print::points)]
+    pub points: f64,
+    /// Its font, as CSS names it: `--font "Times, serif"`.
+    #[arg(long, value_name = "FONT", default_value = "Helvetica, Arial, sans-serif")]
+    pub font: String,
+    /// As on the page: on a card, with caption, in its size and colours.
+    #[arg(long, conflicts_with_all = ["width", "points", "font"])]
+    pub page: bool,
+    /// Directory for the files, which are named after the charts and written anew. Default the current one.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// What a chart is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ChartFormat {
+    /// A picture.
+    Svg,
+    /// Its numbers.
+    Csv,
+    /// A specification of Vega-Lite 5 with its numbers, as JSON.
+    Vega,
+}
+
+/// Sizes in print that can be meant.
+mod options_of_print {
+    /// From an icon to a poster.
+    pub fn width(text: &str) -> Result<f64, String> {
+        within(text, 20.0, 1000.0, "millimetres")
+    }
+
+    /// From a footnote to a title.
+    pub fn points(text: &str) -> Result<f64, String> {
+        within(text, 4.0, 40.0, "points")
+    }
+
+    fn within(text: &str, low: f64, high: f64, unit: &str) -> Result<f64, String> {
+        let number = text.parse::<f64>().ok().filter(|number| (low..=high).contains(number));
+        number.ok_or_else(|| format!("give a number of {unit} from {low} to {high}"))
+    }
 }
 
 /// Options of `floodway export`.

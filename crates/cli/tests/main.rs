@@ -2,6 +2,7 @@
 //! longer than testing.
 
 mod budget;
+mod chart;
 mod commands;
 mod common;
 #[cfg(unix)]

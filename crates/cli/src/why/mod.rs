@@ -1,7 +1,6 @@
 //! `floodway why`: what flows of a run spent their time on, and who caused it. The run is repeated with
 //! the observer of delays: runs are deterministic, and its fingerprint must be the same.
 
-mod chart;
 
 use std::sync::atomic::AtomicBool;
 
@@ -15,9 +14,6 @@ use crate::output;
 /// Explains the delays of flows.
 pub fn why(options: &WhyOptions) -> Result<(), Failure> {
     let results = options.run.open()?;
-    if let Some(file) = &options.chart {
-        return chart::chart(&results, file);
-    }
     let record = options.run.record(&results)?;
     let scenario = options.run.scenario(&results)?;
     let how = Run { threads: 1, stop: &AtomicBool::new(false), watch: &|_| {} };

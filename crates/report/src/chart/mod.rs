@@ -18,6 +18,7 @@ pub mod spans;
 pub mod stack;
 mod svg;
 mod trace;
+pub mod vega;
 
 pub use data::Data;
 pub use grid::{Cell, Grid};
@@ -27,7 +28,7 @@ pub use matrix::Matrix;
 pub use mosaic::Mosaic;
 pub use rows::{Group, Mark, Row, Rows};
 pub use scale::{Axis, Scale};
-pub use sheet::{Sheet, standalone, style};
+pub use sheet::{Paper, Sheet, standalone, style};
 
 pub(crate) use lines::called;
 use svg::Svg;

@@ -26,7 +26,42 @@ pub struct Sheet {
     pub charts: Vec<String>,
     /// How many stand in a row.
     pub columns: usize,
+    /// How it is set in a paper; none of a picture that stands alone.
+    pub paper: Option<Paper>,
 }
+
+/// How a picture is set in a paper: without card and caption, in black on nothing, in the size that it has
+/// in print.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Paper {
+    /// How wide it is, in millimetres: 88 is a column of two, 180 both.
+    pub width_mm: f64,
+    /// The size of its text, in points.
+    pub points: f64,
+    /// Its font, as CSS names it.
+    pub font: String,
+}
+
+impl Default for Paper {
+    /// A column, 8 points, without serifs.
+    fn default() -> Self {
+        Self { width_mm: 88.0, points: 8.0, font: "Helvetica, Arial, sans-serif".to_string() }
+    }
+}
+
+impl Paper {
+    /// How wide a chart is drawn, in its pixels, of which 12 are the size of its text.
+    pub fn pixels(&self) -> f64 {
+        self.width_mm * TEXT / (self.points * MM_PER_POINT)
+    }
+}
+
+/// The size of a chart's text, in pixels.
+const TEXT: f64 = 12.0;
+/// An inch has 25.4 mm and 72 points (CSS Values and Units Level 3, section 5.2).
+const MM_PER_POINT: f64 = 25.4 / 72.0;
+/// Around what stands in a paper: no label that reaches beyond its axis is cut off.
+const EDGE: f64 = 10.0;
 
 /// Around everything.
 const PAD: f64 = 20.0;
@@ -49,20 +84,21 @@ impl Sheet {
         let inner = cell * columns as f64 + GAP * (columns - 1) as f64;
 
         let mut body = Svg::part();
-        let mut y = PAD;
-        // Bold text of 14 pixels takes 8.4 a letter in the widest of the fonts.
-        for line in lines(&self.caption, (inner / 8.4) as usize) {
-            body.text(PAD, y + 13.0, "start", "caption", &line);
-            y += LINE;
-        }
-        if !self.caption.is_empty() {
+        let pad = if self.paper.is_some() { EDGE } else { PAD };
+        let mut y = pad;
+        if self.paper.is_none() && !self.caption.is_empty() {
+            // Bold text of 14 pixels takes 8.4 a letter in the widest of the fonts.
+            for line in lines(&self.caption, (inner / 8.4) as usize) {
+                body.text(pad, y + 13.0, "start", "caption", &line);
+                y += LINE;
+            }
             y += 3.0;
         }
-        let mut x = PAD;
+        let mut x = pad;
         for (series, label) in &self.legend {
             let width = 37.0 + label.chars().count() as f64 * 7.4;
-            if x > PAD && x + width > PAD + inner {
-                (x, y) = (PAD, y + LINE);
+            if x > pad && x + width > pad + inner {
+                (x, y) = (pad, y + LINE);
             }
             let sample = match (self.strokes, self.parts) {
                 (true, _) => stroke(*series),
@@ -78,11 +114,26 @@ impl Sheet {
         }
         for (charts, sizes) in self.charts.chunks(columns).zip(sizes.chunks(columns)) {
             for (at, chart) in charts.iter().enumerate() {
-                body.place(chart, PAD + at as f64 * (cell + GAP), y);
+                body.place(chart, pad + at as f64 * (cell + GAP), y);
             }
             y += sizes.iter().map(|size| size.1).fold(0.0, f64::max) + GAP;
         }
-        let (width, height) = (short(inner + 2.0 * PAD), short(y - GAP + PAD));
+        let (width, height) = (inner + 2.0 * pad, y - GAP + pad);
+        let (printed, card) = match &self.paper {
+            None => (
+                [width, height].map(short),
+                format!(
+                    "\n<rect class=\"card\" width=\"{}\" height=\"{}\" rx=\"8\"/>",
+                    short(width),
+                    short(height)
+                ),
+            ),
+            Some(paper) => {
+                let mm = |pixels: f64| format!("{:.2}mm", pixels * paper.width_mm / width);
+                ([width, height].map(mm), String::new())
+            }
+        };
+        let ([across, down], [width, height]) = (printed, [width, height].map(short));
         let title = escape(&self.caption);
         let named = match title.is_empty() {
             true => String::from(">"),
@@ -92,9 +143,8 @@ impl Sheet {
         let body = body.body().replace("<g class=\"upright\">", "<g transform=\"rotate(-90)\">");
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-             width=\"{width}\" height=\"{height}\"{named}\n<style>\n{}</style>\n<rect class=\"card\" \
-             width=\"{width}\" height=\"{height}\" rx=\"8\"/>\n{body}</svg>\n",
-            style()
+             width=\"{across}\" height=\"{down}\"{named}\n<style>\n{}</style>{card}\n{body}</svg>\n",
+            self.paper.as_ref().map_or_else(style, print)
         )
     }
 }
@@ -121,6 +171,20 @@ fn lines(text: &str, letters: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The style of a file for print: the light colours, and the font of the paper.
+fn print(paper: &Paper) -> String {
+    let (properties, rules) = STYLE.split_once("*/").expect("a comment stands before the rules");
+    let (light, _) = properties.split_once("@media").expect("light stands before dark");
+    let mut light = declared(light);
+    // Text and what is next to it stand on the paper, which is white.
+    light.extend([("--page", "#fff"), ("--ink", "#000"), ("--muted", "#000")]);
+    let mut text = format!("svg {{ font-family: {}; overflow: visible; }}\n", escape(&paper.font));
+    for rule in rules.lines().filter(|rule| !rule.is_empty() && !rule.contains("upright")) {
+        resolve(rule, &light, &mut text);
+    }
+    text
 }
 
 /// The style of a file: the charts' rules with colours in the place of properties, light first, then
@@ -199,6 +263,25 @@ mod tests {
             "<rect class=\"card\" width=\"140\" height=\"90\" rx=\"8\"/>\n\
              <svg x=\"20\" y=\"20\" viewBox=\"0 0 100 50\" width=\"100\" height=\"50\"></svg>\n</svg>\n"
         ));
+    }
+
+    #[test]
+    fn in_a_paper_a_picture_has_its_size_and_no_card() {
+        let chart = "<svg viewBox=\"0 0 374 200\" width=\"374\" height=\"200\"></svg>\n";
+        let paper = Paper { font: "Times, serif".to_string(), ..Paper::default() };
+        // 88 mm are 249.4 points, in which 8 points stand 31.18 times; a chart has 12 pixels for each.
+        assert!((paper.pixels() - 374.17).abs() < 0.01, "{}", paper.pixels());
+        let sheet = Sheet {
+            caption: "a".to_string(),
+            charts: vec![chart.to_string()],
+            columns: 1,
+            paper: Some(paper),
+            ..Sheet::default()
+        };
+        let file = sheet.svg();
+        assert!(file.contains("viewBox=\"0 0 394 220\" width=\"88.00mm\" height=\"49.14mm\""), "{file}");
+        assert!(file.contains("svg { font-family: Times, serif;") && !file.contains("@media"));
+        assert!(!file.contains("class=\"card\"") && !file.contains("class=\"caption\""));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct Loaded {
 impl Earlier {
     /// Those in a directory that an experiment could use.
     pub(super) fn find(path: &Path, manifest: &Manifest) -> Result<Self, Error> {
-        let none = Self { path: path.into(), runs: BTreeMap::new(), pace: 0.0 };
+        let none = Self::at(path);
         let Some(owner) = owner(path)? else { return Ok(none) };
         refuse_links(path, manifest)?;
         let scenario = &manifest.scenario.name;
@@ -58,6 +58,11 @@ impl Earlier {
             runs.entry(run.variant.clone()).or_default().entry(run.replication).or_insert(run);
         }
         Ok(Self { runs, pace, ..none })
+    }
+
+    /// None of a directory, from which runs can be loaded all the same.
+    pub(super) fn at(path: &Path) -> Self {
+        Self { path: path.into(), runs: BTreeMap::new(), pace: 0.0 }
     }
 
     /// Where they are.

@@ -81,6 +81,23 @@ pub struct Results {
     pub summary: Option<Summary>,
 }
 
+impl Results {
+    /// The experiment again, from the tables of its runs, which must be what they were. Fails if some
+    /// were not kept as Parquet.
+    pub fn experiment(&self) -> Result<Experiment, Error> {
+        if !self.manifest.formats.iter().any(|name| name == READABLE) {
+            return Err(Error::NotReadable);
+        }
+        let earlier = Earlier::at(&self.path);
+        let mut experiment =
+            Experiment::new(&Manifest { runs: Vec::new(), ..self.manifest.clone() });
+        for record in &self.manifest.runs {
+            experiment.add_run(&earlier.load(record)?.run());
+        }
+        Ok(experiment)
+    }
+}
+
 impl Directory {
     /// Begins a results directory: makes it if need be and writes the manifest, which says that
     /// the run is under way, so that it says so if the program dies.

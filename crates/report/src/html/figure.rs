@@ -12,7 +12,7 @@ use super::r#type::{plain, set};
 use crate::chart::spans::Spans;
 use crate::chart::stack::{Stacks, swatch};
 use crate::chart::{
-    Axis, Data, Grid, HeatMap, LOOKS, Lines, Mosaic, Rows, Sheet, called, mosaic, sample, stroke,
+    Axis, Data, Grid, HeatMap, LOOKS, Lines, Mosaic, Paper, Rows, Sheet, called, mosaic, sample, stroke, vega,
 };
 use crate::evidence::{HALF, THIRD, WIDE};
 
@@ -221,12 +221,48 @@ impl Drawn {
         }
     }
 
-    /// Every chart at the width that it has on a page or, of a single one, at this width.
-    fn drawn(&self, width: f64) -> Vec<String> {
-        let cell = match self.columns {
-            1 => width,
-            columns => width_of(columns),
+    /// The headings of its charts, as one types them; empty of one chart without a heading.
+    pub fn headings(&self) -> Vec<String> {
+        let headings: Vec<&str> = match &self.charts {
+            Charts::Lines(charts) => charts.iter().map(|chart| &*chart.heading).collect(),
+            Charts::Mosaics(charts) => charts.iter().map(|chart| &*chart.heading).collect(),
+            Charts::Spans(charts) => charts.iter().map(|chart| &*chart.heading).collect(),
+            _ => Vec::new(),
         };
+        headings.into_iter().filter(|heading| !heading.is_empty()).map(typed).collect()
+    }
+
+    /// The same with the chart of this heading alone, which then goes without its heading.
+    pub fn only(self, heading: &str) -> Self {
+        fn only<T>(all: Vec<T>, is_it: impl Fn(&T) -> bool) -> Vec<T> {
+            all.into_iter().filter(is_it).collect()
+        }
+        let charts = match self.charts {
+            Charts::Lines(all) => {
+                let some = only(all, |chart| typed(&chart.heading) == heading).into_iter();
+                Charts::Lines(some.map(|chart| Lines { heading: String::new(), ..chart }).collect())
+            }
+            Charts::Mosaics(all) => {
+                Charts::Mosaics(only(all, |chart| typed(&chart.heading) == heading))
+            }
+            Charts::Spans(all) => Charts::Spans(only(all, |chart| typed(&chart.heading) == heading)),
+            other => other,
+        };
+        Self { charts, columns: 1, ..self }
+    }
+
+    /// As it is set in a paper: so many charts beside each other as there is room for.
+    pub fn paper(&self, paper: Paper) -> Sheet {
+        const LEAST: f64 = 220.0;
+        let width = paper.pixels();
+        let count = self.headings().len().max(1);
+        let columns = ((width / LEAST) as usize).clamp(1, 3).min(count);
+        let cell = (width - GAP * (columns - 1) as f64) / columns as f64;
+        Sheet { charts: self.drawn(cell, cell), columns, paper: Some(paper), ..self.sheet(width) }
+    }
+
+    /// Every chart of a single one at a width, of several at that of a cell.
+    fn drawn(&self, width: f64, cell: f64) -> Vec<String> {
         match &self.charts {
             Charts::Rows(chart) => vec![chart.svg(width)],
             Charts::Stacks(chart) => vec![chart.svg(width)],
@@ -238,6 +274,26 @@ impl Drawn {
         }
     }
 
+    /// As a specification of Vega-Lite; none of maps of tiles and of intervals over time.
+    pub fn vega(&self) -> Option<Value> {
+        let names = &self.about.legend.names;
+        let charts = match &self.charts {
+            Charts::Rows(chart) => vec![chart.vega()],
+            Charts::Stacks(chart) => vec![chart.vega()],
+            Charts::Lines(charts) => charts.iter().map(|chart| chart.vega(names)).collect(),
+            _ => Vec::new(),
+        };
+        vega::page(&self.caption(), self.columns, charts)
+    }
+
+    /// How wide one of several charts is on a page, where a single one is this wide.
+    fn cell(&self, width: f64) -> f64 {
+        match self.columns {
+            1 => width,
+            columns => width_of(columns),
+        }
+    }
+
     /// All charts as one picture with caption and legend; where there is one in a row, this wide.
     pub fn sheet(&self, width: f64) -> Sheet {
         let Figure { legend, .. } = &self.about;
@@ -246,8 +302,9 @@ impl Drawn {
             legend: legend.names.clone(),
             strokes: legend.kind == Kind::Stroke,
             parts: legend.kind == Kind::Part,
-            charts: self.drawn(width),
+            charts: self.drawn(width, self.cell(width)),
             columns: self.columns,
+            paper: None,
         }
     }
 
@@ -306,22 +363,22 @@ impl Drawn {
                 div.drawn {
                     @match &self.charts {
                         Charts::Rows(_) | Charts::Stacks(_) | Charts::Spans(_) => {
-                            @for (wide, narrow) in self.drawn(WIDE).iter().zip(&self.drawn(NARROW)) {
+                            @for (wide, narrow) in self.drawn(WIDE, WIDE).iter().zip(&self.drawn(NARROW, NARROW)) {
                                 div.wide { (drawn(wide)) }
                                 div.narrow { (drawn(narrow)) }
                             }
                         },
                         Charts::Grid(_) | Charts::HeatMap(_) => {
-                            @for chart in &self.drawn(WIDE) {
+                            @for chart in &self.drawn(WIDE, WIDE) {
                                 div.sideways tabindex="0" { (drawn(chart)) }
                             }
                         },
                         Charts::Lines(_) => {
-                            div class=(grid) { @for chart in &self.drawn(WIDE) { div { (drawn(chart)) } } }
+                            div class=(grid) { @for chart in &self.drawn(WIDE, self.cell(WIDE)) { div { (drawn(chart)) } } }
                         },
                         Charts::Mosaics(_) => {
                             div class={ (grid) " tiles" } {
-                                @for chart in &self.drawn(WIDE) { div { (drawn(chart)) } }
+                                @for chart in &self.drawn(WIDE, self.cell(WIDE)) { div { (drawn(chart)) } }
                             }
                         },
                     }
@@ -341,6 +398,11 @@ fn of_charts<T>(charts: &[T], of: impl Fn(&T) -> (&String, Data)) -> Data {
     Data::of_charts(charts.iter().map(of).collect())
 }
 
+/// A heading with plain spaces.
+fn typed(heading: &str) -> String {
+    heading.replace('\u{a0}', " ")
+}
+
 /// An axis for the script: its label, its unit, whether it is logarithmic, and its ends where given.
 fn axis(of: &Axis) -> Value {
     let (low, high) = of.limits.unzip();
@@ -357,6 +419,9 @@ pub(super) fn packed(text: &str) -> String {
 pub(super) fn packed_bytes(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(compress_to_vec_zlib(bytes, 9))
 }
+
+/// Between charts beside each other, as a sheet has them.
+const GAP: f64 = 20.0;
 
 /// How wide a chart is of which so many stand in a row.
 fn width_of(columns: usize) -> f64 {

@@ -1,9 +1,7 @@
 //! Where the time goes, as a chart.
 
 use super::{Digest, Group, KINDS, kind};
-use crate::chart::Sheet;
 use crate::chart::stack::{Stack, Stacks};
-use crate::evidence::WIDE;
 use crate::html::plain;
 use crate::words;
 
@@ -24,19 +22,6 @@ pub fn stacks(title: &str, digests: &[(&str, &Digest)], labels: &[&str]) -> Stac
         (!stacks.is_empty()).then(|| (plain(label), stacks))
     });
     Stacks { title: title.to_owned(), names: names(), unit: "ns", groups: groups.collect() }
-}
-
-/// The same as a file.
-pub fn file(caption: &str, digests: &[(&str, &Digest)], labels: &[&str]) -> String {
-    let sheet = Sheet {
-        caption: plain(caption),
-        legend: names().into_iter().enumerate().collect(),
-        parts: true,
-        charts: vec![stacks(caption, digests, labels).svg(WIDE)],
-        columns: 1,
-        ..Sheet::default()
-    };
-    sheet.svg()
 }
 
 /// The mean of a group.

@@ -1,0 +1,116 @@
+//! `floodway chart`: the charts of a report as files of their own.
+
+use std::path::Path;
+
+use floodway_lab::stored;
+use floodway_report::chart::Paper;
+use floodway_report::directory::Error;
+use floodway_report::html::{Drawn, figures};
+use floodway_report::{Ending, Status};
+
+use crate::failure::Failure;
+use crate::options::{ChartFormat, ChartOptions};
+use crate::output;
+use crate::save::{make_folder, save};
+
+/// How wide a chart is on a page, in pixels.
+const PAGE: f64 = 760.0;
+
+/// Writes charts of results, or lists them.
+pub fn chart(options: &ChartOptions) -> Result<(), Failure> {
+    let results = stored::open(&options.results)?;
+    let experiment = results.experiment().map_err(|error| match error {
+        Error::NotReadable => Failure::Unknown(format!(
+            "{} has no tables as Parquet, from which charts are drawn: run the scenario again with --format parquet",
+            results.path.display()
+        )),
+        other => Failure::Results(other),
+    })?;
+    let ending = Ending {
+        status: Status::Complete,
+        wall_s: results.manifest.wall_s,
+        peak_rss_bytes: results.manifest.peak_rss_bytes,
+    };
+    let all = figures(&results.manifest, &experiment.summary(&ending), &experiment);
+    if options.names.is_empty() {
+        return list(&all);
+    }
+    let unknown = options.names.iter().find(|name| all.iter().all(|of| of.name() != **name));
+    if let Some(name) = unknown {
+        return Err(Failure::Unknown(format!(
+            "{} has no chart `{}`; it has {}",
+            results.path.display(),
+            name,
+            named(all.iter().map(Drawn::name))
+        )));
+    }
+    let folder = options.out.as_deref().unwrap_or(Path::new("."));
+    let wanted = all.into_iter().filter(|of| options.names.iter().any(|name| name == of.name()));
+    let mut files = Vec::new();
+    for figure in wanted {
+        let (name, text) = one(figure, options)?;
+        files.push((folder.join(name), text));
+    }
+    make_folder(folder)?;
+    for (path, text) in &files {
+        save(path, "the chart", text)?;
+        output::note(&format!("{} is written", output::path(path)));
+    }
+    Ok(())
+}
+
+fn list(all: &[Drawn]) -> Result<(), Failure> {
+    let widest = all.iter().map(|of| of.name().len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for figure in all {
+        text += &format!("{:widest$}  {}\n", figure.name(), figure.caption());
+        let headings = figure.headings();
+        if headings.len() > 1 {
+            text += &format!("{:widest$}  parts: {}\n", "", headings.join(", "));
+        }
+    }
+    output::print(&text)
+}
+
+/// A file's name and what it holds.
+fn one(figure: Drawn, options: &ChartOptions) -> Result<(String, String), Failure> {
+    let name = figure.name().to_owned();
+    let (figure, stem) = match &options.only {
+        None => (figure, name.clone()),
+        Some(heading) => {
+            if !figure.headings().contains(heading) {
+                let there = match figure.headings() {
+                    none if none.is_empty() => "it has one part, so leave out --only".to_owned(),
+                    some => format!("it has {}", named(some.iter().map(String::as_str))),
+                };
+                return Err(Failure::Unknown(format!("the chart `{name}` has no part `{heading}`; {there}")));
+            }
+            let plain = |letter: char| if letter.is_alphanumeric() { letter } else { '-' };
+            let heading_plain: String = heading.chars().map(plain).collect();
+            let parts: Vec<&str> = heading_plain.split('-').filter(|part| !part.is_empty()).collect();
+            (figure.only(heading), format!("{name}-{}", parts.join("-")))
+        }
+    };
+    Ok(match options.format {
+        ChartFormat::Csv => (format!("{stem}.csv"), figure.data().csv()),
+        ChartFormat::Vega => {
+            let spec = figure.vega().ok_or_else(|| {
+                Failure::Unknown(format!(
+                    "the chart `{name}` has no form in Vega-Lite; take --format svg or csv"
+                ))
+            })?;
+            (format!("{stem}.vl.json"), format!("{spec:#}\n"))
+        }
+        ChartFormat::Svg if options.page => (format!("{stem}.svg"), figure.sheet(PAGE).svg()),
+        ChartFormat::Svg => {
+            let ChartOptions { width: width_mm, points, .. } = *options;
+            let paper = Paper { width_mm, points, font: options.font.clone() };
+            (format!("{stem}.svg"), figure.paper(paper).svg())
+        }
+    })
+}
+
+/// Names in backquotes.
+fn named<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
