@@ -2,37 +2,117 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from floodway._text import line
+
+if TYPE_CHECKING:
+    from floodway import _floodway
 
 
-@dataclass(frozen=True)
 class Chart:
-    """A chart as SVG. A notebook shows it; it needs no other package."""
+    """A chart with its numbers. A notebook shows it; it needs no other package."""
 
-    name: str
-    """A short name, fit for files."""
-    caption: str
-    """What it asks or shows."""
-    svg: str = field(repr=False)
-    """The picture, with its style."""
+    def __init__(self, drawn: _floodway.Picture) -> None:
+        self._drawn = drawn
+        self.name: str = drawn.name
+        """A short name, fit for files."""
+        self.caption: str = drawn.caption
+        """What it shows."""
+        self.parts: tuple[str, ...] = tuple(drawn.parts)
+        """The headings of its parts; empty of one without parts."""
+
+    @property
+    def svg(self) -> str:
+        """The picture as on a page, with caption, legend and style."""
+        return self._drawn.svg
+
+    @property
+    def csv(self) -> str:
+        """Its numbers as comma-separated values: ``pandas.read_csv(io.StringIO(chart.csv))``."""
+        return self._drawn.csv
+
+    @property
+    def vega(self) -> dict[str, Any] | None:
+        """A specification of Vega-Lite 5 with the numbers; None of a map of tiles.
+
+        ``altair.Chart.from_dict(chart.vega)`` opens it.
+        """
+        spec = self._drawn.vega
+        return json.loads(spec) if spec else None
+
+    def paper(
+        self,
+        width_mm: float = 88,
+        *,
+        points: float = 8,
+        font: str = "Helvetica, Arial, sans-serif",
+    ) -> str:
+        """Give the picture as SVG for a paper: in its size in print, without card and caption.
+
+        Parameters
+        ----------
+        width_mm
+            Its width in print, in millimetres: 88 is a column of two, 180 both.
+        points
+            The size of its text.
+        font
+            As CSS names it: ``"Times, serif"``.
+        """
+        if not (20 <= width_mm <= 1000 and 4 <= points <= 40):
+            raise ValueError(
+                f"a picture {width_mm} mm wide with text of {points} points cannot be set: "
+                "give 20 to 1000 mm and 4 to 40 points"
+            )
+        return self._drawn.paper(width_mm, points, font)
+
+    def only(self, part: str) -> Chart:
+        """Give one part of it, by its heading: ``chart.only("all flows")``.
+
+        Raises
+        ------
+        KeyError
+            If there is no such part.
+        """
+        if part not in self.parts:
+            raise KeyError(f"{self.name} has no part {part!r}; it has {', '.join(self.parts) or 'none'}")
+        return Chart(self._drawn.only(part))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to an SVG file, which browsers and drawing programs open."""
+        """Write it to a file: ``.svg`` the picture, ``.csv`` its numbers, ``.json`` Vega-Lite."""
         path = Path(path)
-        if path.suffix.lower() not in ("", ".svg"):
+        forms = {".svg": self.svg, "": self.svg, ".csv": self.csv}
+        if path.suffix.lower() == ".json":
+            spec = self.vega
+            if spec is None:
+                raise ValueError(f"{self.name} has no form in Vega-Lite; save it as .svg or .csv")
+            forms[".json"] = json.dumps(spec, indent=1)
+        text = forms.get(path.suffix.lower())
+        if text is None:
             raise ValueError(
-                f"{path.name} would not be what its name says: charts are SVG; save it as "
-                f"{path.stem}.svg, which browsers and drawing programs convert"
+                f"{path.name} would not be what its name says: save a chart as {path.stem}.svg, "
+                f"which browsers and drawing programs convert, as {path.stem}.csv or {path.stem}.json"
             )
-        path.write_text(self.svg, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Chart):
+            return NotImplemented
+        return (self.name, self.svg, self.csv) == (other.name, other.svg, other.csv)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return line(f"<Chart {self.name}: {self.caption}>")
 
     def _repr_svg_(self) -> str:
         return self.svg
 
 
-def by_name(pictures: Iterable[tuple[str, str, str]]) -> dict[str, Chart]:
+def by_name(pictures: Iterable[_floodway.Picture]) -> dict[str, Chart]:
     """Give charts by their names, in order."""
-    return {name: Chart(name, caption, svg) for name, caption, svg in pictures}
+    return {picture.name: Chart(picture) for picture in pictures}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from floodway import _floodway
+from floodway._chart import Chart, by_name
 from floodway._html import table as html_table
 from floodway._run import Run, Tables
 from floodway._table import Table
@@ -84,6 +85,17 @@ class Results:
     def variants(self) -> tuple[str, ...]:
         """The names of the variants, the baseline first."""
         return tuple(variant["name"] for variant in self.manifest["variants"])
+
+    @property
+    def charts(self) -> dict[str, Chart]:
+        """The charts of the report by name, drawn again from the tables: ``slowdown-by-size``.
+
+        Raises
+        ------
+        ResultsError
+            If tables are not as they were written, or were not kept as Parquet.
+        """
+        return by_name(self._stored.charts())
 
     def run(self, variant: str, replication: int = 0) -> Run:
         """Give one of the runs.

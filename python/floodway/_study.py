@@ -19,7 +19,7 @@ from floodway._text import line
 class Study:
     """What a study came to."""
 
-    def __init__(self, text: str, page: Path, charts: Iterable[tuple[str, str, str]] = ()) -> None:
+    def __init__(self, text: str, page: Path, charts: Iterable[_floodway.Picture] = ()) -> None:
         self.json: dict[str, Any] = json.loads(text)
         """All of it but the charts."""
         self.page: Path = page

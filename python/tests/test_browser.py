@@ -100,19 +100,28 @@ class View:
         assert wide <= room
 
 
+def unfold(page):
+    """Show what is folded."""
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
+
+
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("name", ["run", "sweep", "study"])
 def test_a_page_is_whole(browser, pages, name, view):
     with View(browser, pages[name], **VIEWS[view]) as shown:
         page = shown.page
         assert page.locator("h1").is_visible()
+        unfold(page)
         figures = page.locator("figure[data-name]")
         assert figures.count() > 3
         for figure in figures.all():
-            # Of a wide and a narrow rendition one is there.
-            charts = [chart for chart in figure.locator("svg").all() if chart.is_visible()]
-            assert charts
-            assert figure.get_by_role("button").count() == 2
+            # Of a wide and a narrow rendition one is there, or the chart is drawn again.
+            figure.scroll_into_view_if_needed()
+            if figure.get_attribute("data-live"):
+                figure.locator("canvas:visible").first.wait_for()
+            else:
+                assert figure.locator(".drawn svg:visible").count() > 0
+            assert figure.locator(".save button").count() == 2
         shown.check()
 
 
@@ -120,7 +129,10 @@ def test_a_page_is_whole(browser, pages, name, view):
 def test_a_page_can_be_printed(browser, pages, name):
     with View(browser, pages[name], **VIEWS["dark"]) as shown:
         shown.page.emulate_media(media="print")
-        assert not any(button.is_visible() for button in shown.page.get_by_role("button").all())
+        buttons = shown.page.locator(":is(.save, .live-tools, .variants) button").all()
+        assert buttons and not any(button.is_visible() for button in buttons)
+        assert shown.page.locator("figure[data-live] .drawn svg:visible").count() > 0
+        assert shown.page.locator(".live:visible").count() == 0
         assert shown.page.pdf(format="A4").startswith(b"%PDF")
         paper = shown.page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert paper == "rgb(255, 255, 255)"
@@ -140,6 +152,7 @@ def saved(shown, kind):
             shown.page.close()
             shown.page = shown.context.new_page()
             shown.page.goto(shown.url)
+            unfold(shown.page)
         figure = shown.page.locator("figure[data-name]").nth(at)
         with shown.page.expect_download() as waited:
             figure.get_by_role("button", name=kind).click()
@@ -201,8 +214,8 @@ def the_run_is_in_its_tables(files, results):
     # Both directions of 8 links to hosts and of 4 between switches, in two variants.
     assert len(rows) == 2 * 2 * (8 + 4)
     assert {row[0] for row in rows} == {"plain", "marks"}
-    head, rows = files["seen-fct-distribution.csv"]
-    assert head[:4] == ["chart", "series", "completion time [ns]", "flows finished [share]"]
+    head, rows = files["seen-fct-cdf.csv"]
+    assert head[:4] == ["chart", "series", "FCT [ns]", "flows finished [share]"]
     assert {row[1] for row in rows} == {"plain", "marks"}
     ends = [row[3] for row, after in itertools.pairwise(rows) if row[:2] != after[:2]]
     assert len(ends) > 2 and set(ends) == {"1"}

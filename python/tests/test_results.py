@@ -1,8 +1,11 @@
 """Results directories."""
 
+import csv
+import io
 import json
 import pickle
 import shutil
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 
@@ -31,6 +34,42 @@ def test_a_run_is_the_same_in_results_and_in_memory(stored):
             # As text, in which NaN is like NaN.
             assert repr(kept.tables[name].to_dict()) == repr(table.to_dict())
             assert kept.tables[name].doc == table.doc
+
+
+def test_charts_are_those_of_the_page(stored, tmp_path):
+    results = floodway.open(stored)
+    charts = results.charts
+    page = (stored / "report.html").read_text(encoding="utf-8")
+    assert charts and all(f'<figure data-name="{name}"' in page for name in charts)
+    chart = charts["mean-fct"]
+    assert chart.caption == "Mean FCT by flow size"
+    # Of each variant the mean of the summary.
+    rows = list(csv.DictReader(io.StringIO(chart.csv)))
+    for variant in results.variants:
+        mean = results.summary["variants"][variant]["fct"]["all"]["mean_ns"]["mean"]
+        (row,) = [row for row in rows if (row["group"], row["series"]) == ("all flows", variant)]
+        assert float(row["mean FCT [ns]"]) == mean
+    assert {row["value"] for row in chart.vega["data"]["values"]} == {float(r["mean FCT [ns]"]) for r in rows}
+    paper = ElementTree.fromstring(chart.paper(180, font="Times, serif"))
+    assert paper.get("width") == "180.00mm"
+    with pytest.raises(ValueError, match="give 20 to 1000 mm and 4 to 40 points"):
+        chart.paper(5)
+    cdf = charts["fct-cdf"]
+    assert cdf.only("all flows").parts == ("all flows",)
+    with pytest.raises(KeyError, match="fct-cdf has no part 'mice'; it has .*all flows"):
+        cdf.only("mice")
+    cdf.save(tmp_path / "cdf.json")
+    assert json.loads((tmp_path / "cdf.json").read_text()) == cdf.vega
+    cdf.save(tmp_path / "cdf.csv")
+    assert (tmp_path / "cdf.csv").read_text(encoding="utf-8") == cdf.csv
+
+
+def test_charts_need_what_was_written(stored, tmp_path):
+    copy = shutil.copytree(stored, tmp_path / "copy")
+    flows = next(copy.glob("runs/plain/0/flows.parquet"))
+    flows.write_bytes(flows.read_bytes() + b"x")
+    with pytest.raises(floodway.ResultsError, match="is not as it was written: the checksum of table"):
+        _ = floodway.open(copy).charts
 
 
 def test_all_runs_in_one_table(stored):

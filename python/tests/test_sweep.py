@@ -104,8 +104,8 @@ def test_charts_are_pictures(swept, folder):
     with pytest.raises(ValueError) as caught:
         chart.save("chart.png")
     assert str(caught.value) == (
-        "chart.png would not be what its name says: charts are SVG; save it as chart.svg, which "
-        "browsers and drawing programs convert"
+        "chart.png would not be what its name says: save a chart as chart.svg, "
+        "which browsers and drawing programs convert, as chart.csv or chart.json"
     )
     assert not (folder / "chart.png").exists()
     chart.save("chart.svg")

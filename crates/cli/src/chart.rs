@@ -5,8 +5,7 @@ use std::path::Path;
 use floodway_lab::stored;
 use floodway_report::chart::Paper;
 use floodway_report::directory::Error;
-use floodway_report::html::{Drawn, figures};
-use floodway_report::{Ending, Status};
+use floodway_report::html::Drawn;
 
 use crate::failure::Failure;
 use crate::options::{ChartFormat, ChartOptions};
@@ -19,19 +18,13 @@ const PAGE: f64 = 760.0;
 /// Writes charts of results, or lists them.
 pub fn chart(options: &ChartOptions) -> Result<(), Failure> {
     let results = stored::open(&options.results)?;
-    let experiment = results.experiment().map_err(|error| match error {
+    let all = results.figures().map_err(|error| match error {
         Error::NotReadable => Failure::Unknown(format!(
             "{} has no tables as Parquet, from which charts are drawn: run the scenario again with --format parquet",
             results.path.display()
         )),
         other => Failure::Results(other),
     })?;
-    let ending = Ending {
-        status: Status::Complete,
-        wall_s: results.manifest.wall_s,
-        peak_rss_bytes: results.manifest.peak_rss_bytes,
-    };
-    let all = figures(&results.manifest, &experiment.summary(&ending), &experiment);
     if options.names.is_empty() {
         return list(&all);
     }
@@ -83,11 +76,14 @@ fn one(figure: Drawn, options: &ChartOptions) -> Result<(String, String), Failur
                     none if none.is_empty() => "it has one part, so leave out --only".to_owned(),
                     some => format!("it has {}", named(some.iter().map(String::as_str))),
                 };
-                return Err(Failure::Unknown(format!("the chart `{name}` has no part `{heading}`; {there}")));
+                return Err(Failure::Unknown(format!(
+                    "the chart `{name}` has no part `{heading}`; {there}"
+                )));
             }
             let plain = |letter: char| if letter.is_alphanumeric() { letter } else { '-' };
             let heading_plain: String = heading.chars().map(plain).collect();
-            let parts: Vec<&str> = heading_plain.split('-').filter(|part| !part.is_empty()).collect();
+            let parts: Vec<&str> =
+                heading_plain.split('-').filter(|part| !part.is_empty()).collect();
             (figure.only(heading), format!("{name}-{}", parts.join("-")))
         }
     };

@@ -75,7 +75,10 @@ fn charts_are_listed_and_written() {
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     let values = spec["data"]["values"].as_array().unwrap();
     let marks = values.iter().find(|row| row["series"] == "marks").unwrap();
-    assert_eq!(marks["value"], summary["variants"]["marks"]["fct"]["under_100KB"]["mean_ns"]["mean"]);
+    assert_eq!(
+        marks["value"],
+        summary["variants"]["marks"]["fct"]["under_100KB"]["mean_ns"]["mean"]
+    );
 }
 
 #[test]
@@ -90,7 +93,10 @@ fn what_is_not_there_is_refused() {
         refused(&words.iter().map(String::as_str).collect::<Vec<_>>(), text);
     };
     refused_with(&["fct"], "has no chart `fct`; it has `");
-    refused_with(&["fct-cdf", "--only", "mice"], "has no part `mice`; it has `<100 KB`, `all flows`");
+    refused_with(
+        &["fct-cdf", "--only", "mice"],
+        "has no part `mice`; it has `<100 KB`, `all flows`",
+    );
     refused_with(&["mean-fct", "--only", "mice"], "it has one part, so leave out --only");
     refused_with(&["mean-fct", "--width", "5"], "give a number of millimetres from 20 to 1000");
     refused(&["chart", word(&folder.join("charts.toml"))], "is a file: give the results directory");
@@ -100,5 +106,8 @@ fn what_is_not_there_is_refused() {
 #[test]
 fn tables_as_text_cannot_be_drawn_again() {
     let (_, out) = results("chart-text", &["--format", "csv"]);
-    refused(&["chart", word(&out)], "has no tables as Parquet, from which charts are drawn: run the scenario again");
+    refused(
+        &["chart", word(&out)],
+        "has no tables as Parquet, from which charts are drawn: run the scenario again",
+    );
 }

@@ -214,14 +214,10 @@ fn a_run_explains_itself() {
         assert!(explained.join(format!("runs/base/0/{table}.parquet")).is_file(), "{table}");
     }
     let page = fs::read_to_string(explained.join("report.html")).unwrap();
-    for words in
-        ["Where the time goes", "Roots of pauses", "base: all 3 measured flows"]
-    {
+    for words in ["Where the time goes", "Roots of pauses", "base: all 3 measured flows"] {
         assert!(page.contains(words), "{words}");
     }
-    assert!(
-        !fs::read_to_string(out.join("report.html")).unwrap().contains("Where the time goes")
-    );
+    assert!(!fs::read_to_string(out.join("report.html")).unwrap().contains("Where the time goes"));
     // What was explained already can be explained again.
     let said = floodway(&["why", word(&explained), "--flow", "2"]);
     assert_eq!(said.code, Some(0), "{}", said.err);

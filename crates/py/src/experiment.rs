@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use floodway_lab::study::{Failure, Order, run};
 use floodway_lab::{Budget, Existing, How, Total, Watcher, words_of_others};
-use floodway_report::study::{Exhibit, Section};
+use floodway_report::html;
+use floodway_report::study::Section;
 use floodway_report::trace;
 use floodway_scenario::suggest::remedy;
 use floodway_scenario::{Scenario, Variant};
@@ -13,6 +14,7 @@ use floodway_study::{CATALOGUE, Level};
 use pyo3::prelude::*;
 
 use crate::background::{self, Desk};
+use crate::chart::Picture;
 use crate::error;
 
 /// How far an experiment has come: its name if it is one of several, and its runs.
@@ -116,23 +118,12 @@ fn refused(py: Python<'_>, failed: &dyn Error) -> PyErr {
     error::results_text(py, failed.to_string().replace("`--force`", "`replace=True`"))
 }
 
-/// A chart: its name, what it asks or shows, and itself as SVG.
-pub type Picture = (String, String, String);
-
 /// The charts of sections.
 pub fn pictures(sections: &[Section]) -> Vec<Picture> {
-    let exhibits = sections.iter().flat_map(|section| {
-        section.exhibits.iter().map(move |exhibit| (section.name.as_str(), exhibit))
-    });
-    let picture = |(section, exhibit): (&str, &Exhibit)| {
-        // A section with one chart has often given it its own name.
-        let name = match exhibit.name() {
-            name if name.starts_with(section) => name.to_owned(),
-            name => format!("{section}-{name}"),
-        };
-        Some((name, exhibit.caption().to_owned(), exhibit.file()?))
-    };
-    exhibits.filter_map(picture).collect()
+    let exhibits = sections
+        .iter()
+        .flat_map(|section| section.exhibits.iter().filter_map(|of| html::drawn(section, of)));
+    exhibits.map(Picture).collect()
 }
 
 /// What a study came to, as JSON, its page, its charts, and notes about files of others.

@@ -10,11 +10,13 @@
 //! - [`sweep`]: sweeps, and their runs one by one
 //! - [`background`]: work that Python can watch and interrupt
 //! - [`table`]: tables as Arrow
+//! - [`chart`]: charts with their numbers
 //! - [`results`]: results directories
 //! - [`why`]: explanations of stored runs
 //! - [`error`]: what is wrong, as exceptions of the package
 
 pub mod background;
+pub mod chart;
 pub mod error;
 pub mod experiment;
 pub mod results;
@@ -29,6 +31,8 @@ pub mod why;
 mod _floodway {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::chart::Picture;
     #[pymodule_export]
     use crate::error::printable;
     #[pymodule_export]

@@ -8,6 +8,7 @@ use floodway_report::manifest::Record;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
+use crate::chart::Picture;
 use crate::error;
 use crate::table::{Table, leading};
 use crate::why::{Asked, Explained, explain};
@@ -35,6 +36,13 @@ impl Stored {
     fn summary(&self) -> Option<String> {
         let summary = self.0.summary.as_ref();
         summary.map(|summary| serde_json::to_string(summary).expect("a summary is JSON"))
+    }
+
+    /// The charts of the page, drawn again from the tables.
+    fn charts(&self, py: Python<'_>) -> PyResult<Vec<Picture>> {
+        let figures =
+            py.detach(|| self.0.figures()).map_err(|failed| error::results(py, &failed))?;
+        Ok(figures.into_iter().map(Picture).collect())
     }
 
     /// Reads a table of a run, by the run's place in the manifest.

@@ -18,8 +18,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::background::{self, Desk};
+use crate::chart::Picture;
 use crate::error;
-use crate::experiment::{News, Picture, Teller, command, pictures, tell};
+use crate::experiment::{News, Teller, command, pictures, tell};
 use crate::table::Table;
 
 /// A sweep that is valid at every point.

@@ -1,7 +1,7 @@
 //! What page, terminal and Markdown share of a study: claims in groups, verdicts counted, numbers
 //! in words, and charts with their text set in type.
 
-use crate::chart::{Grid, HeatMap, Lines, Matrix, Rows, Sheet};
+use crate::chart::{Grid, HeatMap, Lines, Matrix, Rows};
 use crate::html::plain;
 use crate::study::{Claim, Comparison, Counts, Exhibit, Part, Section, Study, Verdict};
 use crate::words;
@@ -336,48 +336,6 @@ impl Exhibit {
             | Self::HeatMap { caption, .. }
             | Self::Table { caption, .. } => caption,
         }
-    }
-
-    /// The chart as a file of its own; none of a table.
-    pub fn file(&self) -> Option<String> {
-        let sheet = match self {
-            Self::Rows { caption, chart, .. } => Sheet {
-                caption: plain(caption),
-                charts: vec![typeset_rows(chart).svg(WIDE)],
-                columns: 1,
-                ..Sheet::default()
-            },
-            Self::Lines { caption, legend, charts, columns, .. } => {
-                let width = match columns {
-                    0 | 1 => WIDE,
-                    2 => HALF,
-                    _ => THIRD,
-                };
-                Sheet {
-                    caption: plain(caption),
-                    legend: legend.iter().map(|(at, text)| (*at, plain(text))).collect(),
-                    charts: charts.iter().map(|chart| typeset_lines(chart).svg(width)).collect(),
-                    columns: (*columns).clamp(1, 3),
-                    ..Sheet::default()
-                }
-            }
-            Self::Grid { caption, legend, chart, .. } => Sheet {
-                caption: plain(caption),
-                legend: legend.iter().map(|(at, text)| (*at, plain(text))).collect(),
-                strokes: true,
-                charts: vec![typeset_grid(chart).svg(WIDE)],
-                columns: 1,
-                ..Sheet::default()
-            },
-            Self::HeatMap { caption, chart, .. } => Sheet {
-                caption: plain(caption),
-                charts: vec![typeset_heat(chart).svg(WIDE)],
-                columns: 1,
-                ..Sheet::default()
-            },
-            Self::Table { .. } => return None,
-        };
-        Some(sheet.svg())
     }
 }
 

@@ -1,7 +1,6 @@
 //! `floodway why`: what flows of a run spent their time on, and who caused it. The run is repeated with
 //! the observer of delays: runs are deterministic, and its fingerprint must be the same.
 
-
 use std::sync::atomic::AtomicBool;
 
 use floodway_lab::why::{Question, answer};

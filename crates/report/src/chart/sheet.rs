@@ -279,7 +279,10 @@ mod tests {
             ..Sheet::default()
         };
         let file = sheet.svg();
-        assert!(file.contains("viewBox=\"0 0 394 220\" width=\"88.00mm\" height=\"49.14mm\""), "{file}");
+        assert!(
+            file.contains("viewBox=\"0 0 394 220\" width=\"88.00mm\" height=\"49.14mm\""),
+            "{file}"
+        );
         assert!(file.contains("svg { font-family: Times, serif;") && !file.contains("@media"));
         assert!(!file.contains("class=\"card\"") && !file.contains("class=\"caption\""));
     }

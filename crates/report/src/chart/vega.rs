@@ -67,9 +67,7 @@ impl Lines {
                 Some((_, _, values)) => values.extend(points),
                 None => kinds.push((mark.to_string(), mark, points.collect())),
             }
-            let interval = |(x, low, high): &(f64, f64, f64)| {
-                json!({ "series": name, "x": x, "low": low, "high": high })
-            };
+            let interval = |(x, low, high): &(f64, f64, f64)| json!({ "series": name, "x": x, "low": low, "high": high });
             intervals.extend(line.intervals.iter().map(interval));
         }
         let colour = json!({ "field": "series", "type": "nominal", "title": null, "sort": names });
@@ -80,7 +78,8 @@ impl Lines {
             if mark["type"] == "line" {
                 encoding["strokeDash"] = colour.clone();
             }
-            layers.push(json!({ "data": { "values": values }, "mark": mark, "encoding": encoding }));
+            layers
+                .push(json!({ "data": { "values": values }, "mark": mark, "encoding": encoding }));
         }
         if !intervals.is_empty() {
             layers.push(json!({

@@ -82,6 +82,17 @@ pub struct Results {
 }
 
 impl Results {
+    /// The charts of its page, drawn again from the tables of its runs, as [`Results::experiment`] reads them.
+    pub fn figures(&self) -> Result<Vec<html::Drawn>, Error> {
+        let experiment = self.experiment()?;
+        let ending = Ending {
+            status: self.manifest.status,
+            wall_s: self.manifest.wall_s,
+            peak_rss_bytes: self.manifest.peak_rss_bytes,
+        };
+        Ok(html::figures(&self.manifest, &experiment.summary(&ending), &experiment))
+    }
+
     /// The experiment again, from the tables of its runs, which must be what they were. Fails if some
     /// were not kept as Parquet.
     pub fn experiment(&self) -> Result<Experiment, Error> {

@@ -12,11 +12,13 @@ use super::r#type::{plain, set};
 use crate::chart::spans::Spans;
 use crate::chart::stack::{Stacks, swatch};
 use crate::chart::{
-    Axis, Data, Grid, HeatMap, LOOKS, Lines, Mosaic, Paper, Rows, Sheet, called, mosaic, sample, stroke, vega,
+    Axis, Data, Grid, HeatMap, LOOKS, Lines, Mosaic, Paper, Rows, Sheet, called, mosaic, sample,
+    stroke, vega,
 };
 use crate::evidence::{HALF, THIRD, WIDE};
 
 /// A figure without its charts yet.
+#[derive(Clone)]
 pub(super) struct Figure {
     name: String,
     caption: String,
@@ -27,6 +29,7 @@ pub(super) struct Figure {
 }
 
 /// A figure with its charts.
+#[derive(Clone)]
 pub struct Drawn {
     about: Figure,
     columns: usize,
@@ -34,6 +37,7 @@ pub struct Drawn {
 }
 
 /// The charts of a figure, all of one kind.
+#[derive(Clone)]
 enum Charts {
     Rows(Rows),
     Stacks(Stacks),
@@ -45,7 +49,7 @@ enum Charts {
 }
 
 /// What distinguishes one series from another.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Legend {
     html: Markup,
     /// What series are called, by their looks.
@@ -245,7 +249,9 @@ impl Drawn {
             Charts::Mosaics(all) => {
                 Charts::Mosaics(only(all, |chart| typed(&chart.heading) == heading))
             }
-            Charts::Spans(all) => Charts::Spans(only(all, |chart| typed(&chart.heading) == heading)),
+            Charts::Spans(all) => {
+                Charts::Spans(only(all, |chart| typed(&chart.heading) == heading))
+            }
             other => other,
         };
         Self { charts, columns: 1, ..self }
@@ -299,7 +305,7 @@ impl Drawn {
         let Figure { legend, .. } = &self.about;
         Sheet {
             caption: self.caption(),
-            legend: legend.names.clone(),
+            legend: legend.names.iter().map(|(at, name)| (*at, plain(name))).collect(),
             strokes: legend.kind == Kind::Stroke,
             parts: legend.kind == Kind::Part,
             charts: self.drawn(width, self.cell(width)),

@@ -277,7 +277,7 @@ async function numbersOf(figure) {
 
     tools() {
       const bar = document.createElement('div');
-      bar.className = 'tools';
+      bar.className = 'live-tools';
       const headings = this.panels.map(({ panel }) => panel.chart.heading);
       if (this.figure.dataset.choice && headings.length > 1) {
         this.tabs = make(bar, 'div', { role: 'group', 'aria-label': this.figure.dataset.choice });

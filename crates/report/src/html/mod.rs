@@ -35,7 +35,7 @@ use sha2::{Digest, Sha256};
 use crate::chart;
 use crate::{Experiment, Manifest, Summary};
 pub use figure::Drawn;
-pub use study::study;
+pub use study::{drawn, study};
 pub use sweep::sweep;
 
 use figure::{Figure, Legend};

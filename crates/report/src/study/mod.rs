@@ -6,7 +6,8 @@ mod directory;
 use serde::Serialize;
 
 use crate::chart::{Grid, HeatMap, Lines, Rows};
-use crate::evidence::file_name;
+use crate::evidence::{WIDE, file_name};
+use crate::html;
 use crate::markdown;
 use crate::sample::{SAMPLE, Sample, Sampled};
 
@@ -400,7 +401,8 @@ pub fn files(study: &Study) -> Vec<(String, String)> {
     }
     for section in &study.sections {
         for exhibit in &section.exhibits {
-            files.extend(exhibit.file().map(|svg| (file_name(section, exhibit), svg)));
+            let drawn = html::drawn(section, exhibit).map(|chart| chart.sheet(WIDE).svg());
+            files.extend(drawn.map(|svg| (file_name(section, exhibit), svg)));
         }
     }
     files

@@ -4,6 +4,8 @@
 mod claims;
 pub(super) mod sections;
 
+pub use sections::drawn;
+
 use maud::{Markup, PreEscaped, html};
 
 use super::provenance::{fingerprint, program, typed};

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::r#type::{raw, rich, set, with_code};
-use super::super::{Figure, Legend, slug};
+use super::super::{Drawn, Figure, Legend, slug};
 use super::claims::mark;
 use crate::chart::Lines;
 use crate::evidence::{
@@ -72,9 +72,20 @@ pub(super) fn bears_on(study: &Study, section: &Section) -> Markup {
 }
 
 fn shown(section: &Section, exhibit: &Exhibit) -> Markup {
+    match (drawn(section, exhibit), exhibit) {
+        (Some(figure), _) => figure.html(),
+        (None, Exhibit::Table { caption, head, rows, note, .. }) => {
+            table(caption, head, rows, note)
+        }
+        (None, _) => html! {},
+    }
+}
+
+/// A chart of a section; none of a table.
+pub fn drawn(section: &Section, exhibit: &Exhibit) -> Option<Drawn> {
     let figure =
         |caption: &str, note: &str| Figure::new(slug(&name(section, exhibit)), caption).note(note);
-    let drawn = match exhibit {
+    Some(match exhibit {
         Exhibit::Rows { caption, chart, note, .. } => {
             figure(caption, note).rows(typeset_rows(chart))
         }
@@ -90,11 +101,8 @@ fn shown(section: &Section, exhibit: &Exhibit) -> Markup {
         Exhibit::HeatMap { caption, chart, note, .. } => {
             figure(caption, note).heat_map(typeset_heat(chart))
         }
-        Exhibit::Table { caption, head, rows, note, .. } => {
-            return table(caption, head, rows, note);
-        }
-    };
-    drawn.html()
+        Exhibit::Table { .. } => return None,
+    })
 }
 
 /// The name of a chart among all of the page, without the section's where it begins with that.
