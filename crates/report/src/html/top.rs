@@ -187,7 +187,7 @@ impl Page<'_> {
         let of = &self.manifest.variants[at];
         html! {
             @if !of.summary.is_empty() { (set(&of.summary)) @if !of.summary.ends_with('.') { "." } " " }
-            @if at == 0 { "Baseline." } @else if !of.differs.is_empty() {
+            @if at == 0 { "The baseline." } @else if !of.differs.is_empty() {
                 @for (at, setting) in of.differs.iter().enumerate() {
                     @if at > 0 { ", " }
                     code { (raw(setting)) }
