@@ -481,7 +481,8 @@ impl Experiment {
         }
         // Where no flow has a size, nobody looks for completion times.
         let goodputs = crate::throughput::goodputs_of(summary);
-        if !without.is_empty() && !(without.len() == summary.order.len() && !goodputs.is_empty()) {
+        let expected = goodputs.is_empty() || without.len() < summary.order.len();
+        if !without.is_empty() && expected {
             let names = without.join(", ");
             let who = if without.len() == summary.order.len() { "" } else { &names };
             caveats.push(no_flows(who));

@@ -70,8 +70,8 @@ impl<'a> Busiest<'a> {
         let port = |at: usize| (sojourns.node[at].as_str(), sojourns.port[at]);
         let means = sojourns.mean_sojourn_ns;
         let mut waited: BTreeMap<(&str, u64), f64> = BTreeMap::new();
-        for at in 0..sojourns.rows() {
-            *waited.entry(port(at)).or_default() += means[at] * sojourns.departures[at] as f64;
+        for (at, (mean, many)) in means.iter().zip(sojourns.departures).enumerate() {
+            *waited.entry(port(at)).or_default() += mean * *many as f64;
         }
         // The first of equal ones.
         let (busiest, _) = waited.into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1))?;

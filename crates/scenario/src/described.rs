@@ -109,7 +109,7 @@ fn comment_at(text: &str, variant: &str) -> Option<String> {
         let rest = line.strip_prefix(&bare).or_else(|| line.strip_prefix(&quoted));
         rest.is_some_and(|rest| rest.starts_with([']', '.']))
     };
-    let at = lines.iter().position(|line| is_its(&line))?;
+    let at = lines.iter().position(is_its)?;
     let words = |line: &str| line.trim_start_matches('#').trim().to_owned();
     let behind = lines[at].split_once(']').and_then(|(_, rest)| rest.split_once('#'));
     let comments: Vec<String> = match behind {

@@ -58,20 +58,20 @@ impl Lines {
         let mut layers = Vec::new();
         let names = called(&self.lines, legend);
         let mut intervals = Vec::new();
-        let mut kinds: Vec<(String, Value, Vec<Value>)> = Vec::new();
+        let mut kinds: Vec<(Value, Vec<Value>)> = Vec::new();
         for (line, name) in self.lines.iter().zip(&names) {
             let point = |(x, y): &(f64, f64)| json!({ "series": name, "x": x, "y": y });
             let points = line.points.iter().map(point);
             let mark = mark(line);
-            match kinds.iter_mut().find(|(known, ..)| *known == mark.to_string()) {
-                Some((_, _, values)) => values.extend(points),
-                None => kinds.push((mark.to_string(), mark, points.collect())),
+            match kinds.iter_mut().find(|(known, _)| *known == mark) {
+                Some((_, values)) => values.extend(points),
+                None => kinds.push((mark, points.collect())),
             }
             let interval = |(x, low, high): &(f64, f64, f64)| json!({ "series": name, "x": x, "low": low, "high": high });
             intervals.extend(line.intervals.iter().map(interval));
         }
         let colour = json!({ "field": "series", "type": "nominal", "title": null, "sort": names });
-        for (_, mark, values) in kinds {
+        for (mark, values) in kinds {
             let mut encoding = json!({
                 "x": channel(&self.x, "x"), "y": channel(&self.y, "y"), "color": colour,
             });
