@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,34 @@ if TYPE_CHECKING:
     from floodway import _floodway
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """What is left of a chart that was pickled: what it shows, and no way to draw it otherwise."""
+
+    name: str
+    caption: str
+    parts: list[str]
+    svg: str
+    csv: str
+    vega: str | None
+
+    def paper(self, width_mm: float, points: float, font: str) -> str:
+        raise self._gone()
+
+    def only(self, heading: str) -> _floodway.Picture:
+        raise self._gone()
+
+    def _gone(self) -> RuntimeError:
+        return RuntimeError(
+            f"the chart {self.name} was pickled, so it cannot be drawn otherwise: draw it before, "
+            "or open the results again"
+        )
+
+
 class Chart:
     """A chart with its numbers. A notebook shows it; it needs no other package."""
 
-    def __init__(self, drawn: _floodway.Picture) -> None:
+    def __init__(self, drawn: _floodway.Picture | _Kept) -> None:
         self._drawn = drawn
         self.name: str = drawn.name
         """A short name, fit for files."""
@@ -79,7 +104,8 @@ class Chart:
             If there is no such part.
         """
         if part not in self.parts:
-            raise KeyError(f"{self.name} has no part {part!r}; it has {', '.join(self.parts) or 'none'}")
+            there = ", ".join(self.parts) or "none"
+            raise KeyError(f"{self.name} has no part {part!r}; it has {there}")
         return Chart(self._drawn.only(part))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -95,7 +121,8 @@ class Chart:
         if text is None:
             raise ValueError(
                 f"{path.name} would not be what its name says: save a chart as {path.stem}.svg, "
-                f"which browsers and drawing programs convert, as {path.stem}.csv or {path.stem}.json"
+                "which browsers and drawing programs convert, "
+                f"as {path.stem}.csv or {path.stem}.json"
             )
         path.write_text(text, encoding="utf-8")
 
@@ -105,6 +132,11 @@ class Chart:
         return (self.name, self.svg, self.csv) == (other.name, other.svg, other.csv)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what it shows."""
+        of = self._drawn
+        return Chart, (_Kept(of.name, of.caption, list(of.parts), of.svg, of.csv, of.vega),)
 
     def __repr__(self) -> str:
         return line(f"<Chart {self.name}: {self.caption}>")

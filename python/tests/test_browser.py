@@ -105,6 +105,13 @@ def unfold(page):
     page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
 
 
+def settle(figure):
+    """Bring a figure into view; its charts are drawn again then."""
+    figure.scroll_into_view_if_needed()
+    if figure.get_attribute("data-live"):
+        figure.locator("canvas:visible").first.wait_for()
+
+
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("name", ["run", "sweep", "study"])
 def test_a_page_is_whole(browser, pages, name, view):
@@ -116,10 +123,8 @@ def test_a_page_is_whole(browser, pages, name, view):
         assert figures.count() > 3
         for figure in figures.all():
             # Of a wide and a narrow rendition one is there, or the chart is drawn again.
-            figure.scroll_into_view_if_needed()
-            if figure.get_attribute("data-live"):
-                figure.locator("canvas:visible").first.wait_for()
-            else:
+            settle(figure)
+            if not figure.get_attribute("data-live"):
                 assert figure.locator(".drawn svg:visible").count() > 0
             assert figure.locator(".save button").count() == 2
         shown.check()
@@ -132,7 +137,7 @@ def test_a_page_can_be_printed(browser, pages, name):
         buttons = shown.page.locator(":is(.save, .live-tools, .variants) button").all()
         assert buttons and not any(button.is_visible() for button in buttons)
         assert shown.page.locator("figure[data-live] .drawn svg:visible").count() > 0
-        assert shown.page.locator(".live:visible").count() == 0
+        assert shown.page.locator(".redrawn:visible").count() == 0
         assert shown.page.pdf(format="A4").startswith(b"%PDF")
         paper = shown.page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert paper == "rgb(255, 255, 255)"
@@ -154,6 +159,7 @@ def saved(shown, kind):
             shown.page.goto(shown.url)
             unfold(shown.page)
         figure = shown.page.locator("figure[data-name]").nth(at)
+        settle(figure)
         with shown.page.expect_download() as waited:
             figure.get_by_role("button", name=kind).click()
         text = waited.value.path().read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """What readers do with a report: find, link, hover, zoom, choose and hide."""
 
 import pytest
-from test_browser import VIEWS, View, pages  # noqa: F401 (a fixture)
+from test_browser import VIEWS, View, pages, settle  # noqa: F401 (a fixture)
 
 WIDE = {"color_scheme": "light", "viewport": {"width": 1400, "height": 900}}
 
@@ -16,8 +16,7 @@ def shown(browser, pages):  # noqa: F811
 def live(page, name):
     """A figure once its charts are drawn again."""
     figure = page.locator(f'figure[data-name="{name}"]')
-    figure.scroll_into_view_if_needed()
-    figure.locator("canvas:visible").first.wait_for()
+    settle(figure)
     return figure
 
 
@@ -46,7 +45,9 @@ def test_contents_stay_in_view_and_lead_to_sections(shown):
     heading = page.get_by_role("heading", name="Queue depth")
     assert 0 <= heading.bounding_box()["y"] < 200
     assert link.is_visible(), "beside the page"
-    page.wait_for_function("document.querySelector('nav.contents [aria-current]')?.hash === '#queues'")
+    page.wait_for_function(
+        "document.querySelector('nav.contents [aria-current]')?.hash === '#queues'"
+    )
 
 
 def test_contents_are_folded_on_a_narrow_screen(browser, pages):  # noqa: F811

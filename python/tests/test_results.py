@@ -49,15 +49,20 @@ def test_charts_are_those_of_the_page(stored, tmp_path):
         mean = results.summary["variants"][variant]["fct"]["all"]["mean_ns"]["mean"]
         (row,) = [row for row in rows if (row["group"], row["series"]) == ("all flows", variant)]
         assert float(row["mean FCT [ns]"]) == mean
-    assert {row["value"] for row in chart.vega["data"]["values"]} == {float(r["mean FCT [ns]"]) for r in rows}
+    values = {row["value"] for row in chart.vega["data"]["values"]}
+    assert values == {float(row["mean FCT [ns]"]) for row in rows}
     paper = ElementTree.fromstring(chart.paper(180, font="Times, serif"))
     assert paper.get("width") == "180.00mm"
     with pytest.raises(ValueError, match="give 20 to 1000 mm and 4 to 40 points"):
         chart.paper(5)
     cdf = charts["fct-cdf"]
-    assert cdf.only("all flows").parts == ("all flows",)
-    with pytest.raises(KeyError, match="fct-cdf has no part 'mice'; it has .*all flows"):
+    assert "all flows" in cdf.parts and cdf.only("all flows").parts == ()
+    with pytest.raises(KeyError, match="fct-cdf has no part 'mice'; it has "):
         cdf.only("mice")
+    again = pickle.loads(pickle.dumps(cdf))
+    assert again == cdf and again.parts == cdf.parts
+    with pytest.raises(RuntimeError, match="was pickled, so it cannot be drawn otherwise"):
+        again.paper()
     cdf.save(tmp_path / "cdf.json")
     assert json.loads((tmp_path / "cdf.json").read_text()) == cdf.vega
     cdf.save(tmp_path / "cdf.csv")
@@ -68,7 +73,7 @@ def test_charts_need_what_was_written(stored, tmp_path):
     copy = shutil.copytree(stored, tmp_path / "copy")
     flows = next(copy.glob("runs/plain/0/flows.parquet"))
     flows.write_bytes(flows.read_bytes() + b"x")
-    with pytest.raises(floodway.ResultsError, match="is not as it was written: the checksum of table"):
+    with pytest.raises(floodway.ResultsError, match="is not as it was written: the checksum"):
         _ = floodway.open(copy).charts
 
 

@@ -75,6 +75,17 @@ fn charts_are_listed_and_written() {
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     let values = spec["data"]["values"].as_array().unwrap();
     let marks = values.iter().find(|row| row["series"] == "marks").unwrap();
+    // No counters of mechanisms that are not there, and of those that are also what is 0.
+    let counters = summary["variants"]["marks"]["counters"].as_object().unwrap();
+    for begin in ["bfc_", "cnms_", "sfc_", "drc_", "indicat", "isolations", "watchdog_"] {
+        assert!(!counters.keys().any(|name| name.starts_with(begin)), "{begin}");
+    }
+    assert!(counters.contains_key("dropped_packets") && counters.contains_key("xoff_frames"));
+    let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let differs = &manifest["variants"][1]["differs"];
+    assert_eq!(*differs, serde_json::json!(["switch.aqm.step instead of drop_tail"]));
+    assert_eq!(manifest["scenario"]["facts"][0][0], "network");
     assert_eq!(
         marks["value"],
         summary["variants"]["marks"]["fct"]["under_100KB"]["mean_ns"]["mean"]

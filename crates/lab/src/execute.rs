@@ -6,7 +6,7 @@ use std::thread;
 
 use floodway_machine::memory;
 use floodway_report::directory::Error;
-use floodway_report::manifest::Record;
+use floodway_report::manifest::{MECHANISMS, Record};
 use floodway_report::{
     Directory, Earlier, Ending, Experiment, INTERRUPTED, Lock, Manifest, Run, Status, Summary,
 };
@@ -229,6 +229,13 @@ fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
     let variant = |variant: &&Variant| floodway_report::Variant {
         name: variant.name.clone(),
         summary: scenario.description(&variant.name),
+        mechanisms: Some(
+            MECHANISMS
+                .iter()
+                .filter(|(name, _)| variant.has(name))
+                .map(|(name, _)| (*name).to_owned())
+                .collect(),
+        ),
         differs: baseline.map_or(Vec::new(), |baseline| variant.differs_from(baseline)),
         interval_end: variant.measured().end,
         arrivals_ns: variant.settings.arrivals.0 / 1_000,

@@ -9,12 +9,12 @@ use floodway_model::IntervalEnd;
 
 use crate::entries::Window;
 use crate::links::Direction;
-use crate::manifest::{Ending, Manifest, Record, combined};
+use crate::manifest::{Ending, MECHANISMS, Manifest, Record, Variant, combined};
 use crate::metrics::{
     ClassMetrics, Distribution, FlowTime, PairMetrics, Quantile, RunMetrics, SizeClasses,
     flow_times,
 };
-use crate::recording::{self, Recording};
+use crate::recording::{self, Fabric, Recording};
 use crate::shapes::{Depths, InUse, Point, Shapes, SizeBin, Sketch};
 use crate::statistics::{Scale, least_values};
 use crate::summary::{
@@ -186,6 +186,11 @@ impl Experiment {
         rates.find(|rates| !rates.is_empty()).cloned().unwrap_or_default()
     }
 
+    /// The network of the first run that has one; `None` of a network that is too large to be drawn.
+    pub fn fabric(&self) -> Option<&Fabric> {
+        self.shapes.values().find_map(|shapes| shapes.fabric.as_ref())
+    }
+
     /// The workload that a flow with rates over time belongs to.
     pub fn workload_of(&self, variant: usize, flow: u64) -> Option<u64> {
         self.shapes_of(variant).find_map(|shapes| shapes.workloads.get(&flow)).copied()
@@ -243,9 +248,28 @@ impl Experiment {
             violations: manifest.violations(),
             variants: names.map(|(at, variant)| (variant.name.clone(), self.variant(at))).collect(),
         };
+        self.drop_absent(&mut summary);
         summary.answer = answer::sentences(&summary);
         summary.caveats = self.caveats(&summary);
         summary
+    }
+
+    /// Leaves out the counters of mechanisms that no variant has, which are 0.
+    fn drop_absent(&self, summary: &mut Summary) {
+        let absent = |name: &str| {
+            let lacks = |of: &Variant| {
+                of.mechanisms.as_ref().is_some_and(|has| !has.iter().any(|has| has == name))
+            };
+            self.manifest.variants.iter().all(lacks)
+        };
+        let gone = MECHANISMS.iter().filter(|(name, _)| absent(name));
+        let gone: Vec<&str> = gone.flat_map(|(_, counters)| counters.iter().copied()).collect();
+        for variant in summary.variants.values_mut() {
+            variant.counters.retain(|name, counter| {
+                let zero = counter.measure.estimate.mean.is_none_or(|mean| mean == 0.0);
+                !(zero && gone.iter().any(|begin| name.starts_with(begin)))
+            });
+        }
     }
 
     fn variant(&self, variant: usize) -> VariantSummary {

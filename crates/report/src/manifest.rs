@@ -115,6 +115,18 @@ pub struct InputFile {
     pub hash: String,
 }
 
+/// Mechanisms with counters of their own, by the names of their settings, and how these counters begin.
+pub const MECHANISMS: [(&str, &[&str]); 8] = [
+    ("bfc", &["bfc_"]),
+    ("cbfc", &["link_credits_"]),
+    ("congestion_indication", &["indicated_", "indications_"]),
+    ("congestion_isolation", &["isolations", "cims_"]),
+    ("drc", &["drc_"]),
+    ("qcn", &["cnms_"]),
+    ("sfc", &["sfc_"]),
+    ("watchdog", &["watchdog_"]),
+];
+
 /// One of the things compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
@@ -125,6 +137,9 @@ pub struct Variant {
     /// The settings in which it differs from the baseline, as paths with values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<String>,
+    /// Which of [`MECHANISMS`] it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mechanisms: Option<Vec<String>>,
     /// What ends its measured interval.
     #[serde(default)]
     pub interval_end: IntervalEnd,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::entries::{Window, windows};
 use crate::links::{Direction, directions};
 use crate::metrics::{FlowTime, SizeClasses};
-use crate::recording::Recording;
+use crate::recording::{Fabric, Recording};
 use crate::throughput;
 use crate::why::{Digest, Explanation};
 
@@ -141,6 +141,8 @@ pub struct Shapes {
     pub memory: Vec<InUse>,
     /// How busy and how paused links were.
     pub links: Vec<Direction>,
+    /// The network; `None` of one that is too large to be drawn.
+    pub fabric: Option<Fabric>,
     /// The fabric over time, if it was recorded.
     pub recording: Option<Recording>,
     /// Distribution of backlogs by queue, over all tiers and ports.
@@ -192,6 +194,7 @@ impl Shapes {
             timeline: timeline::View::of(tables).map(timeline).unwrap_or_default(),
             memory: in_use(&memory(tables)),
             links: directions(tables, simulated_ns),
+            fabric: Fabric::of(tables).map(|(fabric, _)| fabric),
             recording: Recording::of(tables),
             depths: depths::View::of(tables).map(depths).unwrap_or_default(),
             occupancy: occupancy::View::of(tables).map(occupancy).unwrap_or_default(),
@@ -203,6 +206,7 @@ impl Shapes {
         self.timeline.clear();
         self.memory.clear();
         self.links.clear();
+        self.fabric = None;
         self.recording = None;
         self.rates.clear();
         self.responses.clear();

@@ -36,6 +36,12 @@ impl Variant {
         found
     }
 
+    /// Whether a table or a choice of this name is set anywhere in it: `pfc`, `watchdog`.
+    pub fn has(&self, name: &str) -> bool {
+        let value = serde_json::to_value(&self.settings).expect("settings are JSON");
+        has(&value, name)
+    }
+
     /// What it simulates, as pairs of a noun and a phrase: network, traffic, transport, switches.
     /// The seed is that of the placement.
     pub fn facts(&self, seed: u64) -> Vec<(String, String)> {
@@ -97,6 +103,16 @@ impl Variant {
         facts.push(("transport".to_owned(), transport(settings)));
         facts.push(("switches".to_owned(), switches(&value["switch"])));
         facts
+    }
+}
+
+fn has(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Object(of) => {
+            of.iter().any(|(key, value)| (key == name && !value.is_null()) || has(value, name))
+        }
+        Value::Array(of) => of.iter().any(|value| has(value, name)),
+        _ => false,
     }
 }
 
@@ -305,6 +321,14 @@ queue.size = "2MB"
         );
         assert!(silent.differs_from(step).contains(&"switch.queue.size = 2MB".to_owned()));
         assert!(step.differs_from(step).is_empty());
+    }
+
+    #[test]
+    fn what_is_set_is_known_by_its_name() {
+        let scenario = scenario();
+        let [step, ramp, _] = scenario.variants() else { panic!("three variants") };
+        assert!(step.has("pfc") && step.has("incast") && !step.has("bfc"));
+        assert!(!ramp.has("pfc"), "it was removed");
     }
 
     #[test]

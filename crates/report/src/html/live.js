@@ -259,7 +259,7 @@ async function numbersOf(figure) {
     constructor(figure, charts) {
       this.figure = figure;
       this.root = document.createElement('div');
-      this.root.className = 'live' + (figure.dataset.choice || figure.dataset.columns === '1' ? ' one' : figure.dataset.columns === '3' ? ' three' : '');
+      this.root.className = 'redrawn' + (figure.dataset.choice || figure.dataset.columns === '1' ? ' one' : figure.dataset.columns === '3' ? ' three' : '');
       figure.querySelector('.drawn').after(this.root);
       figure.classList.add('is-live');
       this.panels = charts.map((chart) => {

@@ -18,6 +18,7 @@ mod provenance;
 mod rates;
 mod responses;
 mod section;
+mod sketch;
 mod slowdown;
 mod study;
 mod sweep;

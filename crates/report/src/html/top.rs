@@ -3,6 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::section::Section;
+use super::sketch::sketch;
 use super::tables::{self, key};
 use super::r#type::{emphasised, raw, set};
 use super::{Page, notice};
@@ -167,6 +168,7 @@ impl Page<'_> {
         html! {
             section #simulated {
                 h2 { "What was simulated" a.anchor href="#simulated" aria-label="Link to this section" { "#" } }
+                @if let Some(drawn) = self.experiment.fabric().and_then(sketch) { (drawn) }
                 dl.terms {
                     @for (noun, phrase) in &self.manifest.scenario.facts {
                         dt { (set(noun)) } dd { (set(phrase)) }

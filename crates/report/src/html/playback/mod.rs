@@ -1,7 +1,7 @@
 //! The section that plays the record of a run back: a picture of one sample, and for the script all
 //! samples of every variant.
 
-mod stage;
+pub(super) mod stage;
 mod still;
 
 use floodway_machine::printable;
