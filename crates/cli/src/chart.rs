@@ -4,7 +4,6 @@ use std::path::Path;
 
 use floodway_lab::stored;
 use floodway_report::chart::Paper;
-use floodway_report::directory::Error;
 use floodway_report::html::Drawn;
 
 use crate::failure::Failure;
@@ -18,13 +17,7 @@ const PAGE: f64 = 760.0;
 /// Writes charts of results, or lists them.
 pub fn chart(options: &ChartOptions) -> Result<(), Failure> {
     let results = stored::open(&options.results)?;
-    let all = results.figures().map_err(|error| match error {
-        Error::NotReadable => Failure::Unknown(format!(
-            "{} has no tables as Parquet, from which charts are drawn: run the scenario again with --format parquet",
-            results.path.display()
-        )),
-        other => Failure::Results(other),
-    })?;
+    let all = results.figures().map_err(Failure::Results)?;
     if options.names.is_empty() {
         return list(&all);
     }

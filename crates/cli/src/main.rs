@@ -3,6 +3,7 @@
 mod bench;
 mod chart;
 mod check;
+mod compare;
 mod completions;
 mod failure;
 mod hpcc;
@@ -47,7 +48,7 @@ fn run() -> Result<(), Failure> {
         Command::List(options) => list::list(&options),
         Command::Import(options) => import::import(&options),
         Command::Export(options) => hpcc::export(&options),
-        Command::Compare(options) => hpcc::compare(&options),
+        Command::Compare(options) => compare::compare(&options),
         Command::Why(options) => why::why(&options),
         Command::Chart(options) => chart::chart(&options),
         Command::Bench(options) => bench::bench(&options),

@@ -537,6 +537,23 @@ pub struct CompareOptions {
 pub enum CompareWith {
     /// The completion file of the simulator of HPCC's authors, fct.txt.
     Hpcc(CompareHpccOptions),
+    /// Other results directories, side by side: all variants of all.
+    Results(CompareResultsOptions),
+}
+
+/// Options of `floodway compare results`.
+#[derive(Args, Debug)]
+pub struct CompareResultsOptions {
+    /// The results directories of `floodway run`, with tables as Parquet; the first variant of the first is the
+    /// baseline. Changes are paired where seeds and flows are the same.
+    #[arg(required = true, num_args = 2..)]
+    pub results: Vec<PathBuf>,
+    /// Write the report of the comparison to this file.
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// Print the numbers as JSON, as summary.json has them.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `floodway compare hpcc`.

@@ -119,6 +119,6 @@ fn tables_as_text_cannot_be_drawn_again() {
     let (_, out) = results("chart-text", &["--format", "csv"]);
     refused(
         &["chart", word(&out)],
-        "has no tables as Parquet, from which charts are drawn: run the scenario again",
+        "has no tables as Parquet, which alone can be read back: run the scenario again",
     );
 }

@@ -5,6 +5,7 @@ mod budget;
 mod chart;
 mod commands;
 mod common;
+mod compare;
 #[cfg(unix)]
 mod crash;
 mod fct;

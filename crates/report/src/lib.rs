@@ -57,6 +57,7 @@ pub mod summary;
 pub mod sweep;
 pub mod terminal;
 mod throughput;
+pub mod together;
 pub mod trace;
 pub mod why;
 pub mod words;

@@ -1,21 +1,15 @@
-//! `floodway compare`.
+//! `floodway compare hpcc`.
 
 use floodway_scenario::fct::{self, Comparison, Completion, Flow, Pair};
 use serde_json::{Value, json};
 
 use super::flows;
 use crate::failure::Failure;
-use crate::options::{CompareHpccOptions, CompareOptions, CompareWith};
+use crate::options::CompareHpccOptions;
 use crate::output;
 
 /// Compares a run with the results of another simulator.
-pub fn compare(options: &CompareOptions) -> Result<(), Failure> {
-    match &options.with {
-        CompareWith::Hpcc(options) => hpcc(options),
-    }
-}
-
-fn hpcc(options: &CompareHpccOptions) -> Result<(), Failure> {
+pub fn compare(options: &CompareHpccOptions) -> Result<(), Failure> {
     let file = fct::load(&options.file)?;
     let flows = flows(&options.run)?;
     let found = fct::compare(&flows, &file, options.within);

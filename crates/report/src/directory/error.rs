@@ -37,6 +37,12 @@ pub enum Error {
          add `--format parquet`, or leave `--resume` out"
     )]
     NotReadable,
+    /// Results whose tables cannot be read back.
+    #[error(
+        "`{0}` has no tables as Parquet, which alone can be read back: run the scenario again with \
+         `--format parquet`"
+    )]
+    NoParquet(PathBuf),
     /// A run that was there is not as it was when it was kept.
     #[error(
         "the run in `{0}` is not as it was written: {1}; run the scenario again with `--resume`"

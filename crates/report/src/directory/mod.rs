@@ -96,16 +96,20 @@ impl Results {
     /// The experiment again, from the tables of its runs, which must be what they were. Fails if some
     /// were not kept as Parquet.
     pub fn experiment(&self) -> Result<Experiment, Error> {
-        if !self.manifest.formats.iter().any(|name| name == READABLE) {
-            return Err(Error::NotReadable);
-        }
-        let earlier = Earlier::at(&self.path);
         let mut experiment =
             Experiment::new(&Manifest { runs: Vec::new(), ..self.manifest.clone() });
         for record in &self.manifest.runs {
-            experiment.add_run(&earlier.load(record)?.run());
+            experiment.add_run(&self.load(record)?.run());
         }
         Ok(experiment)
+    }
+
+    /// A run with its tables. Fails if they are not to the bit what they were, or not kept as Parquet.
+    pub fn load(&self, record: &Record) -> Result<Loaded, Error> {
+        if record.tables.is_empty() {
+            return Err(Error::NoParquet(self.path.clone()));
+        }
+        Earlier::at(&self.path).load(record)
     }
 }
 
