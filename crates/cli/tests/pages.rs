@@ -65,6 +65,36 @@ fn every_command_of_the_tutorial_works() {
     }
 }
 
+/// Commands of a page succeed in turn, with its scenarios under their names, and what it shows they say.
+fn works(page: &str) -> usize {
+    let text = fs::read_to_string(root().join(format!("docs/{page}.md"))).unwrap();
+    let folder = place(page);
+    fs::create_dir_all(&folder).unwrap();
+    let (mut all, mut shown) = (String::new(), 0);
+    for block in all_blocks(&text) {
+        match block.language {
+            "sh" => block.text.lines().for_each(|line| all += &run(line, &folder).out),
+            "toml" => {
+                let named = block.text.lines().find_map(|line| line.strip_prefix("name = \""));
+                let name = named.expect("a whole scenario has a name").trim_end_matches('"');
+                fs::write(folder.join(format!("{name}.toml")), block.text).unwrap();
+            }
+            "text" => {
+                assert!(all.contains(block.text), "not said:\n{}\nbut:\n{all}", block.text);
+                shown += 1;
+            }
+            other => panic!("what is to become of a block of {other}?"),
+        }
+    }
+    shown
+}
+
+#[test]
+fn commands_of_concepts_and_tasks_say_what_is_shown() {
+    assert_eq!(works("concepts"), 1);
+    assert!(works("tasks") >= 7);
+}
+
 /// All pages and notebooks in a folder and those below it.
 fn pages(folder: &Path) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();

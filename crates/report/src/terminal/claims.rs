@@ -7,15 +7,12 @@ use crate::study::{Claim, Comparison, Study, Verdict};
 /// Below the first line of a claim.
 const INDENT: usize = 4;
 
-/// The answer, every claim with the verdict and what was measured, how many came to which, what to
-/// know about it, and what it cost. The numbers one by one are on the page.
+/// Every claim with the verdict and what was measured, how many came to which, what to know about it, what
+/// it cost, and last the answer. The numbers one by one are on the page.
 pub fn claims(study: &Study, style: Style) -> String {
     let mut text = String::new();
     for violation in &study.violations {
         text += &wrapped(&format!("VIOLATION: {violation}"), style.width, style, Paint::Red);
-    }
-    for sentence in &study.answer {
-        text += &wrapped(sentence, style.width, style, Paint::Bold);
     }
     for claim in &study.claims {
         text.push('\n');
@@ -38,6 +35,12 @@ pub fn claims(study: &Study, style: Style) -> String {
     text.push('\n');
     let cost = format!("{}; fingerprint {}", study.cost(), study.provenance.fingerprint);
     text += &wrapped(&cost, style.width, style, Paint::Dim);
+    if !study.answer.is_empty() {
+        text.push('\n');
+    }
+    for sentence in &study.answer {
+        text += &wrapped(sentence, style.width, style, Paint::Bold);
+    }
     text
 }
 

@@ -70,7 +70,7 @@ pub(super) fn table(study: &Study) -> Markup {
                     tr { th { "claim" } th.text { "what was claimed" } th { "measured" } th.text { "verdict" } }
                 }
                 @for claim in &study.claims {
-                    tbody id={ "claim-" (claim.id) } { (head(study, claim)) (rows(&claim.parts)) }
+                    tbody id={ "claim-" (claim.id) } { (head(study, claim)) }
                 }
             }
         }
@@ -126,6 +126,13 @@ fn head(study: &Study, claim: &Claim) -> Markup {
                 }
                 p { (rich(&claim.result)) }
                 @if !claim.condition.is_empty() { p.remark { (with_code(&claim.condition)) } }
+                details {
+                    summary {
+                        @match claim.parts.len() { 1 => "1 number", many => { (many) " numbers" } }
+                        ", one by one"
+                    }
+                    table.claims { tbody { (rows(&claim.parts)) } }
+                }
             }
             td.text.judged.(Agreement::from(claim.verdict).class()) {
                 (mark(claim.verdict)) (claim.verdict.name())
