@@ -506,7 +506,8 @@ impl Experiment {
         // Where no flow has a size, nobody looks for completion times.
         let goodputs = crate::throughput::goodputs_of(summary);
         let waits = crate::throughput::mean_waits_of(summary);
-        let expected = goodputs.is_empty() && waits.is_empty() || without.len() < summary.order.len();
+        let expected =
+            goodputs.is_empty() && waits.is_empty() || without.len() < summary.order.len();
         if !without.is_empty() && expected {
             let names = without.join(", ");
             let who = if without.len() == summary.order.len() { "" } else { &names };
