@@ -2,9 +2,9 @@
 //! Charts are still pictures with their numbers beside them, from which a script draws line charts
 //! again, to be explored. Without scripts the page is whole, and so it is on paper.
 //!
-//! - [`top`]: what was simulated, the answer, and how sure it is
-//! - [`section`]: sections, their anchors, and the list of contents
-//! - [`figure`]: charts with their caption, legend and numbers
+//! - `top`: what was simulated, the answer, and how sure it is
+//! - `section`: sections, their anchors, and the list of contents
+//! - `figure`: charts with their caption, legend and numbers
 //! - the other modules: a section or two each
 
 mod completion;
