@@ -83,6 +83,17 @@ def test_the_pointer_reads_values(shown):
     assert all(line.endswith("%") for line in series)
 
 
+@pytest.mark.parametrize("name", ["sweep", "study"])
+def test_charts_of_sweeps_and_studies_have_their_values(browser, pages, name):  # noqa: F811
+    with View(browser, pages[name], **WIDE) as shown:
+        figures = shown.page.locator("figure[data-live]").all()
+        assert len(figures) > 1
+        for figure in figures:
+            settle(figure)
+            said = [hover(figure, x) for x in (0.05, 0.5, 0.95)]
+            assert any(": " in text for text in said), figure.get_attribute("data-name")
+
+
 def test_a_drag_zooms_and_a_double_click_zooms_out(shown):
     page = shown.page
     figure = live(page, "fct-cdf")

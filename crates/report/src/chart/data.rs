@@ -1,8 +1,6 @@
 //! The numbers of charts as comma-separated values: a row for each point, first what it belongs to
 //! in words, then its numbers.
 
-use std::borrow::Cow;
-
 use floodway_machine::printable;
 
 use super::Axis;
@@ -120,15 +118,18 @@ pub(super) fn names(x: &Axis, y: &Axis) -> Vec<String> {
     }
 }
 
-/// Text on one line, in quotes where a comma or a quote inside would mislead a reader.
+/// Text on one line, with plain spaces.
+pub(super) fn one_line(text: &str) -> String {
+    printable::line(&text.replace(['\u{a0}', '\t', '\n', '\r'], " ")).into_owned()
+}
+
+/// The same in quotes where a comma or a quote inside would mislead a reader.
 fn cell(text: &str) -> String {
-    let text = text.replace(['\u{a0}', '\t', '\n', '\r'], " ");
-    let text = printable::line(&text);
-    let text = match text.contains([',', '"']) {
-        true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
+    let text = one_line(text);
+    match text.contains([',', '"']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text,
-    };
-    text.into_owned()
+    }
 }
 
 fn number(value: f64) -> String {

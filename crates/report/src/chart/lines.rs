@@ -109,7 +109,7 @@ impl Lines {
 
     /// What the columns of its two axes are called in its numbers.
     pub fn columns(&self) -> Vec<String> {
-        data::names(&self.x, &self.y)
+        data::names(&self.x, &self.y).iter().map(|name| data::one_line(name)).collect()
     }
 
     /// Draws it this wide.
@@ -328,6 +328,19 @@ mod tests {
             ..Lines::default()
         };
         chart.svg(270.0)
+    }
+
+    #[test]
+    fn its_columns_are_called_as_in_its_numbers() {
+        let chart = Lines {
+            x: Axis::log("load, logarithmic", "share"),
+            y: Axis::linear("mean FCT of flows <100\u{a0}KB", "ns"),
+            lines: vec![Line { points: vec![(1.0, 2.0)], ..Line::default() }],
+            ..Lines::default()
+        };
+        assert_eq!(chart.columns(), ["load [share]", "mean FCT of flows <100 KB [ns]"]);
+        let head = format!("series,{}\n", chart.columns().join(","));
+        assert!(chart.data(&[]).csv().starts_with(&head));
     }
 
     #[test]

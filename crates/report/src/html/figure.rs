@@ -336,7 +336,7 @@ impl Drawn {
             };
             json!({
                 "heading": plain(&of.heading),
-                "columns": of.columns().iter().map(|name| plain(name)).collect::<Vec<_>>(),
+                "columns": of.columns(),
                 "title": plain(&of.title),
                 "height": of.height,
                 "x": axis(&of.x),
