@@ -11,9 +11,6 @@ use crate::options::{ChartFormat, ChartOptions};
 use crate::output;
 use crate::save::{make_folder, save};
 
-/// How wide a chart is on a page, in pixels.
-const PAGE: f64 = 760.0;
-
 /// Writes charts of results, or lists them.
 pub fn chart(options: &ChartOptions) -> Result<(), Failure> {
     let results = stored::open(&options.results)?;
@@ -90,7 +87,7 @@ fn one(figure: Drawn, options: &ChartOptions) -> Result<(String, String), Failur
             })?;
             (format!("{stem}.vl.json"), format!("{spec:#}\n"))
         }
-        ChartFormat::Svg if options.page => (format!("{stem}.svg"), figure.sheet(PAGE).svg()),
+        ChartFormat::Svg if options.page => (format!("{stem}.svg"), figure.page().svg()),
         ChartFormat::Svg => {
             let ChartOptions { width: width_mm, points, .. } = *options;
             let paper = Paper { width_mm, points, font: options.font.clone() };

@@ -4,9 +4,6 @@ use floodway_report::chart::Paper;
 use floodway_report::html::Drawn;
 use pyo3::prelude::*;
 
-/// How wide a chart is on a page, in pixels.
-const PAGE: f64 = 760.0;
-
 /// A chart with its numbers.
 #[pyclass(frozen, module = "floodway._floodway")]
 pub struct Picture(pub Drawn);
@@ -34,7 +31,7 @@ impl Picture {
     /// The picture as on a page, with its style.
     #[getter]
     fn svg(&self) -> String {
-        self.0.sheet(PAGE).svg()
+        self.0.page().svg()
     }
 
     /// Its numbers as comma-separated values.

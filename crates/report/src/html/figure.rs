@@ -257,6 +257,11 @@ impl Drawn {
         Self { charts, columns: 1, ..self }
     }
 
+    /// As a picture that stands alone, in the size that it has on a page.
+    pub fn page(&self) -> Sheet {
+        self.sheet(WIDE)
+    }
+
     /// As it is set in a paper: so many charts beside each other as there is room for.
     pub fn paper(&self, paper: Paper) -> Sheet {
         const LEAST: f64 = 220.0;
@@ -301,7 +306,7 @@ impl Drawn {
     }
 
     /// All charts as one picture with caption and legend; where there is one in a row, this wide.
-    pub fn sheet(&self, width: f64) -> Sheet {
+    fn sheet(&self, width: f64) -> Sheet {
         let Figure { legend, .. } = &self.about;
         Sheet {
             caption: self.caption(),

@@ -260,6 +260,7 @@ impl Page<'_> {
             None => section.folded(),
         };
         let last = [self.guide(), self.scenario(), self.provenance()];
+        let last = last.into_iter().filter(|section| !section.is_empty());
         all.into_iter().chain(last).map(folded).collect()
     }
 

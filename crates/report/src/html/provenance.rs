@@ -13,6 +13,9 @@ impl Page<'_> {
         let scenario = &self.manifest.scenario;
         let file = if scenario.file.is_empty() { "the scenario" } else { &scenario.file };
         let mut section = Section::new("scenario", "Scenario").folded();
+        if scenario.text.is_empty() && scenario.files.is_empty() && scenario.overrides.is_empty() {
+            return section;
+        }
         section.text(html! {
             @if !scenario.text.is_empty() {
                 p { code { (raw(file)) } }

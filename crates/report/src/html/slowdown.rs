@@ -1,5 +1,5 @@
-//! Slowdown against flow size: the chart by which transports for data centers are compared (pFabric,
-//! 2013, figures 8 and 9; HPCC, 2019, figures 10 and 11).
+//! Slowdown against flow size: the chart by which transports for data centers are compared (as in
+//! pFabric, SIGCOMM 2013, and HPCC, SIGCOMM 2019).
 
 use super::section::Section;
 use super::{Figure, Page};
@@ -53,7 +53,7 @@ impl Page<'_> {
         let note = format!(
             "Completion time over that of the same flow on an idle network. Sizes in bins of a factor of two, each \
              drawn at the mean size of its flows; all replications pooled, flows that had not completed counted with \
-             the time that they had taken. A point needs {}.",
+             the time that they had taken, so that a percentile among them is a lower bound. A point needs {}.",
             needed.join(", ")
         );
         let caption = "Slowdown by percentile and flow size";

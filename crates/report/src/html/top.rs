@@ -85,13 +85,14 @@ impl Page<'_> {
                         }
                     }
                 }
-                p.muted.small { (self.basis()) }
+                @let measures = columns.iter().flat_map(|column| column.measures.iter().flatten());
+                p.muted.small { (self.basis(measures.clone().any(|measure| measure.change.is_some()))) }
             }
         }
     }
 
-    /// How sure the numbers of the answer are.
-    fn basis(&self) -> Markup {
+    /// How sure the numbers of the answer are; `paired`: whether changes stand below them.
+    fn basis(&self, paired: bool) -> Markup {
         let counts = self.summary.variants.values().map(|variant| variant.replications);
         let (least, most) = counts.fold((u64::MAX, 0), |(a, b), n| (a.min(n), b.max(n)));
         let replications = match (least, most) {
@@ -102,7 +103,7 @@ impl Page<'_> {
         let baseline = self.summary.baseline().unwrap_or("");
         html! {
             (replications)
-            @if most > 1 && self.summary.order.len() > 1 {
+            @if most > 1 && paired {
                 "; below them the paired change from " (raw(baseline)) " with its 95 % confidence interval"
             }
             ". Counters: " (self.within()) "."

@@ -1,5 +1,4 @@
-//! Queueing delay: how long packets wait in the queue where they wait most, as a distribution, and how
-//! much data is queued for the line over time.
+//! Queueing delay: the distribution of how long packets wait, at the port at which they wait most.
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@ mod directory;
 use serde::Serialize;
 
 use crate::chart::{Grid, HeatMap, Lines, Rows};
-use crate::evidence::{WIDE, file_name};
+use crate::evidence::file_name;
 use crate::html;
 use crate::markdown;
 use crate::sample::{SAMPLE, Sample, Sampled};
@@ -401,7 +401,7 @@ pub fn files(study: &Study) -> Vec<(String, String)> {
     }
     for section in &study.sections {
         for exhibit in &section.exhibits {
-            let drawn = html::drawn(section, exhibit).map(|chart| chart.sheet(WIDE).svg());
+            let drawn = html::drawn(section, exhibit).map(|chart| chart.page().svg());
             files.extend(drawn.map(|svg| (file_name(section, exhibit), svg)));
         }
     }
