@@ -100,3 +100,18 @@ fn one(figure: Drawn, options: &ChartOptions) -> Result<(String, String), Failur
 fn named<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
+
+/// A width in print, in millimetres: from an icon to a poster.
+pub fn width(text: &str) -> Result<f64, String> {
+    within(text, 20.0, 1000.0, "millimetres")
+}
+
+/// A size of text, in points: from a footnote to a title.
+pub fn points(text: &str) -> Result<f64, String> {
+    within(text, 4.0, 40.0, "points")
+}
+
+fn within(text: &str, low: f64, high: f64, unit: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (low..=high).contains(number));
+    number.ok_or_else(|| format!("give a number of {unit} from {low} to {high}"))
+}

@@ -449,10 +449,10 @@ pub struct ChartOptions {
     #[arg(long, value_name = "FORM", value_enum, default_value = "svg")]
     pub format: ChartFormat,
     /// How wide the picture is in print, in millimetres: 88 is a column of two, 180 both.
-    #[arg(long, value_name = "MM", default_value_t = 88.0, value_parser = options_of_print::width)]
+    #[arg(long, value_name = "MM", default_value_t = 88.0, value_parser = crate::chart::width)]
     pub width: f64,
     /// The size of its text, in points.
-    #[arg(long, value_name = "PT", default_value_t = 8.0, value_parser = options_of_print::points)]
+    #[arg(long, value_name = "PT", default_value_t = 8.0, value_parser = crate::chart::points)]
     pub points: f64,
     /// Its font, as CSS names it: `--font "Times, serif"`.
     #[arg(long, value_name = "FONT", default_value = "Helvetica, Arial, sans-serif")]
@@ -474,24 +474,6 @@ pub enum ChartFormat {
     Csv,
     /// A specification of Vega-Lite 5 with its numbers, as JSON.
     Vega,
-}
-
-/// Sizes in print that can be meant.
-mod options_of_print {
-    /// From an icon to a poster.
-    pub fn width(text: &str) -> Result<f64, String> {
-        within(text, 20.0, 1000.0, "millimetres")
-    }
-
-    /// From a footnote to a title.
-    pub fn points(text: &str) -> Result<f64, String> {
-        within(text, 4.0, 40.0, "points")
-    }
-
-    fn within(text: &str, low: f64, high: f64, unit: &str) -> Result<f64, String> {
-        let number = text.parse::<f64>().ok().filter(|number| (low..=high).contains(number));
-        number.ok_or_else(|| format!("give a number of {unit} from {low} to {high}"))
-    }
 }
 
 /// Options of `floodway export`.
