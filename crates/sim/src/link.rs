@@ -3,13 +3,13 @@
 
 use floodway_model::id::CLASSES;
 use floodway_model::units::ByteTime;
-use floodway_model::{Body, Class, Duration, Instant, NodeId, Packet, PortIx, Rate};
+use floodway_model::{Body, Class, Duration, FlowId, Instant, NodeId, Packet, PortIx, Rate};
 
 use crate::allowance::Allowance;
 use crate::context::Context;
 use crate::failure::Outages;
 use crate::metric::Metrics;
-use crate::observe::{At, Fact, Kinds, Observers};
+use crate::observe::{At, Fact, Kinds, Observers, OnWire};
 
 /// Properties of a link, as seen from one end. The fields that every frame needs come first.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +87,8 @@ pub struct Transmitter {
     examined: bool,
     /// Whether it is more than that of some flows, or that the link is occupied.
     examined_in_full: bool,
+    /// Class and flow of the last frame, if the link is examined. Frames that end at the other end have no flow.
+    last: (Class, Option<FlowId>),
     seldom: Box<Seldom>,
 }
 
@@ -122,6 +124,7 @@ impl Transmitter {
             outages: None,
             examined: false,
             examined_in_full: false,
+            last: (Class(0), None),
             seldom: Box::new(Seldom {
                 link,
                 endless: false,
@@ -221,9 +224,13 @@ impl Transmitter {
         context: &mut Context,
     ) -> bool {
         let (port, until) = (self.peer_port, self.busy_until);
-        context.state_here(Kinds::OCCUPIED, self.peer, now, || {
-            let flow = (!packet.is_one_hop()).then_some(packet.flow);
-            Fact::Occupied { port, flow, class, until }
+        let flow = (!packet.is_one_hop()).then_some(packet.flow);
+        self.last = (class, flow);
+        context.state_here(Kinds::OCCUPIED, self.peer, now, || Fact::Occupied {
+            port,
+            flow,
+            class,
+            until,
         });
         (self.examined_in_full || context.wants_of(Kinds::SENT, packet.flow))
             && self.examined(packet, class, now, handled_at, context)
@@ -283,6 +290,12 @@ impl Transmitter {
     /// Failures of the link; `None` if it never fails.
     pub fn outages(&self) -> Option<&Outages> {
         self.outages.as_deref()
+    }
+
+    /// The frame that is on the wire, or the last one.
+    pub fn on_wire(&self) -> OnWire {
+        let (class, flow) = self.last;
+        OnWire { flow, class, until: self.busy_until }
     }
 
     /// For a frame that ends at the neighbor, the time from the end of its transmission until the

@@ -207,7 +207,7 @@ impl Auditor {
         };
         let log = &mut log;
         match *fact {
-            Fact::Joined { port, queue, packet } => {
+            Fact::Joined { port, queue, packet, .. } => {
                 switch.joins(network, (port, queue), packet, log);
             }
             Fact::Dropped { port, queue, reason, packet } => {

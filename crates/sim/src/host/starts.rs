@@ -76,6 +76,7 @@ impl Host {
         self.slots[place] = slot;
         self.nic.make_ready(slot, class);
         self.begin_application(flow, slot, now);
-        context.state(Kinds::BEGAN, self.id, now, || Fact::Began { flow, class, after });
+        let on_wire = self.nic.tx.on_wire();
+        context.state(Kinds::BEGAN, self.id, now, || Fact::Began { flow, class, after, on_wire });
     }
 }

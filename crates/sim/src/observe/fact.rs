@@ -50,6 +50,8 @@ pub enum Fact<'a> {
         queue: usize,
         /// The packet.
         packet: &'a Packet,
+        /// The frame that the port sends meanwhile.
+        on_wire: OnWire,
     },
     /// A data packet is about to leave the head of a data queue of a switch. Reported by switches
     /// in which all packets join a queue; [`Spec::departures`](crate::Spec::departures) enforces
@@ -96,6 +98,8 @@ pub enum Fact<'a> {
         class: Class,
         /// The flow that it waited for, if it depends on others: the one that decided when it began.
         after: Option<FlowId>,
+        /// The frame that the port of the host sends meanwhile.
+        on_wire: OnWire,
     },
     /// A sender has generated a packet.
     Departed(&'a Departure),
@@ -161,6 +165,17 @@ pub enum Fact<'a> {
         /// Backlog by data queue, in bytes.
         backlogs: &'a [u64],
     },
+}
+
+/// The frame that a port sends, or the last one that it has sent. Known where links report their frames.
+#[derive(Clone, Copy, Debug)]
+pub struct OnWire {
+    /// Its flow; `None` for frames that end at the other end of the link.
+    pub flow: Option<FlowId>,
+    /// The class in which it is sent.
+    pub class: Class,
+    /// The end of its transmission, interframe gap included.
+    pub until: Instant,
 }
 
 /// A sender has generated a packet.

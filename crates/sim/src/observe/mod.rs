@@ -27,7 +27,7 @@ use floodway_model::{FlowId, Instant, NodeId};
 
 use crate::Spec;
 use crate::auditor::{Auditor, Network};
-pub use fact::{Delivery, Departure, Fact, Kinds};
+pub use fact::{Delivery, Departure, Fact, Kinds, OnWire};
 pub use trace::Sent;
 
 /// Where and when a fact was reported.

@@ -237,8 +237,11 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
-        let fact = || Fact::Joined { port: egress, queue, packet };
-        context.state(Kinds::JOINED, self.id, now, fact);
+        if context.wants_of(Kinds::JOINED, packet.flow) {
+            let on_wire = self.ports[egress].tx.on_wire();
+            let fact = || Fact::Joined { port: egress, queue, packet, on_wire };
+            context.state(Kinds::JOINED, self.id, now, fact);
+        }
         let source = source_of(packet);
         self.occupancy.join(packet.bytes);
         let port = &mut self.ports[egress];
@@ -317,8 +320,11 @@ impl Switch {
         if port.queues[queue].backlog() + bytes > size {
             return self.drop(egress, queue, DropReason::QueueFull, packet, now, context);
         }
-        let fact = || Fact::Joined { port: egress, queue, packet };
-        context.state(Kinds::JOINED, self.id, now, fact);
+        if context.wants_of(Kinds::JOINED, packet.flow) {
+            let on_wire = port.tx.on_wire();
+            let fact = || Fact::Joined { port: egress, queue, packet, on_wire };
+            context.state(Kinds::JOINED, self.id, now, fact);
+        }
         port.waiting |= 1 << queue;
         port.queues[queue].push(Queued { packet: *packet, not_before: 0 }, now);
         self.kick_port(egress, now, context);

@@ -16,7 +16,7 @@ use floodway_model::{
 
 use super::*;
 use crate::host::transport;
-use crate::observe::{Delivery, Departure};
+use crate::observe::{Delivery, Departure, OnWire};
 use crate::switch::port::DropReason;
 use crate::{Simulation, Spec, small};
 
@@ -86,7 +86,8 @@ impl Stand {
 
     /// The packet joins a queue towards host 0.
     fn joins(&mut self, queue: usize, packet: &Packet, at: u64) {
-        self.states(SWITCH, &Fact::Joined { port: 0, queue, packet }, at);
+        let on_wire = OnWire { flow: None, class: Class(0), until: Instant::ZERO };
+        self.states(SWITCH, &Fact::Joined { port: 0, queue, packet, on_wire }, at);
     }
 
     fn waits(&mut self, queue: usize, packet: &Packet, at: u64) {

@@ -130,7 +130,7 @@ impl Flow {
         (key, class): (Key, Class),
         (ready, now, eligible): (Instant, Instant, Instant),
         held: &[Held],
-        logs: &Logs,
+        logs: &mut Logs,
     ) {
         let place = (self.src, 0);
         let mut waited = std::mem::take(&mut self.waited);
@@ -178,8 +178,8 @@ impl Flow {
         // Older transmissions than those that are answered are not waited for any more.
         let answered = self.arrived.iter().map(|by| by.1).max();
         let answered = answered.map_or(Instant::ZERO, |(answered, _)| answered);
-        self.trips.forget(answered, KEPT - 1);
-        self.answers.forget(answered, KEPT);
+        self.trips.forget(answered, KEPT - 1, logs);
+        self.answers.forget(answered, KEPT, logs);
         waited.clear();
         self.arrived.clear();
         self.repeats = is_repeated;
@@ -192,8 +192,19 @@ impl Flow {
         }
     }
 
+    /// The frame that joins a queue of `node` or leaves it now, if it is followed.
+    pub fn trip_of(&mut self, packet: &Packet, node: NodeId, now: Instant) -> Option<&mut Trip> {
+        match data_key(packet) {
+            Some(key) => self.trip(key, node),
+            None if matches!(packet.body, Body::Syn { .. } | Body::SynAck { .. }) => {
+                self.shaking(packet, node, now)
+            }
+            None => self.answer(packet, node, now),
+        }
+    }
+
     /// The data packet that `node` sends now.
-    pub fn trip(&mut self, key: Key, node: NodeId) -> Option<&mut Trip> {
+    fn trip(&mut self, key: Key, node: NodeId) -> Option<&mut Trip> {
         if node == self.src && self.trips.last().is_none_or(|last| last < key) {
             self.trips.add(key, node, key.0);
         }
@@ -201,7 +212,7 @@ impl Flow {
     }
 
     /// The acknowledgement that leaves `node` now, and whether the receiver has just made it.
-    pub fn answer(&mut self, packet: &Packet, node: NodeId, now: Instant) -> Option<&mut Trip> {
+    fn answer(&mut self, packet: &Packet, node: NodeId, now: Instant) -> Option<&mut Trip> {
         let ack = match packet.body {
             Body::Ack { psn, sent_at, .. } => {
                 let key = (sent_at, psn);
@@ -248,8 +259,8 @@ impl Flow {
     }
 
     /// A data packet is lost.
-    pub fn on_lost(&mut self, key: Key, node: NodeId, reason: DropReason) {
-        if self.trips.remove(key) {
+    pub fn on_lost(&mut self, key: Key, node: NodeId, reason: DropReason, logs: &mut Logs) {
+        if self.trips.remove(key, logs) {
             self.lost.insert(key.1, (node, reason));
         }
     }
@@ -260,7 +271,7 @@ impl Flow {
     }
 
     /// A frame of the handshake leaves `node` now.
-    pub fn shaking(&mut self, packet: &Packet, node: NodeId, now: Instant) -> Option<&mut Trip> {
+    fn shaking(&mut self, packet: &Packet, node: NodeId, now: Instant) -> Option<&mut Trip> {
         let trip = match packet.body {
             Body::Syn { .. } => &mut self.handshake[0],
             Body::SynAck { .. } => &mut self.handshake[1],
@@ -349,7 +360,7 @@ impl Flow {
     }
 
     /// The packet that completes the flow has arrived.
-    pub fn complete(&mut self, key: Key, now: Instant, logs: &Logs) {
+    pub fn complete(&mut self, key: Key, now: Instant, logs: &mut Logs) {
         let Some(began) = self.began else { return };
         let flow = self.flow;
         let Some(trip) = self.trips.get(key) else { return };
@@ -372,6 +383,12 @@ impl Flow {
             losses: std::mem::take(&mut self.losses),
             marks: std::mem::take(&mut self.marks).into_iter().collect(),
         });
+        logs.unwatch((self.src, 0));
+        for frames in [&mut self.trips, &mut self.answers] {
+            frames.forget(Instant::NEVER, 0, logs);
+        }
+        let shaking = self.handshake.iter_mut().flatten();
+        shaking.filter_map(|trip| trip.waits_at.take()).for_each(|place| logs.unwatch(place));
         (self.trips, self.answers, self.source) = Default::default();
         (self.waited, self.lost) = Default::default();
     }

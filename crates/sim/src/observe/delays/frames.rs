@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use floodway_model::{Instant, NodeId};
 
 use super::flow::Key;
+use super::port::Logs;
 use super::trip::{Hop, Trip};
 
 /// Nodes of which the likely frame is known. Other frames are found by bisection.
@@ -79,16 +80,19 @@ impl Frames {
         &mut self.all[place].1
     }
 
-    /// Removes the frame of this key; whether there was one.
-    pub fn remove(&mut self, key: Key) -> bool {
+    /// Removes the frame of this key, which is lost; whether there was one.
+    pub fn remove(&mut self, key: Key, logs: &mut Logs) -> bool {
         let at = self.all.binary_search_by_key(&key, |(key, _)| *key);
-        at.is_ok_and(|at| self.all.remove(at).is_some())
+        let Some((_, trip)) = at.ok().and_then(|at| self.all.remove(at)) else { return false };
+        trip.waits_at.into_iter().for_each(|place| logs.unwatch(place));
+        true
     }
 
     /// Forgets frames that were sent before `time`, and the oldest until at most so many are left.
-    pub fn forget(&mut self, time: Instant, most: usize) {
+    pub fn forget(&mut self, time: Instant, most: usize, logs: &mut Logs) {
         while self.all.front().is_some_and(|(key, _)| key.0 < time) || self.all.len() > most {
             let Some((_, trip)) = self.all.pop_front() else { return };
+            trip.waits_at.into_iter().for_each(|place| logs.unwatch(place));
             self.forgotten += 1;
             self.spare.push(trip.into_room());
         }
@@ -124,12 +128,13 @@ mod tests {
             assert_eq!(at(&mut frames, 1, time), Some(time));
         }
         assert_eq!((at(&mut frames, 2, 35), frames.last()), (None, Some(key(50))));
-        frames.forget(Instant(30), 10);
+        let logs = &mut Logs::new(&[]);
+        frames.forget(Instant(30), 10, logs);
         assert_eq!((frames.first(), at(&mut frames, 1, 20)), (Some(Instant(30)), None));
         assert_eq!((at(&mut frames, 1, 30), at(&mut frames, 1, 40)), (Some(30), Some(40)));
-        assert!(frames.remove(key(40)) && !frames.remove(key(40)));
+        assert!(frames.remove(key(40), logs) && !frames.remove(key(40), logs));
         assert_eq!(at(&mut frames, 1, 50), Some(50));
-        frames.forget(Instant::ZERO, 1);
+        frames.forget(Instant::ZERO, 1, logs);
         assert_eq!(frames.first(), Some(Instant(50)));
         assert_eq!(frames.sent_at(Instant(50)).map(|trip| trip.node), Some(NodeId(0)));
     }

@@ -9,8 +9,9 @@
 //! the same way. A pause has a cause (`pauses`), which is followed to its root.
 //!
 //! Most packets are on no critical path, so only the times of their hops are noted, and a hop is
-//! explained when it turns out to be needed. Logs reach back to the oldest packet that may be. If one of
-//! them grows long, all hops so far are explained, and logs need to reach back only to packets that wait.
+//! explained when it turns out to be needed. What a port sends is logged while frames that are followed wait
+//! there. Logs reach back to the oldest packet that may be needed. If one of them grows long, all hops so far are
+//! explained, and logs need to reach back only to packets that wait.
 //!
 //! Logs belong to nodes, so a run that explains flows has one thread.
 
@@ -28,7 +29,7 @@ use std::collections::BTreeSet;
 
 use floodway_model::{Body, Class, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet};
 
-use super::{At, Delivery, Departure, Fact, Kinds, Observer, Setup};
+use super::{At, Delivery, Departure, Fact, Kinds, Observer, OnWire, Setup};
 use crate::Spec;
 use crate::switch::port::DropReason;
 use flow::{Flow, data_key, is_answer};
@@ -182,6 +183,7 @@ const LONG: usize = if cfg!(debug_assertions) { 128 } else { 1_024 };
 impl Observer for Delays {
     const WANTS: Kinds = Kinds::BEGAN
         .and(Kinds::OCCUPIED)
+        .and(Kinds::JOINED)
         .and(Kinds::SENT)
         .and(Kinds::ARRIVED)
         .and(Kinds::DROPPED)
@@ -189,8 +191,11 @@ impl Observer for Delays {
         .and(Kinds::DELIVERED)
         .and(Kinds::PAUSED)
         .and(Kinds::PAUSES);
-    const OF_EXPLAINED: Kinds =
-        Kinds::SENT.and(Kinds::ARRIVED).and(Kinds::DEPARTED).and(Kinds::DELIVERED);
+    const OF_EXPLAINED: Kinds = Kinds::SENT
+        .and(Kinds::JOINED)
+        .and(Kinds::ARRIVED)
+        .and(Kinds::DEPARTED)
+        .and(Kinds::DELIVERED);
 
     fn new(setup: &Setup<'_>) -> Option<Self> {
         let nodes = &setup.spec.graph.nodes;
@@ -220,16 +225,22 @@ impl Observer for Delays {
     #[inline(always)]
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
         match *fact {
-            Fact::Began { flow, class, after } => {
+            Fact::Began { flow, class, after, on_wire } => {
                 if let Some(of) = self.place(flow) {
                     self.flows[of].begin(at.now, class, after);
                     self.active.push(of as u32);
+                    self.watch((at.node, 0), on_wire, at.now);
+                }
+            }
+            Fact::Joined { port, packet, on_wire, .. } => {
+                if let Some(of) = self.place(packet.flow) {
+                    self.on_joined(of, packet, (at.node, port), on_wire, at.now);
                 }
             }
             Fact::Occupied { port, flow, class, until } => {
                 let end = (at.node, port.index());
                 let wire = Transmission { from: at.now, to: until, flow, class };
-                if !self.logs.add(end, wire) {
+                if self.logs.are_watched(end) && !self.logs.add(end, wire) {
                     self.make_room(end, wire, at.now);
                 }
             }
@@ -243,7 +254,7 @@ impl Observer for Delays {
             Fact::Departed(departure) => self.on_departed(departure, at),
             Fact::Dropped { reason, packet, .. } => {
                 if let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) {
-                    self.flows[of].on_lost(key, at.node, reason);
+                    self.flows[of].on_lost(key, at.node, reason, &mut self.logs);
                 }
             }
             Fact::Delivered(delivery) => self.on_delivered(delivery, at),
@@ -292,14 +303,14 @@ impl Delays {
     ) {
         let of = &mut self.flows[of];
         let key = data_key(packet);
-        let trip = match key {
-            Some(key) => of.trip(key, at.node),
-            None if matches!(packet.body, Body::Syn { .. } | Body::SynAck { .. }) => {
-                of.shaking(packet, at.node, at.now)
+        if let Some(trip) = of.trip_of(packet, at.node, at.now) {
+            match trip.waits_at.take() {
+                Some(place) => self.logs.unwatch(place),
+                None => debug_assert!(
+                    trip.at == at.now || self.logs.is_of_host((at.node, port)),
+                    "a frame has waited without joining a queue"
+                ),
             }
-            None => of.answer(packet, at.node, at.now),
-        };
-        if let Some(trip) = trip {
             let answers = is_answer(packet) && at.node == packet.src;
             trip.hop((port, class), (at.now, until, handled_at), to, answers);
             let marked = packet.ecn() == Ecn::Ce && !trip.is_marked;
@@ -309,7 +320,36 @@ impl Delays {
             }
         }
         if let Some(key) = key.filter(|_| is_lost) {
-            of.on_lost(key, at.node, DropReason::LostOnLink);
+            of.on_lost(key, at.node, DropReason::LostOnLink, &mut self.logs);
+        }
+    }
+
+    /// A frame of a followed flow joins a queue of a switch: what the port sends while it waits is logged.
+    #[inline(never)]
+    fn on_joined(
+        &mut self,
+        of: usize,
+        packet: &Packet,
+        place: Place,
+        on_wire: OnWire,
+        now: Instant,
+    ) {
+        let waits = self.flows[of].trip_of(packet, place.0, now).map(|trip| &mut trip.waits_at);
+        if let Some(waits @ None) = waits {
+            *waits = Some(place);
+            self.watch(place, on_wire, now);
+        }
+    }
+
+    /// A frame that is followed waits at a port from now on.
+    fn watch(&mut self, place: Place, on_wire: OnWire, now: Instant) {
+        let OnWire { flow, class, until } = on_wire;
+        // A link that is down is busy forever.
+        if self.logs.watch(place) && until > now && until != Instant::NEVER {
+            self.logs.push(
+                self.logs.other_end(place),
+                Transmission { from: now, to: until, flow, class },
+            );
         }
     }
 
@@ -333,7 +373,7 @@ impl Delays {
         let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) else { return };
         let times = (departure.ready_at, at.now, departure.eligible_at);
         let held = self.pauses.held((at.node, packet.dst, departure.home));
-        self.flows[of].on_departed((key, packet.class), times, held, &self.logs);
+        self.flows[of].on_departed((key, packet.class), times, held, &mut self.logs);
     }
 
     #[inline(never)]
@@ -342,7 +382,7 @@ impl Delays {
         let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) else { return };
         self.flows[of].on_delivered(key, at.now);
         if delivery.completes {
-            self.flows[of].complete(key, at.now, &self.logs);
+            self.flows[of].complete(key, at.now, &mut self.logs);
             self.active.retain(|active| *active != of as u32);
             self.conclude(of);
         }

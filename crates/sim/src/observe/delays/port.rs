@@ -1,5 +1,4 @@
-//! What a port has sent, and when its classes were paused: as far back as a frame that is followed
-//! has waited there.
+//! What a port has sent while frames that are followed waited there, and when its classes were paused.
 
 use std::collections::VecDeque;
 
@@ -238,6 +237,9 @@ pub type Place = (NodeId, usize);
 pub struct Logs {
     sent: Vec<Sent>,
     pauses: Vec<Pauses>,
+    /// By port, the number of frames that are followed and wait to be sent to this end of its link, and of flows that
+    /// are followed and begin at the other end.
+    watchers: Vec<u32>,
     /// By node, the place of its first port in lists of all ports.
     first: Vec<u32>,
     /// By port, the node and port at the other end of its link.
@@ -259,6 +261,7 @@ impl Logs {
         Self {
             sent: ends.iter().map(|_| sent()).collect(),
             pauses: ends.iter().map(|_| Pauses::default()).collect(),
+            watchers: vec![0; ends.len()],
             first,
             ends,
             hosts: nodes.iter().map(|node| node.kind == NodeKind::Host).collect(),
@@ -278,6 +281,25 @@ impl Logs {
     /// Whether a port is that of a host.
     pub fn is_of_host(&self, place: Place) -> bool {
         self.hosts[place.0.index()]
+    }
+
+    /// Whether what is on its way to this end of a link is logged.
+    #[inline(always)]
+    pub fn are_watched(&self, end: Place) -> bool {
+        self.watchers[self.index(end)] > 0
+    }
+
+    /// From now on what this port sends is logged. Returns whether it was not before.
+    pub fn watch(&mut self, place: Place) -> bool {
+        let index = self.index(self.other_end(place));
+        self.watchers[index] += 1;
+        self.watchers[index] == 1
+    }
+
+    /// One reason less to log what this port sends.
+    pub fn unwatch(&mut self, place: Place) {
+        let index = self.index(self.other_end(place));
+        self.watchers[index] -= 1;
     }
 
     /// Adds a frame that is on its way to this end of a link, if there is room. Returns whether it was added.

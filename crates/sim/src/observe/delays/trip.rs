@@ -16,6 +16,8 @@ pub struct Trip {
     pub node: NodeId,
     /// When it is handled there.
     pub at: Instant,
+    /// The port at which it waits in a queue of a switch.
+    pub waits_at: Option<Place>,
     /// The number that a TCP acknowledgement acknowledges.
     pub ack: u32,
     /// Whether a switch has marked it.
@@ -53,7 +55,8 @@ impl Trip {
 
     /// The same with this room for its hops, which is empty.
     pub fn with(hops: Vec<Hop>, node: NodeId, at: Instant) -> Self {
-        Self { parts: Vec::new(), hops, node, at, ack: 0, is_marked: false, is_over: false }
+        let parts = Vec::new();
+        Self { parts, hops, node, at, waits_at: None, ack: 0, is_marked: false, is_over: false }
     }
 
     /// Its room for hops, emptied.
