@@ -136,8 +136,16 @@ impl Table {
 pub const RECORD: [&str; 5] = ["record", "nodes", "samples", "backlogs", "pause_intervals"];
 
 /// The tables of explained delays. To explain delays changes no result either.
-pub const EXPLAINED: [&str; 6] =
-    ["explained", "delays", "delay_parts", "delay_losses", "delay_marks", "pause_causes"];
+pub const EXPLAINED: [&str; 8] = [
+    "explained",
+    "delays",
+    "delay_parts",
+    "delay_losses",
+    "delay_marks",
+    "delay_cuts",
+    "root_flows",
+    "pause_causes",
+];
 
 /// A hash of all values of all tables, which identifies results. The tables of the recording and of
 /// explained delays are left out, so that a run has the same fingerprint with and without them.

@@ -75,10 +75,15 @@ pub struct Document {
     pub record: u32,
     /// The most measured flows whose completion times are explained, of the first replication, which
     /// then runs on one thread (tables `explained`, `delays`, `delay_parts`, `delay_losses`,
-    /// `delay_marks` and `pause_causes`): if there are more, so many, spread evenly over them. The
-    /// report shows where their time goes. Default 0: none.
+    /// `delay_marks` and `pause_causes`). Of more flows a sample is explained, stratified by workload
+    /// and size. The report shows where their time goes. Default 0: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub explained_flows: u32,
+    /// Maximum share of the bytes of all measured flows that explained flows have, above 0. It bounds
+    /// the cost, which rises with the number of packets; large flows are therefore a smaller fraction
+    /// of the sample, and means take that into account. Default 0.1; 1 for no bound.
+    #[serde(default = "explained_share", skip_serializing_if = "is_explained_share")]
+    pub explained_share: f64,
     /// Preamble and inter-frame gap that every frame costs on the wire. Default 20B (IEEE 802.3:
     /// 8 and 12).
     #[serde(default = "wire_overhead")]
@@ -162,6 +167,14 @@ impl Host {
     }
 }
 
+fn explained_share() -> f64 {
+    Document::EXPLAINED_SHARE
+}
+
+fn is_explained_share(share: &f64) -> bool {
+    *share == Document::EXPLAINED_SHARE
+}
+
 fn is_zero(count: &u32) -> bool {
     *count == 0
 }
@@ -179,6 +192,9 @@ fn wire_overhead() -> Bytes {
 }
 
 impl Document {
+    /// `explained_share`, if it is not written.
+    pub const EXPLAINED_SHARE: f64 = 0.1;
+
     /// Time between two samples, as written or by the default.
     pub fn sample_interval(&self) -> Duration {
         self.sample_interval.unwrap_or(Duration((self.limit.0 / 2000).max(1)))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use floodway_model::Graph;
 use floodway_model::random::Stream;
 use floodway_sim::Spec;
+use floodway_sim::delays::Sample;
 use miette::Severity;
 
 use crate::check;
@@ -187,9 +188,11 @@ impl Variant {
     /// explained, if the scenario says so.
     pub fn build_replication(&self, replication: u32, seed: u64) -> Spec {
         let first = |number: u32| Some(number).filter(|&number| number > 0 && replication == 0);
-        let Document { record, explained_flows, .. } = self.settings;
-        let (record, explained_flows) = (first(record), first(explained_flows));
-        Spec { record, explained_flows, ..self.build(seed) }
+        let Document { record, explained_flows, explained_share, .. } = self.settings;
+        let record = first(record);
+        let explained =
+            first(explained_flows).map(|flows| Sample { flows, share: explained_share });
+        Spec { record, explained, ..self.build(seed) }
     }
 
     /// The most samples that a record of it can have.
@@ -222,7 +225,7 @@ impl Variant {
             departures: settings.departures,
             latencies: settings.latencies,
             record: None,
-            explained_flows: None,
+            explained: None,
             failures: settings.failure.iter().flat_map(|entry| entry.build(graph)).collect(),
             seed,
         }

@@ -94,8 +94,8 @@ pub struct Spec {
     /// Maximum number of samples, at least two, of the state of every port in the record; `None`
     /// for no record.
     pub record: Option<u32>,
-    /// The most measured flows whose delays are explained, on one thread; `None` for none.
-    pub explained_flows: Option<u32>,
+    /// The measured flows whose delays are explained, on one thread; `None` for none.
+    pub explained: Option<observe::delays::Sample>,
     /// Link failures; those of one link do not overlap.
     pub failures: Vec<failure::Failure>,
     /// Seed of all random number streams.

@@ -86,7 +86,7 @@ impl Simulation {
         let queues = usize::from(spec.switch.queue.count) + 1;
         let metrics = Metrics::new(sampling(&spec, awaited), usize::from(shared.tiers), queues);
         let groups = groups(&spec.graph);
-        let explained = spec.explained_flows.map(|most| Chosen::spread(&spec, most));
+        let explained = spec.explained.map(|sample| Chosen::sample(&spec, sample));
         Self {
             spec,
             nodes,
@@ -111,7 +111,7 @@ impl Simulation {
         self
     }
 
-    /// Explains the delays of these flows, instead of those that [`Spec::explained_flows`] asks for. The
+    /// Explains the delays of these flows, instead of those that [`Spec::explained`] asks for. The
     /// simulation then runs on one thread.
     #[must_use]
     pub fn explaining(mut self, flows: Chosen) -> Self {

@@ -50,7 +50,7 @@ pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
         departures: false,
         latencies: false,
         record: None,
-        explained_flows: None,
+        explained: None,
         failures: Vec::new(),
         seed: 1,
     }

@@ -6,7 +6,7 @@ use crate::common::*;
 use floodway_model::packet::length;
 use floodway_model::tables::{delay_parts, delays, explained};
 use floodway_model::{Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Rate};
-use floodway_sim::delays::{Chosen, Explained, Kind, Story};
+use floodway_sim::delays::{Chosen, Explained, Kind, Sample, Story};
 use floodway_sim::host::{congestion, transport};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::{aqm, flow_control, overflow};
@@ -22,7 +22,7 @@ fn frame_time(spec: &Spec) -> u64 {
 
 fn explain(spec: Spec, flows: impl IntoIterator<Item = u32>) -> Explained {
     let flows: Vec<FlowId> = flows.into_iter().map(FlowId).collect();
-    let chosen = Chosen { detailed: flows.clone(), flows, slowest: 0 };
+    let chosen = Chosen { detailed: flows.clone(), flows, ..Chosen::default() };
     let run = Run { threads: 1, stop: &AtomicBool::new(false), watch: &|_| {} };
     let (outcome, explained) = Simulation::new(spec).explaining(chosen).run_explained(&run);
     assert_eq!(outcome.violations, Vec::<String>::new());
@@ -66,7 +66,7 @@ fn a_flow_that_is_alone_waits_for_nothing() {
 fn a_packet_waits_behind_that_of_another_flow() {
     let spec = packets(star(3), vec![flow(1, 0, PAYLOAD, 0), flow(2, 0, PAYLOAD, 0)]);
     let t = frame_time(&spec);
-    let Explained { stories, pauses } = explain(spec, [0, 1]);
+    let Explained { stories, pauses, .. } = explain(spec, [0, 1]);
     let (first, second) = (&stories[0], &stories[1]);
     assert!(is_ideal(first) && pauses.is_empty());
     assert_eq!(time(second, Kind::OtherFlow(FlowId(0))), t);
@@ -146,7 +146,7 @@ fn a_pause_is_followed_to_its_root() {
     flows.sort_by_key(|flow| flow.start);
     let mut spec = packets(clos(2, 1, 3), flows);
     spec.switch.flow_control.pfc = Some(prompt_pfc());
-    let Explained { stories, pauses } = explain(spec, [4]);
+    let Explained { stories, pauses, .. } = explain(spec, [4]);
     let victim = &stories[0];
     let paused: Vec<usize> = victim
         .parts
@@ -180,7 +180,7 @@ fn a_pause_of_a_whole_port_has_a_root_too() {
         xon: Bytes(10_000),
         ..Default::default()
     });
-    let Explained { stories, pauses } = explain(spec, [2]);
+    let Explained { stories, pauses, .. } = explain(spec, [2]);
     let paused = stories[0].time(|part| matches!(part.kind, Kind::Paused(_)));
     assert!(paused > Duration::ZERO && !pauses.is_empty());
     for pause in &pauses {
@@ -261,7 +261,7 @@ fn tables_add_up_and_change_nothing() {
     spec.switch = isolating();
     spec.end = Duration::from_ms(2);
     let plain = run(spec.clone());
-    spec.explained_flows = Some(50);
+    spec.explained = Some(Sample { flows: 50, share: 1.0 });
     let stop = AtomicBool::new(false);
     let outcome = Simulation::new(spec).run_with(&Run { threads: 3, stop: &stop, watch: &|_| {} });
     assert_eq!(outcome.violations, Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Planted causes: in each of 208 small networks it is known who delays a flow, and how. The explanation
+//! Planted causes: in each of 256 small networks it is known who delays a flow, and how. The explanation
 //! must name it, and what the flow saves without the cause is compared with what the explanation predicts.
 
 use std::sync::atomic::AtomicBool;
@@ -6,12 +6,13 @@ use std::sync::atomic::AtomicBool;
 use crate::common::*;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Delay, Duration, FlowId, FlowSpec, Instant, NodeId, PortIx, Rate};
-use floodway_sim::delays::{Chosen, Explained, Kind, Part, Story};
+use floodway_sim::delays::{Chosen, Explained, Kind, Part, Reason, Story};
 use floodway_sim::failure::Failure;
 use floodway_sim::host::{Profile, congestion, transport};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::flow_control::source_flow_control::{Mode, Spec as Sfc};
-use floodway_sim::switch::{aqm, classify, scheduler};
+use floodway_sim::switch::flow_control::{bfc, cbfc, drc};
+use floodway_sim::switch::{aqm, classify, flow_control, scheduler};
 use floodway_sim::{Simulation, Spec};
 
 /// What is planted.
@@ -81,6 +82,47 @@ fn chain_of_pauses(rng: &mut Stream) -> Case {
         (spec, victim, culprits)
     });
     caused(spec, victim, &[Delay::Paused], (8, 0), &culprits)
+}
+
+/// An incast on another leaf, with another flow control; the victim goes elsewhere.
+fn chain(rng: &mut Stream, flow_control: &flow_control::Spec) -> Case {
+    // As above.
+    let incast = [2, 3, 5].map(|src| flow(src, 0, between(rng, 3_000_000, 4_000_000), 0)).into();
+    let (dst, bytes) = (between(rng, 1, 3) as u32, between(rng, 1_000, 30_000));
+    let (spec, victim, culprits) = delayed(|| {
+        let victim = flow(5, dst, bytes, between(rng, 150_000, 400_000));
+        let (mut spec, victim, culprits) = network(clos(2, 1, 4), Vec::clone(&incast), victim);
+        spec.switch.flow_control = flow_control.clone();
+        (spec, victim, culprits)
+    });
+    caused(spec, victim, &[Delay::Paused], (8, 0), &culprits)
+}
+
+/// Links without credit.
+fn chain_of_credit(rng: &mut Stream) -> Case {
+    let cbfc = Some(cbfc::Spec { buffer: Bytes(30_000), ..Default::default() });
+    chain(rng, &flow_control::Spec { cbfc, ..Default::default() })
+}
+
+/// Backpressure Flow Control with one physical queue, which all flows share.
+fn chain_of_queues(rng: &mut Stream) -> Case {
+    let bfc = Some(bfc::Spec { queues: 1, ..Default::default() });
+    chain(rng, &flow_control::Spec { bfc, ..Default::default() })
+}
+
+/// Directional Rate Control: the NIC holds back what goes to a congested port.
+fn held_direction(rng: &mut Stream) -> Case {
+    let incast: Vec<FlowSpec> =
+        (1..6).map(|src| flow(src, 0, between(rng, 500_000, 900_000), 0)).collect();
+    let (spec, victim, culprits) = delayed(|| {
+        let victim = flow(6, 0, between(rng, 5_000, 20_000), between(rng, 60_000, 90_000));
+        let (mut spec, victim, culprits) = network(star(7), incast.clone(), victim);
+        spec.host.buffer = Some(Bytes(64_000));
+        spec.switch.flow_control.drc =
+            Some(drc::Spec { buffer: Some(Bytes(60_000)), ..Default::default() });
+        (spec, victim, culprits)
+    });
+    caused(spec, victim, &[Delay::Held], (7, 0), &culprits)
 }
 
 /// PFC: a slow link pauses the host that sends to it; the victim is of the same host.
@@ -248,8 +290,11 @@ fn paused_by_a_proxy(rng: &mut Stream) -> Case {
 
 const EACH: u64 = 16;
 type Plant = fn(&mut Stream) -> Case;
-const PLANTS: [(&str, Plant); 13] = [
+const PLANTS: [(&str, Plant); 16] = [
     ("chain of pauses", chain_of_pauses),
+    ("chain of links without credit", chain_of_credit),
+    ("chain of physical queues", chain_of_queues),
+    ("held direction", held_direction),
     ("slow link", slow_link),
     ("shared NIC", shared_nic),
     ("filled queue", filled_queue),
@@ -266,7 +311,7 @@ const PLANTS: [(&str, Plant); 13] = [
 
 fn explain(spec: Spec, victim: u32) -> (u64, Explained) {
     let flows = vec![FlowId(victim)];
-    let chosen = Chosen { detailed: flows.clone(), flows, slowest: 0 };
+    let chosen = Chosen { detailed: flows.clone(), flows, ..Chosen::default() };
     let run = Run { threads: 1, stop: &AtomicBool::new(false), watch: &|_| {} };
     let (outcome, explained) = Simulation::new(spec).explaining(chosen).run_explained(&run);
     assert_eq!(outcome.violations, Vec::<String>::new());
@@ -290,6 +335,7 @@ fn blamed(part: &Part, explained: &Explained) -> (Option<FlowId>, (u32, usize)) 
             Some(root) => (Some(root.flow), (root.node.0, root.port)),
             None => (None, here),
         },
+        Kind::HeldFor(node, port) => (None, (node.0, port)),
         _ => (None, here),
     }
 }
@@ -331,6 +377,12 @@ fn judge(case: &Case) -> Result<f64, String> {
         Delay::Rate if story.marks.iter().any(|(at, _)| *at != place) || story.marks.is_empty() => {
             return Err(format!("marks are {:?}", story.marks));
         }
+        Delay::Rate
+            if story.cuts.is_empty()
+                || story.cuts.iter().any(|cut| cut.reason != Reason::Marked(place)) =>
+        {
+            return Err(format!("cuts are {:?}", story.cuts));
+        }
         Delay::Rate | Delay::Window => {}
         _ => {
             let there = of_kind().filter(|part| blamed(part, &explained).1 == case.place);
@@ -345,7 +397,7 @@ fn judge(case: &Case) -> Result<f64, String> {
     let predicted = story.parts.iter().filter(|part| {
         culprit(blamed(part, &explained).0)
             || delay(part) == Some(kind)
-                && matches!(kind, Delay::Recovery | Delay::Rate | Delay::Window)
+                && matches!(kind, Delay::Recovery | Delay::Rate | Delay::Window | Delay::Held)
     });
     let predicted: u64 = predicted.map(|part| part.to.since(part.from).0).sum();
     let after = fct_ps(&run(case.without.clone()))[case.victim as usize];

@@ -197,7 +197,8 @@ impl Plan {
         followed.dedup();
         let detailed = if self.all_parts { &followed } else { &self.flows };
         let ids = |flows: &[u32]| flows.iter().copied().map(FlowId).collect();
-        let chosen = Chosen { flows: ids(&followed), detailed: ids(detailed), slowest: 0 };
+        let (flows, detailed) = (ids(&followed), ids(detailed));
+        let chosen = Chosen { flows, stands_for: Vec::new(), detailed, slowest: 0 };
         let mut outcome = simulate(self.spec, chosen, how)?;
         let fingerprint = hex(outcome.fingerprint);
         if fingerprint != self.record.fingerprint {

@@ -22,6 +22,8 @@ tables! {
         after: u64,
         /// 1 if all of its parts are in the table delay_parts.
         detailed: u64,
+        /// The number of measured flows that it stands for in means: of large flows not every one is explained.
+        stands_for: f64,
     }
 
     /// What each explained flow spent its time on: one row per flow, part and place, in the order in which the flow met
@@ -43,8 +45,8 @@ tables! {
         peer: String,
         /// 1 if it is part of a round trip for which the sender waited because its window was full.
         in_window: u64,
-        /// Name of the switch whose queue is the root of the pauses; empty for other parts, and if a host asked for
-        /// the pause.
+        /// Name of the switch whose queue is the root of the pauses, or because of whose queue Directional Rate Control
+        /// holds packets back; empty for other parts, if a host asked for the pause, and if credit was on its way.
         root: String,
         /// The egress port of that queue.
         root_port: u64,
@@ -52,9 +54,10 @@ tables! {
         root_peer: String,
         /// The time.
         time_ps: u64,
-        /// Number of flows that caused it: that were sent meanwhile or had most bytes at the root.
+        /// Number of flows that caused it: that were sent meanwhile or had bytes in the queue at the root.
         causes: u64,
-        /// The flow among them that caused most of it; 0 if there is none.
+        /// The flow among them that caused most of it; 0 if there is none. The time of a pause is divided by the bytes in
+        /// the queue when the pause was requested.
         cause: u64,
         /// How much that one caused.
         cause_ps: u64,
@@ -117,6 +120,48 @@ tables! {
         packets: u64,
     }
 
+    /// What lowered the rates and windows of the flows whose parts are in the table delay_parts: one row per reduction, up to
+    /// 2,000 per flow.
+    delay_cuts {
+        /// Number of the flow.
+        flow: u64,
+        /// When the sender generated the first packet afterwards.
+        time_ps: u64,
+        /// rate or window.
+        limit: String,
+        /// Before: bits per second of a rate, bytes of a window.
+        before: f64,
+        /// After.
+        after: f64,
+        /// What the sender had learned since the packet before: mark, that a packet was marked; notification, one from a
+        /// switch; loss; measured: nothing of these, so that delays, telemetry or rates that it measures are the reason.
+        reason: String,
+        /// Name of the switch that marked the packet or sent the notification; otherwise empty.
+        node: String,
+        /// The egress port at which it marked the packet; otherwise 0.
+        port: u64,
+        /// Name of the node at the other end of that port; otherwise empty.
+        peer: String,
+    }
+
+    /// Flows that filled the queues at the roots of pauses: one row per root and flow.
+    root_flows {
+        /// Name of the switch at the root.
+        root: String,
+        /// The egress port of the queue.
+        root_port: u64,
+        /// Name of the node at the other end of that port.
+        root_peer: String,
+        /// The class of the queue.
+        class: u64,
+        /// Number of the flow.
+        flow: u64,
+        /// Number of pauses with this root for which the flow had bytes in the queue.
+        pauses: u64,
+        /// The time of these pauses, each divided over flows by their bytes in the queue when it was requested.
+        paused_ps: u64,
+    }
+
     /// Pauses with their causes: one row per port, class and pause. A queue that is paused itself passes the blame on,
     /// to the queue that paused it; the root is the one that is not paused. If there are more than 100,000, those that
     /// began first.
@@ -136,7 +181,7 @@ tables! {
         /// The egress port of the node at the other end with most of the bytes because of which it asked; as root_port
         /// if depth is 1.
         cause_port: u64,
-        /// Name of the switch at the root; empty if a host asked for the pause.
+        /// Name of the switch at the root; empty if a host asked for the pause, and if credit was on its way.
         root: String,
         /// The egress port of the queue at the root.
         root_port: u64,
@@ -144,7 +189,7 @@ tables! {
         root_peer: String,
         /// The class of that queue.
         root_class: u64,
-        /// The flow with most bytes in it when the pause began.
+        /// The flow with most bytes in it when the pause was requested; the table root_flows has all of them.
         root_flow: u64,
         /// Number of pauses from this one to the root.
         depth: u64,

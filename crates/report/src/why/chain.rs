@@ -158,6 +158,7 @@ mod tests {
             parts,
             losses: Vec::new(),
             marks: Vec::new(),
+            stands_for: 1.0,
         }
     }
 

@@ -30,8 +30,7 @@ fn stack(name: &str, group: &Group) -> Stack {
     for (delay, time) in &group.by_delay {
         parts[kind(*delay)] = time.saturating_add(parts[kind(*delay)]);
     }
-    let flows = group.flows as f64;
-    let mean = |ps: u64| ps as f64 / 1e3 / flows;
+    let mean = |ps: u64| group.mean(ps) / 1e3;
     let tooltip = |(part, ps): (usize, &u64)| {
         let share = 100.0 * *ps as f64 / group.total as f64;
         let (what, time) = (KINDS[part].0, words::time(mean(*ps)));

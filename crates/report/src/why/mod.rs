@@ -66,6 +66,8 @@ pub struct Flow {
     pub losses: Vec<(u64, String, String)>,
     /// Packets that were marked, by port.
     pub marks: Vec<(Port, u64)>,
+    /// The number of measured flows that it stands for in means, above 0.
+    pub stands_for: f64,
 }
 
 /// Time that a flow spent at one place on one thing. Times are in ps.

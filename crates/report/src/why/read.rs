@@ -39,6 +39,8 @@ pub fn explanation(
                 parts: Vec::new(),
                 losses: Vec::new(),
                 marks: Vec::new(),
+                stands_for: Some(explained.stands_for[row])
+                    .filter(|of| *of > 0.0 && of.is_finite())?,
             },
         );
     }

@@ -51,7 +51,7 @@ fn name(of: &Explanation, (workload, class): (usize, usize)) -> String {
 
 /// The answer for a group: where most of the time beyond the ideal goes.
 fn sentence(of: &Explanation, which: (usize, usize), group: &Group) -> String {
-    let mean = time(group.total / group.flows as u64);
+    let mean = time(group.mean(group.total) as u64);
     let excess = group.total.saturating_sub(group.ideal());
     let delays = group.by_delay.iter().filter(|(delay, _)| !delay.is_ideal());
     let mut text = match group.flows {

@@ -7,11 +7,14 @@ use floodway_model::Delay;
 
 use super::{Explanation, Flow, Port};
 
-/// Flows of one workload and size class. Times are in ps.
+/// Flows of one workload and size class. Times are in ps, each multiplied by the number of flows that the flow stands
+/// for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
     /// Number of flows.
     pub flows: usize,
+    /// The number of flows that they stand for.
+    pub stand_for: f64,
     /// Their time.
     pub total: u64,
     /// By what it was spent on.
@@ -24,13 +27,24 @@ impl Group {
     /// Adds a flow.
     pub fn add(&mut self, flow: &Flow) {
         self.flows += 1;
-        add(&mut self.total, flow.fct);
+        self.stand_for += flow.stands_for;
+        let weighted = |time: u64| match flow.stands_for {
+            1.0 => time,
+            of => (time as f64 * of).round() as u64,
+        };
+        add(&mut self.total, weighted(flow.fct));
         for total in &flow.totals {
-            add(self.by_delay.entry(total.delay).or_default(), total.time);
+            let time = weighted(total.time);
+            add(self.by_delay.entry(total.delay).or_default(), time);
             if let Some(root) = &total.root {
-                add(self.by_root.entry(root.clone()).or_default(), total.time);
+                add(self.by_root.entry(root.clone()).or_default(), time);
             }
         }
+    }
+
+    /// The mean of a time, in ps.
+    pub fn mean(&self, time: u64) -> f64 {
+        time as f64 / self.stand_for
     }
 
     /// Serialization and propagation.

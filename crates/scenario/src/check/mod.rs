@@ -79,6 +79,7 @@ pub fn check(
     let graph = network::check(settings, &mut findings);
     if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
         check_record(settings, graph, &mut findings);
+        check_explained(settings, &mut findings);
         buffer::check_names(settings, graph, frame, &mut findings);
         switch::check_on(settings, &facts, graph, &mut findings);
         if let Some(pausing) = Pausing::of(settings) {
@@ -287,6 +288,24 @@ fn check_record(settings: &Document, graph: &Graph, findings: &mut Problems<'_>)
             &["record"],
             format!("{samples} samples of {ports} ports make {} rows", samples * ports),
             format!("at most {MOST_ROWS} are kept: write at most {most}"),
+        );
+    }
+}
+
+/// Whether a share of the flows can be explained.
+fn check_explained(settings: &Document, findings: &mut Problems<'_>) {
+    let share = settings.explained_share;
+    if !(share > 0.0 && share <= 1.0) {
+        findings.error(
+            &["explained_share"],
+            format!("{share} is not a share above 0 and at most 1"),
+            "0.1 explains flows with a tenth of the bytes; without any, set `explained_flows` to 0",
+        );
+    } else if settings.explained_flows == 0 && share != Document::EXPLAINED_SHARE {
+        findings.warn(
+            &["explained_share", "explained_flows"],
+            "no flows are explained, so `explained_share` has no effect",
+            "set `explained_flows`, for example to 1000, or run with --why",
         );
     }
 }

@@ -5,11 +5,13 @@ use floodway_model::{Class, FlowId, Instant};
 
 use super::Host;
 use super::sender::Sender;
+use crate::context::Context;
+use crate::observe::{Fact, Kinds};
 
 impl Host {
     /// The switch isolates this flow; its sender moves to the congesting class too, if it has not
     /// ended.
-    pub(super) fn obey_cim(&mut self, flow: FlowId, now: Instant) {
+    pub(super) fn obey_cim(&mut self, flow: FlowId, now: Instant, context: &mut Context) {
         let Some(slot) = self.slot_of(flow) else { return };
         let congesting = self.shared.switch.flow_control.congestion_isolation.as_ref();
         if let Some(spec) = congesting {
@@ -21,6 +23,7 @@ impl Host {
             if let Some(sender) = sender.filter(|sender| moves(sender)) {
                 sender.isolate(class, until);
                 self.nic.reclassify(slot, class);
+                context.state(Kinds::BEGAN, self.id, now, || Fact::Reclassified { flow, class });
             }
         }
     }

@@ -40,6 +40,7 @@ use crate::distances::Distances;
 use crate::failure::Outages;
 use crate::link::Link;
 use crate::metric::Tally;
+use crate::observe::{Fact, Kinds};
 use crate::switch;
 use application::Application;
 use credit::Granting;
@@ -371,12 +372,16 @@ impl Node<Context> for Host {
                 self.holds.hold(towards, class, now, until);
             }
             Body::Bfc { class, physical_queue, stop } => {
+                context.state(Kinds::PAUSED, self.id, now, || {
+                    let class = class.into();
+                    Fact::QueuePaused { port: 0, class, queue: physical_queue, stop }
+                });
                 self.nic.obey_physical_queue(Class(class), physical_queue, stop, now)
             }
             Body::Drc { group, mask, statuses } => {
                 self.obey_feedback((group, mask, statuses), now);
             }
-            Body::Cim => self.obey_cim(packet.flow, now),
+            Body::Cim => self.obey_cim(packet.flow, now, context),
         }
         self.send_next(now, context);
         self.set_wake();

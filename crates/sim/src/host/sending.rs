@@ -81,7 +81,9 @@ impl Host {
             unreachable!("a sender leaves the NIC before it ends");
         };
         if sender.returns(now) {
-            self.nic.make_ready(slot, sender.class);
+            let (flow, class) = (sender.flow, sender.class);
+            self.nic.make_ready(slot, class);
+            context.state(Kinds::BEGAN, self.id, now, || Fact::Reclassified { flow, class });
             return None;
         }
         if sender.is_done() {

@@ -101,6 +101,13 @@ pub enum Fact<'a> {
         /// The frame that the port of the host sends meanwhile.
         on_wire: OnWire,
     },
+    /// A flow sends in another class from now on.
+    Reclassified {
+        /// The flow.
+        flow: FlowId,
+        /// The class.
+        class: Class,
+    },
     /// A sender has generated a packet.
     Departed(&'a Departure),
     /// A receiver has accepted a data packet, or the header of a trimmed one.
@@ -119,7 +126,18 @@ pub enum Fact<'a> {
         /// Its end as far as it is known; now if the pause is revoked.
         until: Instant,
     },
-    /// A switch pauses a class of a neighbor.
+    /// A physical queue of a port is paused, or resumed, by Backpressure Flow Control.
+    QueuePaused {
+        /// The port.
+        port: usize,
+        /// The class.
+        class: usize,
+        /// The physical queue.
+        queue: u8,
+        /// Whether it is paused.
+        stop: bool,
+    },
+    /// A switch pauses a class of a neighbor, or does not give it any more credit.
     Pauses {
         /// The port to the neighbor.
         port: usize,
@@ -127,7 +145,22 @@ pub enum Fact<'a> {
         class: usize,
         /// The egress port and class with most of the bytes because of which it does.
         queue: (usize, usize),
-        /// The flow with most of these bytes.
+        /// The flows in that queue with their bytes, the one with most first.
+        flows: &'a [(FlowId, u64)],
+        /// Whether the neighbor knows already: the sender of a link counts its credit itself.
+        is_known: bool,
+    },
+    /// A switch pauses a physical queue of a neighbor.
+    PausesQueue {
+        /// The port to the neighbor.
+        port: usize,
+        /// The class.
+        class: usize,
+        /// The physical queue of the neighbor.
+        theirs: u8,
+        /// The egress port and class, and the physical queue there, because of which it does.
+        queue: (usize, usize, u8),
+        /// The flow that fills it.
         flow: FlowId,
     },
     /// A switch pauses a class of a neighbor because of congestion elsewhere.
@@ -221,7 +254,7 @@ pub struct Delivery<'a> {
 
 /// A set of kinds of facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds(u16);
+pub struct Kinds(u32);
 
 impl Kinds {
     /// The empty set.
@@ -248,12 +281,11 @@ impl Kinds {
     pub const PAUSE_ENDED: Self = Self(1 << 9);
     /// [`Fact::Sampled`].
     pub const SAMPLED: Self = Self(1 << 10);
-    /// [`Fact::Paused`].
+    /// [`Fact::Paused`] and [`Fact::QueuePaused`].
     pub const PAUSED: Self = Self(1 << 11);
-    /// [`Fact::Pauses`] and [`Fact::PausesFor`].
+    /// [`Fact::Pauses`], [`Fact::PausesFor`] and [`Fact::PausesQueue`].
     pub const PAUSES: Self = Self(1 << 12);
-
-    /// [`Fact::Began`].
+    /// [`Fact::Began`] and [`Fact::Reclassified`].
     pub const BEGAN: Self = Self(1 << 13);
     /// [`Fact::Occupied`].
     pub const OCCUPIED: Self = Self(1 << 14);
@@ -289,12 +321,14 @@ impl Fact<'_> {
             Self::Leaves { .. } => Kinds::LEAVES,
             Self::Dropped { .. } => Kinds::DROPPED,
             Self::Trimmed { .. } => Kinds::TRIMMED,
-            Self::Began { .. } => Kinds::BEGAN,
+            Self::Began { .. } | Self::Reclassified { .. } => Kinds::BEGAN,
             Self::Departed(_) => Kinds::DEPARTED,
             Self::Delivered(_) => Kinds::DELIVERED,
             Self::Granted { .. } => Kinds::GRANTED,
-            Self::Paused { .. } => Kinds::PAUSED,
-            Self::Pauses { .. } | Self::PausesFor { .. } => Kinds::PAUSES,
+            Self::Paused { .. } | Self::QueuePaused { .. } => Kinds::PAUSED,
+            Self::Pauses { .. } | Self::PausesFor { .. } | Self::PausesQueue { .. } => {
+                Kinds::PAUSES
+            }
             Self::PauseEnded { .. } => Kinds::PAUSE_ENDED,
             Self::Sampled { .. } => Kinds::SAMPLED,
         }

@@ -31,7 +31,7 @@ impl Switch {
         context: &mut Context,
     ) {
         if quanta > 0 && context.wants(Kinds::PAUSES) {
-            self.state_cause(source, now, context);
+            self.state_cause(source, false, now, context);
         }
         let (port, class) = (source.port(), 1 << source.class());
         if self.combines() {
@@ -52,19 +52,26 @@ impl Switch {
         context: &mut Context,
     ) {
         if quanta > 0 && context.wants(Kinds::PAUSES) {
-            self.state_cause(Source::new(port, 0), now, context);
+            self.state_cause(Source::new(port, 0), false, now, context);
         }
         self.send_link_control(port, Body::Pause { quanta }, length::SHORTEST_FRAME, now, context);
     }
 
-    /// States because of which queue a neighbor is paused: the one with most of the bytes that keep
-    /// it paused.
+    /// States because of which queue a neighbor is paused or out of credit: the one with most of the bytes
+    /// that keep it paused.
     #[cold]
-    fn state_cause(&self, source: Source, now: Instant, context: &mut Context) {
-        let Some(queue) = self.fullest(source) else { return };
-        let Some(flow) = self.largest_flow(queue) else { return };
+    pub(super) fn state_cause(
+        &self,
+        source: Source,
+        is_known: bool,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let Some(queue) = self.fullest(source, is_known) else { return };
+        let flows = &*self.flows_at(queue);
         let (port, class) = (source.port(), source.class());
-        context.state(Kinds::PAUSES, self.id, now, || Fact::Pauses { port, class, queue, flow });
+        let fact = || Fact::Pauses { port, class, queue, flows, is_known };
+        context.state(Kinds::PAUSES, self.id, now, fact);
     }
 
     fn combines(&self) -> bool {

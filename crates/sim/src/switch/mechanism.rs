@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use floodway_model::graph::NodeKind;
+use floodway_model::packet::length;
 use floodway_model::random::Stream;
 use floodway_model::{Body, Bytes, Class, Duration, FlowId, Instant, NodeId, Packet, PortIx, Tos};
 
@@ -336,6 +337,17 @@ pub enum Action {
         /// Length of the frame.
         bytes: u16,
     },
+    /// Pause a physical queue of a neighbor.
+    PauseQueue {
+        /// The class and the neighbor's port.
+        source: Source,
+        /// The physical queue of the neighbor.
+        theirs: u8,
+        /// The egress port, queue and physical queue because of which it is paused.
+        queue: (usize, usize, u8),
+        /// The flow that fills it.
+        flow: FlowId,
+    },
     /// Drop all packets of a data queue.
     Discard {
         /// Egress port and queue.
@@ -487,6 +499,11 @@ pub trait Mechanism: Sized {
         None
     }
 
+    /// Whether this source may send no more, as far as its credit has arrived there for sure.
+    fn has_no_credit(&self, _source: Source) -> bool {
+        false
+    }
+
     /// The pause storms that it has detected.
     fn storms(&self) -> &[Event] {
         &[]
@@ -553,6 +570,13 @@ impl Switch {
                 Action::PausePort { port, quanta } => self.send_pause(port, quanta, now, context),
                 Action::SendLinkControl { port, body, bytes } => {
                     self.send_link_control(port, body, bytes, now, context)
+                }
+                Action::PauseQueue { source, theirs, queue, flow } => {
+                    let (port, class) = (source.port(), source.class());
+                    let fact = || Fact::PausesQueue { port, class, theirs, queue, flow };
+                    context.state(Kinds::PAUSES, self.id, now, fact);
+                    let body = Body::Bfc { class: class as u8, physical_queue: theirs, stop: true };
+                    self.send_link_control(port, body, length::SHORTEST_FRAME, now, context);
                 }
                 Action::IgnorePause { place } => {
                     let classes = 1 << place.class();

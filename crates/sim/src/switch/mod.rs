@@ -263,6 +263,9 @@ impl Switch {
         if self.mechanisms.wants().has(Events::JOINED) {
             self.ask_joined(&joined, now, context);
         }
+        if context.wants(Kinds::PAUSES) && self.mechanisms.has_no_credit(source) {
+            self.state_cause(source, true, now, context);
+        }
         self.kick_port(egress, now, context);
     }
 

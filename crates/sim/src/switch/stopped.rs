@@ -81,7 +81,11 @@ impl Switch {
     /// this switch has not paused it, or has resumed it by a frame that may still be on the wire.
     pub fn holds_up(&self, source: Source) -> Option<Vec<Waits>> {
         let held = self.mechanisms.held(source, &self.buffer)?;
-        Some(match held {
+        Some(self.waits(source, held))
+    }
+
+    fn waits(&self, source: Source, held: Held) -> Vec<Waits> {
+        match held {
             Held::ByItsBytes(goes_on_at) => {
                 let own = |_, packet: &Packet| self.is_of(source, source_of(packet));
                 vec![Waits { behind: self.kept(own), goes_on_at }]
@@ -96,18 +100,22 @@ impl Switch {
                 };
                 numbers.into_iter().map(of).collect()
             }
-        })
+        }
     }
 
-    /// The place with most of the bytes that keep a source paused.
-    pub(super) fn fullest(&self, source: Source) -> Option<Place> {
+    /// The place with most of the bytes that keep a source paused, or without credit.
+    pub(super) fn fullest(&self, source: Source, is_credit: bool) -> Option<Place> {
+        let held = match is_credit {
+            true => Held::ByItsBytes(0),
+            false => self.mechanisms.held(source, &self.buffer)?,
+        };
         let most = |bytes: &mut dyn Iterator<Item = (Place, u64)>| {
             let most = bytes.max_by_key(|(place, bytes)| (*bytes, Reverse(*place)));
             most.filter(|(_, bytes)| *bytes > 0).map(|(place, _)| place)
         };
         if self.crossbar.is_some() {
             // Bytes at the inputs wait for several places; the last is the one that they are bound for.
-            let waits = self.holds_up(source)?;
+            let waits = self.waits(source, held);
             let behind = waits.iter().flat_map(|wait| &wait.behind);
             let (places, _) = behind.max_by_key(|(places, bytes)| (*bytes, Reverse(places)))?;
             return places.last().copied();
@@ -116,7 +124,7 @@ impl Switch {
             let queues = self.queues_of(place.0, place.1).iter();
             (place, queues.map(Queue::backlog).sum())
         };
-        match self.mechanisms.held(source, &self.buffer)? {
+        match held {
             Held::ByMemory(_) => most(&mut self.places().map(backlog)),
             Held::ByPlaces(numbers, _) => {
                 let classes = self.pausable();
@@ -136,8 +144,8 @@ impl Switch {
         }
     }
 
-    /// The flow with most bytes bound for a place.
-    pub(super) fn largest_flow(&self, place: Place) -> Option<FlowId> {
+    /// The flows with bytes bound for a place, the one with most first.
+    pub(super) fn flows_at(&self, place: Place) -> Vec<(FlowId, u64)> {
         let mut bytes: FxHashMap<FlowId, u64> = FxHashMap::default();
         let queued = self.queues_of(place.0, place.1).iter().flat_map(Queue::iter);
         let crossing = self.crossbar.iter().flat_map(|crossbar| crossbar.frames());
@@ -145,7 +153,9 @@ impl Switch {
         for queued in queued.chain(crossing.map(|frame| &frame.queued)) {
             *bytes.entry(queued.packet.flow).or_default() += u64::from(queued.packet.bytes);
         }
-        bytes.into_iter().max_by_key(|(flow, bytes)| (*bytes, Reverse(*flow))).map(|most| most.0)
+        let mut flows: Vec<(FlowId, u64)> = bytes.into_iter().collect();
+        flows.sort_unstable_by_key(|(flow, bytes)| (Reverse(*bytes), *flow));
+        flows
     }
 
     /// The bytes of the packets for which `counted` returns true, grouped by the places that keep

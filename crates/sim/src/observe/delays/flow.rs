@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet};
 
 use super::Story;
+use super::cuts::{Cuts, Reason};
 use super::frames::Frames;
 use super::part::{self, Kind, Part, push};
-use super::pauses::Held;
-use super::port::{Logs, Place};
+use super::port::{Hold, Logs, Place, push_held};
 use super::trip::Trip;
 use crate::switch::port::DropReason;
 
@@ -81,13 +81,17 @@ pub struct Flow {
     source: Vec<Part>,
     losses: Vec<(u32, NodeId, DropReason)>,
     marks: BTreeMap<Place, u64>,
+    /// What lowered its rate and its window.
+    pub cuts: Cuts,
+    /// The number of measured flows that it stands for.
+    stands_for: f64,
     /// The result.
     pub story: Option<Story>,
 }
 
 impl Flow {
     /// A flow that has not begun.
-    pub fn new(flow: FlowId, src: NodeId, dst: NodeId) -> Self {
+    pub fn new(flow: FlowId, (src, dst): (NodeId, NodeId), stands_for: f64) -> Self {
         Self {
             flow,
             src,
@@ -112,6 +116,8 @@ impl Flow {
             source: Vec::new(),
             losses: Vec::new(),
             marks: BTreeMap::new(),
+            cuts: Cuts::default(),
+            stands_for,
             story: None,
         }
     }
@@ -124,20 +130,26 @@ impl Flow {
     }
 
     /// A packet leaves the sender now, which had something to send from `ready` on, and the next one
-    /// may follow at `eligible`. `held` says when source flow control held traffic to its destination back.
+    /// may follow at `eligible`. It was held back as `hold` says, if at all.
     pub fn on_departed(
         &mut self,
         (key, class): (Key, Class),
         (ready, now, eligible): (Instant, Instant, Instant),
-        held: &[Held],
+        (rate, window): (Option<f64>, Option<u64>),
+        hold: &Hold,
         logs: &mut Logs,
     ) {
         let place = (self.src, 0);
+        let held = logs.held(hold);
         let mut waited = std::mem::take(&mut self.waited);
         let since = (self.waited_until, now);
         logs.of(place).explain(place, (self.flow, class), since, &mut waited);
         let is_first = self.unsent == 0;
         let is_repeated = key.1 < self.unsent;
+        if is_repeated {
+            self.cuts.learn(Reason::Lost);
+        }
+        self.cuts.on_departed(now, rate, window);
         let by = self.arrived.iter().rev().find(|by| by.0 == ready).map(|by| by.1);
         let ready = ready.clamp(self.emitted, now);
         let allowed = self.eligible.clamp(self.emitted, now);
@@ -162,15 +174,10 @@ impl Flow {
                 let part = Part { from, to, kind: Kind::Window, ..*part };
                 self.round_trip(part, by, logs);
             }
-            let (mut from, to) = cut(allowed.max(ready), Instant::NEVER);
-            let first = held.partition_point(|held| held.1 <= from);
-            for &(since, until, pause) in held[first..].iter().take_while(|held| held.0 < to) {
-                add(&mut self.source, (from, since), part.kind);
-                from = from.max(since);
-                add(&mut self.source, (from, until.min(to)), Kind::Paused(pause));
-                from = from.max(until);
+            let (from, to) = cut(allowed.max(ready), Instant::NEVER);
+            if from < to {
+                push_held(&mut self.source, Part { from, to, ..*part }, held);
             }
-            add(&mut self.source, (from, to), part.kind);
         }
         if is_repeated && let Some((node, reason)) = self.lost.remove(&key.1) {
             self.losses.push((key.1, node, reason));
@@ -239,6 +246,11 @@ impl Flow {
 
     /// An acknowledgement is handled by the sender.
     pub fn on_answered(&mut self, packet: &Packet, now: Instant) {
+        // Of TCP, only whether the packet that is acknowledged was marked is known, not what the sender makes of it.
+        let says_marked = match packet.body {
+            Body::Ack { echo, .. } => echo.marked(),
+            _ => true,
+        };
         let key = match packet.body {
             Body::Ack { psn, sent_at, .. } => Some((sent_at, psn)),
             Body::TcpAck { ack, .. } => {
@@ -247,13 +259,28 @@ impl Flow {
             }
             _ => None,
         };
+        let marked_at = key.and_then(|(sent_at, _)| self.trips.sent_at(sent_at)?.marked_at);
+        if let Some(place) = marked_at.filter(|_| says_marked) {
+            self.cuts.learn(Reason::Marked(place));
+        }
         self.arrived.extend(key.map(|key| (now, key)));
     }
 
+    /// The sender uses another class from now on.
+    pub fn reclassify(&mut self, class: Class, now: Instant, logs: &Logs) {
+        let (place, since) = ((self.src, 0), (self.waited_until, now));
+        logs.of(place).explain(place, (self.flow, self.class), since, &mut self.waited);
+        (self.waited_until, self.class) = (now, class);
+    }
+
     /// A data packet, or the header of a trimmed one, is handled by the receiver.
-    pub fn on_delivered(&mut self, key: Key, now: Instant) {
+    pub fn on_delivered(&mut self, key: Key, notified: bool, now: Instant) {
+        let mut marked_at = None;
         if let Some(trip) = self.trips.find(self.dst, key) {
-            trip.is_over = true;
+            (trip.is_over, marked_at) = (true, trip.marked_at);
+        }
+        if notified {
+            self.cuts.notifies(marked_at);
         }
         self.newest = Some((key, now));
     }
@@ -364,11 +391,18 @@ impl Flow {
         let Some(began) = self.began else { return };
         let flow = self.flow;
         let Some(trip) = self.trips.get(key) else { return };
+        // Until it is known otherwise, all packets of a flow take the way of the last one.
+        let second = trip.second_port.filter(|_| logs.by_direction);
         let last = trip.explain(flow, logs, Instant::ZERO, now);
         let made = last.first().map_or(now, |first| first.from);
         let mut parts: Vec<Part> = Vec::new();
-        part::clip(&self.source, began, made).for_each(|part| push(&mut parts, part));
-        last.into_iter().for_each(|part| push(&mut parts, part));
+        for mut part in part::clip(&self.source, began, made).chain(last) {
+            let at_source = part.kind == Kind::Held && part.node == self.src;
+            if let Some((node, port)) = second.filter(|_| at_source) {
+                part.kind = Kind::HeldFor(node, port);
+            }
+            push(&mut parts, part);
+        }
         self.story = Some(Story {
             flow,
             src: self.src,
@@ -382,6 +416,8 @@ impl Flow {
             wrong_at: None,
             losses: std::mem::take(&mut self.losses),
             marks: std::mem::take(&mut self.marks).into_iter().collect(),
+            cuts: std::mem::take(&mut self.cuts.all),
+            stands_for: self.stands_for,
         });
         logs.unwatch((self.src, 0));
         for frames in [&mut self.trips, &mut self.answers] {

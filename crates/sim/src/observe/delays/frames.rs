@@ -128,7 +128,7 @@ mod tests {
             assert_eq!(at(&mut frames, 1, time), Some(time));
         }
         assert_eq!((at(&mut frames, 2, 35), frames.last()), (None, Some(key(50))));
-        let logs = &mut Logs::new(&[]);
+        let logs = &mut Logs::new(&[], false);
         frames.forget(Instant(30), 10, logs);
         assert_eq!((frames.first(), at(&mut frames, 1, 20)), (Some(Instant(30)), None));
         assert_eq!((at(&mut frames, 1, 30), at(&mut frames, 1, 40)), (Some(30), Some(40)));

@@ -15,32 +15,33 @@
 //!
 //! Logs belong to nodes, so a run that explains flows has one thread.
 
+mod cuts;
 mod flow;
 mod frames;
 mod part;
 mod pauses;
 mod port;
+mod sample;
 mod tables;
 mod totals;
 mod trip;
 
-use floodway_model::flow::numbered;
-use std::collections::BTreeSet;
-
-use floodway_model::{Body, Class, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet};
+use floodway_model::{Body, Class, Duration, Ecn, FlowId, Instant, NodeId, Packet};
 
 use super::{At, Delivery, Departure, Fact, Kinds, Observer, OnWire, Setup};
-use crate::Spec;
 use crate::switch::port::DropReason;
+pub use cuts::{Cut, Limit, Reason};
 use flow::{Flow, data_key, is_answer};
 pub use part::{Kind, Part};
-pub use pauses::{Pause, Queue};
-use port::{Logs, Place, Transmission};
+use pauses::Cause;
+pub use pauses::{Filling, Pause, Queue};
+use port::{Hold, Logs, Place, Transmission, What};
+pub use sample::{Chosen, Sample};
 pub use tables::tables;
 pub use totals::Total;
 
 /// Why a flow took as long as it did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Story {
     /// The flow.
     pub flow: FlowId,
@@ -67,6 +68,10 @@ pub struct Story {
     pub losses: Vec<(u32, NodeId, DropReason)>,
     /// Number of its packets that were marked, by node and port.
     pub marks: Vec<(Place, u64)>,
+    /// What lowered its rate and its window, in order. Of a flow that is not detailed they are dropped at the end.
+    pub cuts: Vec<Cut>,
+    /// The number of measured flows that it stands for.
+    pub stands_for: f64,
 }
 
 impl Story {
@@ -100,37 +105,6 @@ impl Story {
     }
 }
 
-/// Which flows are explained.
-#[derive(Clone, Debug, Default)]
-pub struct Chosen {
-    /// The flows that are followed.
-    pub flows: Vec<FlowId>,
-    /// Those of them whose parts are all kept.
-    pub detailed: Vec<FlowId>,
-    /// Besides, so many with the largest slowdown.
-    pub slowest: usize,
-}
-
-impl Chosen {
-    /// So many of the measured flows with a size, spread evenly over their numbers. The slowest are detailed.
-    pub fn spread(spec: &Spec, most: u32) -> Self {
-        let begins: BTreeSet<FlowId> = spec.triggers.iter().map(|trigger| trigger.begins).collect();
-        let depends = |id: FlowId, flow: &FlowSpec| flow.in_turn || begins.contains(&id);
-        let is_measured = |(id, flow): &(FlowId, &FlowSpec)| {
-            let late = flow.start >= Instant(spec.warmup.0) || depends(*id, flow);
-            late && !flow.is_persistent()
-        };
-        let all: Vec<FlowId> =
-            numbered(&spec.flows).filter(is_measured).map(|(id, _)| id).collect();
-        let count = all.len().min(most as usize);
-        let flows = (0..count).map(|at| all[at * all.len() / count]).collect();
-        Self { flows, detailed: Vec::new(), slowest: SLOWEST }
-    }
-}
-
-/// Flows that are detailed in a run that explains delays.
-const SLOWEST: usize = 10;
-
 /// Explanations of flows.
 #[derive(Debug, Default)]
 pub struct Explained {
@@ -138,9 +112,16 @@ pub struct Explained {
     pub stories: Vec<Story>,
     /// All pauses of the run, in order of their start.
     pub pauses: Vec<Pause>,
+    /// The flows in queues, by the number in [`Queue::filling`].
+    fillings: Vec<Filling>,
 }
 
 impl Explained {
+    /// The flows in a queue with their bytes, when the pause was requested; the one with most first.
+    pub fn filled_by(&self, queue: Queue) -> &[(FlowId, u64)] {
+        &self.fillings[queue.filling as usize]
+    }
+
     /// Flows whose parts do not add up, one sentence each.
     pub fn violations(&self) -> impl Iterator<Item = String> {
         self.stories.iter().filter_map(|story| {
@@ -153,6 +134,12 @@ impl Explained {
             ))
         })
     }
+}
+
+/// What a host sends to another one in a class.
+fn to_destination(host: NodeId, destination: NodeId, class: Class) -> Hold {
+    let what = What::Destination(destination);
+    Hold { node: host, port: 0, class: class.index(), what }
 }
 
 /// The flows that are followed, and the logs of all ports.
@@ -201,12 +188,13 @@ impl Observer for Delays {
         let nodes = &setup.spec.graph.nodes;
         let mut places = vec![NONE; setup.spec.flows.len()];
         let mut flows = Vec::new();
-        for flow in setup.explained.flows.iter().copied() {
+        for (at, flow) in setup.explained.flows.iter().copied().enumerate() {
             if let Some(spec) =
                 setup.spec.flows.get(flow.index()).filter(|_| places[flow.index()] == NONE)
             {
                 places[flow.index()] = flows.len() as u32;
-                flows.push(Flow::new(flow, spec.src, spec.dst));
+                let stands_for = setup.explained.stands_for.get(at).copied().unwrap_or(1.0);
+                flows.push(Flow::new(flow, (spec.src, spec.dst), stands_for));
             }
         }
         (!flows.is_empty()).then(|| Self {
@@ -214,7 +202,7 @@ impl Observer for Delays {
             flows,
             active: Vec::new(),
             chosen: setup.explained.clone(),
-            logs: Logs::new(nodes),
+            logs: Logs::new(nodes, setup.spec.switch.flow_control.drc.is_some()),
             horizon: (Instant::ZERO, Instant::ZERO),
             slowest: Vec::new(),
             pauses: pauses::Pauses::default(),
@@ -230,6 +218,11 @@ impl Observer for Delays {
                     self.flows[of].begin(at.now, class, after);
                     self.active.push(of as u32);
                     self.watch((at.node, 0), on_wire, at.now);
+                }
+            }
+            Fact::Reclassified { flow, class } => {
+                if let Some(of) = self.place(flow) {
+                    self.flows[of].reclassify(class, at.now, &self.logs);
                 }
             }
             Fact::Joined { port, packet, on_wire, .. } => {
@@ -264,14 +257,37 @@ impl Observer for Delays {
                 let log = self.logs.pauses_mut(place);
                 self.pauses.paused(place, classes, (at.now, until), peer, log);
             }
-            Fact::Pauses { port, class, queue: (egress, behind), flow } => {
-                let queue = Queue { node: at.node, port: egress, class: behind, flow };
-                let log = self.logs.of((at.node, egress));
-                self.pauses.caused((at.node, port, class), queue, &log, at.now);
+            Fact::QueuePaused { port, class, queue, stop } => {
+                let peer = self.logs.other_end((at.node, port));
+                let hold = Hold { node: at.node, port, class, what: What::Queue(queue) };
+                let held = self.logs.held_mut(hold);
+                self.pauses.queue_paused((hold, queue), stop, at.now, peer, held);
+            }
+            Fact::Pauses { port, class, queue: (egress, behind), flows, is_known } => {
+                let paused = self.logs.of((at.node, egress)).paused(behind, at.now);
+                let queue = (at.node, egress, behind);
+                let cause = Cause { queue, flows: flows.into(), behind: paused };
+                let place = (at.node, port);
+                if !is_known {
+                    self.pauses.requested(place, (class, None), cause);
+                } else if let Some(number) =
+                    self.logs.of(self.logs.other_end(place)).paused(class, at.now)
+                {
+                    self.pauses.caused(number, &cause);
+                }
             }
             Fact::PausesFor { port, class, towards, flow } => {
-                let queue = self.queue_to(towards, class, flow);
-                self.pauses.causes((at.node, port, class), queue);
+                let cause = self.towards(towards, class, flow);
+                self.pauses.requested((at.node, port), (class, None), cause);
+            }
+            Fact::PausesQueue { port, class, theirs, queue: (egress, queue, ours), flow } => {
+                let what = What::Queue(ours);
+                let hold = Hold { node: at.node, port: egress, class: queue, what };
+                let paused = self.logs.held(&hold).last().filter(|held| held.1 > at.now);
+                let behind = paused.map(|held| held.2);
+                let queue = (at.node, egress, queue);
+                let cause = Cause { queue, flows: [(flow, 1)].into(), behind };
+                self.pauses.requested((at.node, port), (class, Some(theirs)), cause);
             }
             _ => {}
         }
@@ -312,9 +328,14 @@ impl Delays {
                 ),
             }
             let answers = is_answer(packet) && at.node == packet.src;
-            trip.hop((port, class), (at.now, until, handled_at), to, answers);
-            let marked = packet.ecn() == Ecn::Ce && !trip.is_marked;
-            trip.is_marked |= marked;
+            trip.hop(
+                (port, class, packet.physical_queue),
+                (at.now, until, handled_at),
+                to,
+                answers,
+            );
+            let marked = packet.ecn() == Ecn::Ce && trip.marked_at.is_none();
+            trip.marked_at = trip.marked_at.or(marked.then_some((at.node, port)));
             if marked && key.is_some() {
                 of.on_marked((at.node, port));
             }
@@ -356,14 +377,24 @@ impl Delays {
     #[inline(never)]
     fn on_arrived(&mut self, packet: &Packet, at: &At) {
         if let Body::Sfc { towards, class, pause_ns } = packet.body {
-            let queue = self.queue_to(towards, class.index(), packet.flow);
+            let cause = self.towards(towards, class.index(), packet.flow);
             let ends = (at.now, at.now + Duration::from_ns(pause_ns.into()));
-            self.pauses.holds((at.node, towards, class), queue, ends);
-        } else if is_answer(packet)
-            && let Some(of) = self.place(packet.flow)
-            && self.flows[of].src == at.node
-        {
-            self.flows[of].on_answered(packet, at.now);
+            let hold = to_destination(at.node, towards, class);
+            return self.pauses.holds(hold, &cause, ends, self.logs.held_mut(hold));
+        }
+        let Some(of) = self.place(packet.flow) else { return };
+        let of = &mut self.flows[of];
+        if of.src != at.node {
+            return;
+        }
+        match packet.body {
+            Body::Ack { .. } | Body::TcpAck { .. } => of.on_answered(packet, at.now),
+            Body::Cnp => of.cuts.on_notified(),
+            Body::Nak { .. } | Body::TrimNak { .. } => of.cuts.learn(Reason::Lost),
+            Body::Cnm { .. } | Body::Indication { .. } => {
+                of.cuts.learn(Reason::Notified(packet.src));
+            }
+            _ => {}
         }
     }
 
@@ -372,15 +403,20 @@ impl Delays {
         let packet = &departure.packet;
         let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) else { return };
         let times = (departure.ready_at, at.now, departure.eligible_at);
-        let held = self.pauses.held((at.node, packet.dst, departure.home));
-        self.flows[of].on_departed((key, packet.class), times, held, &mut self.logs);
+        let limits = (departure.rate, departure.window);
+        let to_destination = to_destination(at.node, packet.dst, departure.home);
+        let what = What::Queue(packet.physical_queue);
+        let of_queue = Hold { node: at.node, port: 0, class: packet.class.index(), what };
+        let is_held = !self.logs.held(&to_destination).is_empty();
+        let hold = if is_held { to_destination } else { of_queue };
+        self.flows[of].on_departed((key, packet.class), times, limits, &hold, &mut self.logs);
     }
 
     #[inline(never)]
     fn on_delivered(&mut self, delivery: &Delivery<'_>, at: &At) {
         let packet = delivery.packet;
         let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) else { return };
-        self.flows[of].on_delivered(key, at.now);
+        self.flows[of].on_delivered(key, delivery.notified, at.now);
         if delivery.completes {
             self.flows[of].complete(key, at.now, &mut self.logs);
             self.active.retain(|active| *active != of as u32);
@@ -392,7 +428,7 @@ impl Delays {
     pub fn into_explained(self) -> Explained {
         let mut stories: Vec<Story> = self.flows.into_iter().filter_map(|of| of.story).collect();
         stories.sort_by_key(|story| story.flow);
-        Explained { stories, pauses: self.pauses.all }
+        Explained { stories, pauses: self.pauses.all, fillings: self.pauses.fillings }
     }
 
     /// Checks and adds up the parts of a flow that has completed, and drops those of flows that are not to
@@ -400,7 +436,7 @@ impl Delays {
     fn conclude(&mut self, of: usize) {
         let Some(story) = &mut self.flows[of].story else { return };
         story.wrong_at = story.first_wrong();
-        story.totals = totals::totals(&story.parts, &self.pauses.all);
+        story.totals = totals::totals(&story.parts, &self.pauses);
         story.is_detailed = true;
         if self.chosen.detailed.contains(&story.flow) {
             return;
@@ -411,7 +447,7 @@ impl Delays {
         if self.slowest.len() > self.chosen.slowest
             && let Some(story) = self.slowest.pop().and_then(|of| self.flows[of].story.as_mut())
         {
-            (story.parts, story.is_detailed) = (Vec::new(), false);
+            (story.parts, story.cuts, story.is_detailed) = (Vec::new(), Vec::new(), false);
         }
     }
 
@@ -423,10 +459,10 @@ impl Delays {
         self.flows[of].story.is_none().then_some(of)
     }
 
-    /// The queue that leads to a host.
-    fn queue_to(&self, host: NodeId, class: usize, flow: FlowId) -> Queue {
+    /// The queue that leads to a host, which a flow fills.
+    fn towards(&self, host: NodeId, class: usize, flow: FlowId) -> Cause {
         let (node, port) = self.logs.other_end((host, 0));
-        Queue { node, port, class, flow }
+        Cause { queue: (node, port, class), flows: [(flow, 1)].into(), behind: None }
     }
 
     fn active(&self) -> impl Iterator<Item = &Flow> {

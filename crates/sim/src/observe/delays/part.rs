@@ -33,8 +33,10 @@ pub enum Kind {
     /// [`Explained::pauses`]: super::Explained::pauses
     Paused(usize),
     /// Queued although the port is idle and the class is not paused: held by the scheduler, by a
-    /// mechanism that stops single flows or destinations, or to keep packets in order.
+    /// mechanism, or to keep packets in order.
     Held,
+    /// The same by Directional Rate Control, because of the egress port to which the frame goes in the next node.
+    HeldFor(NodeId, usize),
 }
 
 impl Kind {
@@ -53,7 +55,7 @@ impl Kind {
             Self::OtherClass(_) => Delay::OtherClasses,
             Self::Control => Delay::MacControl,
             Self::Paused(_) => Delay::Paused,
-            Self::Held => Delay::Held,
+            Self::Held | Self::HeldFor(..) => Delay::Held,
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use floodway_model::graph::{Node, NodeKind};
 use floodway_model::id::CLASSES;
 use floodway_model::{Class, FlowId, Instant, NodeId};
+use rustc_hash::FxHashMap;
 
 use super::part::{Kind, Part, push};
 
@@ -160,6 +161,51 @@ impl Pauses {
     }
 }
 
+/// What is held back apart from classes of ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hold {
+    /// The node.
+    pub node: NodeId,
+    /// The port there.
+    pub port: usize,
+    /// The class.
+    pub class: usize,
+    /// What exactly.
+    pub what: What,
+}
+
+/// A part of the traffic of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum What {
+    /// What is bound for a host (Source Flow Control).
+    Destination(NodeId),
+    /// A physical queue (Backpressure Flow Control).
+    Queue(u8),
+}
+
+/// A time in which something is held back, with the number of the pause.
+pub type Held = (Instant, Instant, usize);
+
+impl Hold {
+    /// The port.
+    pub fn place(&self) -> Place {
+        (self.node, self.port)
+    }
+}
+
+/// Appends a part, of which what lies in these times is a pause.
+pub fn push_held(parts: &mut Vec<Part>, part: Part, held: &[Held]) {
+    let mut from = part.from;
+    let first = held.partition_point(|held| held.1 <= from);
+    for &(since, until, pause) in held[first..].iter().take_while(|held| held.0 < part.to) {
+        push(parts, Part { from, to: since, ..part });
+        from = from.max(since);
+        push(parts, Part { from, to: until.min(part.to), kind: Kind::Paused(pause), ..part });
+        from = from.max(until);
+    }
+    push(parts, Part { from, ..part });
+}
+
 /// The log of a port.
 #[derive(Clone, Copy, Debug)]
 pub struct Log<'a> {
@@ -240,6 +286,10 @@ pub struct Logs {
     /// By port, the number of frames that are followed and wait to be sent to this end of its link, and of flows that
     /// are followed and begin at the other end.
     watchers: Vec<u32>,
+    /// When something was held back, in order.
+    holds: FxHashMap<Hold, Vec<Held>>,
+    /// Whether queues of ports have rates by direction (Directional Rate Control).
+    pub by_direction: bool,
     /// By node, the place of its first port in lists of all ports.
     first: Vec<u32>,
     /// By port, the node and port at the other end of its link.
@@ -250,7 +300,7 @@ pub struct Logs {
 
 impl Logs {
     /// Empty logs.
-    pub fn new(nodes: &[Node]) -> Self {
+    pub fn new(nodes: &[Node], by_direction: bool) -> Self {
         let mut first = Vec::with_capacity(nodes.len());
         let mut ends = Vec::new();
         for node in nodes {
@@ -262,6 +312,8 @@ impl Logs {
             sent: ends.iter().map(|_| sent()).collect(),
             pauses: ends.iter().map(|_| Pauses::default()).collect(),
             watchers: vec![0; ends.len()],
+            holds: FxHashMap::default(),
+            by_direction,
             first,
             ends,
             hosts: nodes.iter().map(|node| node.kind == NodeKind::Host).collect(),
@@ -331,6 +383,21 @@ impl Logs {
     pub fn pauses_mut(&mut self, place: Place) -> &mut Pauses {
         let index = self.index(self.other_end(place));
         &mut self.pauses[index]
+    }
+
+    /// When this was held back.
+    pub fn held(&self, hold: &Hold) -> &[Held] {
+        self.holds.get(hold).map_or(&[], Vec::as_slice)
+    }
+
+    /// The same, to change it.
+    pub fn held_mut(&mut self, hold: Hold) -> &mut Vec<Held> {
+        self.holds.entry(hold).or_default()
+    }
+
+    /// Whether nothing is ever held back but classes of ports.
+    pub fn hold_nothing(&self) -> bool {
+        self.holds.is_empty()
     }
 
     /// Forgets what ended before `horizon`, of a port. Returns the number of transmissions that are left.

@@ -1,14 +1,16 @@
 //! Explained delays as tables.
 
+use std::collections::BTreeMap;
+
 use floodway_model::table::Table;
 use floodway_model::tables::{
-    delay_losses, delay_marks, delay_parts, delays, explained, pause_causes,
+    delay_cuts, delay_losses, delay_marks, delay_parts, delays, explained, pause_causes, root_flows,
 };
 use floodway_model::{FlowId, NodeId};
 
 use super::port::Place;
-use super::totals::{cause, root};
-use super::{Explained, Part, Pause, Story, Total};
+use super::totals::{cause, root, shares};
+use super::{Cut, Explained, Part, Pause, Reason, Story, Total};
 use crate::Spec;
 use crate::outcome::name_of;
 
@@ -50,6 +52,14 @@ pub fn tables(spec: &Spec, explained: &Explained) -> Vec<Table> {
                 })
             })
             .collect(),
+        stories()
+            .flat_map(|story| {
+                let flow = u64::from(story.flow.0);
+                story.cuts.iter().map(move |cut| (flow, cut))
+            })
+            .map(|(flow, cut)| names.cut(flow, cut))
+            .collect(),
+        names.root_flows(explained),
         explained.pauses.iter().take(MOST_PAUSES).map(|pause| names.pause(pause)).collect(),
     ]
 }
@@ -88,6 +98,7 @@ impl Names<'_> {
             depends: story.after.is_some().into(),
             after: number(story.after),
             detailed: story.is_detailed.into(),
+            stands_for: story.stands_for,
         }
     }
 
@@ -130,6 +141,43 @@ impl Names<'_> {
             root_port,
             root_peer,
         }
+    }
+
+    fn cut(&self, flow: u64, cut: &Cut) -> delay_cuts::Row {
+        let (node, port, peer) = match cut.reason {
+            Reason::Marked(place) => self.port(place),
+            Reason::Notified(node) => (self.node(node), 0, String::new()),
+            Reason::Lost | Reason::Measured => Default::default(),
+        };
+        delay_cuts::Row {
+            flow,
+            time_ps: cut.at.0,
+            limit: cut.limit.name().to_owned(),
+            before: cut.before,
+            after: cut.after,
+            reason: cut.reason.name().to_owned(),
+            node,
+            port,
+            peer,
+        }
+    }
+
+    fn root_flows(&self, explained: &Explained) -> Table {
+        let mut all: BTreeMap<(Place, usize, FlowId), (u64, u64)> = BTreeMap::new();
+        for pause in &explained.pauses {
+            let Some(root) = pause.root else { continue };
+            for (flow, time) in shares(pause.to.since(pause.from), explained.filled_by(root)) {
+                let place = ((root.node, root.port), root.class, flow);
+                let (pauses, paused) = all.entry(place).or_default();
+                (*pauses, *paused) = (*pauses + 1, *paused + time.0);
+            }
+        }
+        let row = |((place, class, flow), (pauses, paused_ps)): ((Place, usize, FlowId), _)| {
+            let (root, root_port, root_peer) = self.port(place);
+            let (class, flow) = (class as u64, u64::from(flow.0));
+            root_flows::Row { root, root_port, root_peer, class, flow, pauses, paused_ps }
+        };
+        all.into_iter().map(row).collect()
     }
 
     fn pause(&self, pause: &Pause) -> pause_causes::Row {

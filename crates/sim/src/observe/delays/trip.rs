@@ -3,7 +3,7 @@
 use floodway_model::{Class, FlowId, Instant, NodeId};
 
 use super::part::{self, Kind, Part, push};
-use super::port::{Logs, Place};
+use super::port::{Hold, Logs, Place, What, push_held};
 
 /// A frame on its way.
 #[derive(Clone, Debug)]
@@ -12,6 +12,10 @@ pub struct Trip {
     parts: Vec<Part>,
     /// The hops after them.
     hops: Vec<Hop>,
+    /// The egress port in the second node, once it has left that.
+    pub second_port: Option<Place>,
+    /// Number of hops so far.
+    count: usize,
     /// The node at which it is, or to which it is on the way.
     pub node: NodeId,
     /// When it is handled there.
@@ -20,8 +24,8 @@ pub struct Trip {
     pub waits_at: Option<Place>,
     /// The number that a TCP acknowledgement acknowledges.
     pub ack: u32,
-    /// Whether a switch has marked it.
-    pub is_marked: bool,
+    /// The port at which a switch has marked it.
+    pub marked_at: Option<Place>,
     /// Whether it has arrived.
     pub is_over: bool,
 }
@@ -33,6 +37,8 @@ pub struct Hop {
     pub port: usize,
     /// The class in which it is sent.
     pub class: Class,
+    /// The physical queue, with Backpressure Flow Control.
+    pub queue: u8,
     /// Its first bit is put on the wire.
     pub sent: Instant,
     /// Its last bit has been sent, and the interframe gap is over.
@@ -56,7 +62,18 @@ impl Trip {
     /// The same with this room for its hops, which is empty.
     pub fn with(hops: Vec<Hop>, node: NodeId, at: Instant) -> Self {
         let parts = Vec::new();
-        Self { parts, hops, node, at, waits_at: None, ack: 0, is_marked: false, is_over: false }
+        Self {
+            parts,
+            hops,
+            second_port: None,
+            count: 0,
+            node,
+            at,
+            waits_at: None,
+            ack: 0,
+            marked_at: None,
+            is_over: false,
+        }
     }
 
     /// Its room for hops, emptied.
@@ -68,13 +85,17 @@ impl Trip {
     /// The frame is put on the wire to `next`.
     pub fn hop(
         &mut self,
-        (port, class): (usize, Class),
+        (port, class, queue): (usize, Class, u8),
         (sent, until, handled): (Instant, Instant, Instant),
         next: NodeId,
         answers: bool,
     ) {
         let (node, from) = (self.node, self.at);
-        self.hops.push(Hop { port, class, sent, until, handled, answers, node, from });
+        self.count += 1;
+        if self.count == 2 {
+            self.second_port = Some((node, port));
+        }
+        self.hops.push(Hop { port, class, queue, sent, until, handled, answers, node, from });
         (self.node, self.at) = (next, handled);
     }
 
@@ -87,29 +108,40 @@ impl Trip {
     pub fn explain(&self, flow: FlowId, logs: &Logs, from: Instant, to: Instant) -> Vec<Part> {
         let mut parts = Vec::new();
         part::clip(&self.parts, from, to).for_each(|part| push(&mut parts, part));
-        for hop in self.hops.iter().filter(|hop| hop.from < to && hop.handled > from) {
-            hop.explain(flow, logs, (from, to), &mut parts);
+        for (place, hop) in self.hops.iter().enumerate() {
+            if hop.from < to && hop.handled > from {
+                let next = self.hops.get(place + 1).map(Hop::place);
+                hop.explain(flow, logs, (from, to), next, &mut parts);
+            }
         }
         parts
     }
 
     /// Explains all hops, so that logs are no longer needed for them.
     pub fn settle(&mut self, flow: FlowId, logs: &Logs) {
-        for hop in std::mem::take(&mut self.hops) {
-            hop.explain(flow, logs, (hop.from, hop.handled), &mut self.parts);
+        let hops = std::mem::take(&mut self.hops);
+        for (place, hop) in hops.iter().enumerate() {
+            let next = hops.get(place + 1).map(Hop::place);
+            hop.explain(flow, logs, (hop.from, hop.handled), next, &mut self.parts);
         }
     }
 }
 
 impl Hop {
+    fn place(&self) -> Place {
+        (self.node, self.port)
+    }
+
+    /// `next` is the egress port in the next node, if the frame has left it already.
     fn explain(
         &self,
         flow: FlowId,
         logs: &Logs,
         (from, to): (Instant, Instant),
+        next: Option<Place>,
         parts: &mut Vec<Part>,
     ) {
-        let place: Place = (self.node, self.port);
+        let place = self.place();
         let cut = |start: Instant, end: Instant| (start.max(from), end.min(to));
         let add = |parts: &mut Vec<Part>, (from, to), kind| {
             let (node, port) = place;
@@ -118,7 +150,25 @@ impl Hop {
         let waited = cut(self.from, self.sent);
         match self.answers {
             true => add(parts, waited, Kind::Answer),
-            false => logs.of(place).explain(place, (flow, self.class), waited, parts),
+            false if logs.hold_nothing() && !logs.by_direction => {
+                logs.of(place).explain(place, (flow, self.class), waited, parts);
+            }
+            false => {
+                let mut wait = Vec::new();
+                logs.of(place).explain(place, (flow, self.class), waited, &mut wait);
+                let (class, what) = (self.class.index(), What::Queue(self.queue));
+                let held = logs.held(&Hold { node: self.node, port: self.port, class, what });
+                for part in wait {
+                    match (part.kind, next) {
+                        // A packet of the flow is sent from the same queue before it is paused.
+                        (Kind::OwnFlow, _) => push(parts, part),
+                        (Kind::Held, Some((node, port))) if logs.by_direction => {
+                            push(parts, Part { kind: Kind::HeldFor(node, port), ..part });
+                        }
+                        _ => push_held(parts, part, held),
+                    }
+                }
+            }
         }
         add(parts, cut(self.sent, self.until), Kind::Serialization);
         add(parts, cut(self.until, self.handled), Kind::Propagation);

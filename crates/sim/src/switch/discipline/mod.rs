@@ -26,6 +26,7 @@ use super::queue::Queued;
 use crate::context::Context;
 use crate::link::Transmitter;
 use crate::metric::Tally;
+use crate::observe::{Fact, Kinds};
 
 pub use sizes::Sizes;
 
@@ -224,6 +225,11 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
+        if let Body::Bfc { class, physical_queue: queue, stop } = *frame {
+            let class = class.into();
+            let fact = || Fact::QueuePaused { port, class, queue, stop };
+            context.state(Kinds::PAUSED, self.id, now, fact);
+        }
         self.ports[port].queues.iter_mut().for_each(|queue| queue.on_frame(frame, now));
         self.kick_port(port, now, context);
     }

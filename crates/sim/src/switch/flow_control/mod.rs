@@ -157,6 +157,11 @@ macro_rules! mechanisms {
                 None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.held(source, buffer))))?)+
             }
 
+            /// Whether a source may send no more, as far as its credit has arrived there for sure.
+            pub fn has_no_credit(&self, source: Source) -> bool {
+                false $($(|| self.$module.as_ref().is_some_and(|one: &Box<$half>| one.has_no_credit(source)))?)+
+            }
+
             /// Whether neighbors are paused with PAUSE, all classes at once.
             pub fn stops_ports(&self) -> bool {
                 false $($(|| self.$module.as_ref().is_some_and(|one: &Box<$half>| one.stops_ports()))?)+

@@ -114,9 +114,9 @@ impl Bfc {
     }
 }
 
-/// A frame that pauses or resumes a physical queue of a neighbor.
-fn tell(source: Source, physical_queue: u8, stop: bool) -> Action {
-    let body = Body::Bfc { class: source.class() as u8, physical_queue, stop };
+/// A frame that resumes a physical queue of a neighbor.
+fn resume(source: Source, physical_queue: u8) -> Action {
+    let body = Body::Bfc { class: source.class() as u8, physical_queue, stop: false };
     Action::SendLinkControl { port: source.port(), body, bytes: length::SHORTEST_FRAME }
 }
 
@@ -163,7 +163,9 @@ impl Mechanism for Bfc {
             .push_back(Came { physical_queue: packet.physical_queue, counted });
         let source = source_of(packet);
         if counted && self.count_against(source, packet.physical_queue) {
-            actions.push(tell(source, packet.physical_queue, true));
+            let (theirs, flow) = (packet.physical_queue, packet.flow);
+            let queue = (egress, queue, physical_queue);
+            actions.push(Action::PauseQueue { source, theirs, queue, flow });
         }
     }
 
@@ -174,7 +176,7 @@ impl Mechanism for Bfc {
         let came = physical_queue.pop_front().expect("it has joined");
         let source = source_of(packet);
         if came.counted && self.uncount(source, came.physical_queue) {
-            actions.push(tell(source, came.physical_queue, false));
+            actions.push(resume(source, came.physical_queue));
         }
     }
 

@@ -37,6 +37,8 @@ struct Account {
     arrived: u64,
     /// The last limit that was sent; in the beginning, the buffer.
     limit: u64,
+    /// The limit before it. Until the last one has arrived, the sender knows only this.
+    before: u64,
     /// When credit is sent even if little is freed.
     due: Instant,
 }
@@ -64,6 +66,7 @@ impl Cbfc {
     /// now.
     fn grant(&mut self, source: Source, held: u64) -> u64 {
         let account = &mut self.accounts[source.index()];
+        account.before = account.limit;
         account.limit = account.arrived.saturating_add(self.spec.buffer.0 - held);
         account.due = Instant::NEVER;
         self.frames_sent += 1;
@@ -113,7 +116,12 @@ impl Mechanism for Cbfc {
     }
 
     fn build(spec: &Spec, site: &Site<'_>) -> Option<Self> {
-        let account = Account { arrived: 0, limit: spec.buffer.0, due: Instant::NEVER };
+        let account = Account {
+            arrived: 0,
+            limit: spec.buffer.0,
+            before: spec.buffer.0,
+            due: Instant::NEVER,
+        };
         Some(Self {
             frames: site.ports.iter().map(|port| port.link.largest_frame.into()).collect(),
             queues: site.queues,
@@ -161,6 +169,11 @@ impl Mechanism for Cbfc {
         let known = free.saturating_sub(account.limit.saturating_add(self.spec.threshold.0));
         let at = if self.spec.period.is_some() { room } else { room.min(known) };
         (buffer.held(source) > at).then_some(Held::ByItsBytes(at))
+    }
+
+    fn has_no_credit(&self, source: Source) -> bool {
+        let account = &self.accounts[source.index()];
+        account.before.saturating_sub(account.arrived) < self.frames[source.port()]
     }
 
     fn count(&self, tally: &mut Tally) {
