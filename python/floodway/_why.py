@@ -21,8 +21,8 @@ class Explanation:
     """What flows of a run spent their time on, and who caused it.
 
     It prints as the text of ``floodway why``. Its tables are attributes: ``explained``, ``delays``,
-    ``delay_parts``, ``delay_losses``, ``delay_marks`` and ``pause_causes``; ``tables`` has them by
-    name. In ``delay_parts`` are the flows that are explained one by one.
+    ``delay_parts``, ``delay_losses``, ``delay_marks``, ``delay_cuts``, ``root_flows`` and
+    ``pause_causes``; ``tables`` has them by name. In ``delay_parts`` are the flows that are explained one by one.
     """
 
     def __init__(self, explained: _floodway.Explained) -> None:

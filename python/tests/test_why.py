@@ -33,7 +33,16 @@ flow = [
 ]
 """
 
-TABLES = ["explained", "delays", "delay_parts", "delay_losses", "delay_marks", "pause_causes"]
+TABLES = [
+    "explained",
+    "delays",
+    "delay_parts",
+    "delay_losses",
+    "delay_marks",
+    "delay_cuts",
+    "root_flows",
+    "pause_causes",
+]
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,10 @@
 //! Deadlocks in words: which ports wait for each other, since when, and what became of the rest.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use floodway_model::Table;
-use floodway_model::tables::{counters, deadlocks};
+use floodway_model::tables::{counters, deadlock_flows, deadlocks};
 
 use crate::words;
 
@@ -28,8 +31,19 @@ pub fn sentences(tables: &[Table], simulated_ns: f64) -> Vec<String> {
             class.dedup();
             let class: Vec<String> = class.iter().map(u64::to_string).collect();
             let way: Vec<&str> = nodes[rows.clone()].iter().map(String::as_str).collect();
+            let began = since[rows.clone()].iter().copied().fold(f64::INFINITY, f64::min);
+            let last = rows.clone().find(|row| since[*row] >= closed).expect("one is the last");
+            let formed = match began < closed {
+                true => format!(
+                    " The first of these pauses began at {}; that of {} closed the cycle.",
+                    words::time(began),
+                    nodes[last]
+                ),
+                false => String::new(),
+            };
+            let filled = filled(tables, cycles[rows.start]);
             format!(
-                "Deadlock: {} ports wait for each other since {}: {} → {} (class {}; {} wait there).",
+                "Deadlock: {} ports wait for each other since {}: {} → {} (class {}; {} wait there{filled}).{formed}",
                 rows.len(),
                 words::time(closed),
                 way.join(" → "),
@@ -39,11 +53,7 @@ pub fn sentences(tables: &[Table], simulated_ns: f64) -> Vec<String> {
             )
         })
         .collect();
-    let counters = counters::View::of(tables);
-    let number = |name: &str| {
-        let at = counters?.name.iter().position(|other| other == name)?;
-        Some(counters?.value[at] as f64)
-    };
+    let number = |name: &str| number(tables, name);
     let last = sentences.last_mut().expect("there is a cycle");
     if let Some(behind) = number("ports_behind_deadlocks").filter(|&behind| behind > 0.0) {
         *last += &format!(" Behind them wait {} more.", words::count(behind));
@@ -56,6 +66,45 @@ pub fn sentences(tables: &[Table], simulated_ns: f64) -> Vec<String> {
         );
     }
     sentences
+}
+
+/// Whose bytes fill a cycle.
+fn filled(tables: &[Table], cycle: u64) -> String {
+    let Some(found) = deadlock_flows::View::of(tables) else { return String::new() };
+    let mut flows: BTreeMap<u64, u64> = BTreeMap::new();
+    for row in (0..found.rows()).filter(|row| found.cycle[*row] == cycle) {
+        let bytes = flows.entry(found.flow[row]).or_default();
+        *bytes = found.bytes[row].saturating_add(*bytes);
+    }
+    match flows.len() {
+        0 => String::new(),
+        1 => format!(", of flow {}", flows.keys().next().expect("there is one")),
+        many => {
+            let all = flows.values().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes));
+            let most = flows.iter().max_by_key(|(flow, bytes)| (**bytes, Reverse(**flow)));
+            let (flow, bytes) = most.expect("there are some");
+            let share = 100.0 * *bytes as f64 / all.max(1) as f64;
+            format!(", of {many} flows, most of them of flow {flow} ({share:.0} %)")
+        }
+    }
+}
+
+/// When the last cycle of a run closed, in ns; `None` without a deadlock.
+pub fn closed_ns(tables: &[Table]) -> Option<f64> {
+    let found = deadlocks::View::of(tables).filter(|found| found.rows() > 0)?;
+    Some(found.paused_since_ns.iter().copied().fold(0.0, f64::max))
+}
+
+/// When the last frame that came out of a queue was sent, in ns, if the run ended in a deadlock.
+pub fn last_moved_ns(tables: &[Table]) -> Option<f64> {
+    closed_ns(tables)?;
+    number(tables, "last_moved_ns")
+}
+
+fn number(tables: &[Table], name: &str) -> Option<f64> {
+    let counters = counters::View::of(tables)?;
+    let at = counters.name.iter().position(|other| other == name)?;
+    Some(counters.value[at] as f64)
 }
 
 #[cfg(test)]
@@ -82,14 +131,35 @@ mod tests {
     #[test]
     fn each_circle_is_a_sentence_and_the_last_tells_of_the_rest() {
         let first = "Deadlock: 3 ports wait for each other since 1.20 ms: leaf 0 → leaf 1 → leaf 2 → \
-                     leaf 0 (class 1; 6.00 KB wait there).";
+                     leaf 0 (class 1; 6.00 KB wait there). The first of these pauses began at 1.00 ms; that of \
+                     leaf 2 closed the cycle.";
         let second = "Deadlock: 2 ports wait for each other since 1.40 ms: leaf 3 → leaf 4 → leaf 3 \
-                      (class 1; 4.00 KB wait there).";
+                      (class 1; 4.00 KB wait there). The first of these pauses began at 1.30 ms; that of leaf 4 \
+                      closed the cycle.";
         let both = sentences(&tables(&[0, 0, 0, 1, 1], 0, 5_000_000), 5e6);
         assert_eq!(both, [first, second]);
         let rest = " Behind them wait 7 more. Nothing has moved anywhere since 1.50 ms; the run \
                     ended at 5.00 ms.";
         assert_eq!(sentences(&tables(&[0, 0, 0], 7, 1_500_000), 5e6), [format!("{first}{rest}")]);
+    }
+
+    #[test]
+    fn those_that_fill_it_are_named() {
+        let mut found = tables(&[0, 0, 1, 1], 0, 5_000_000);
+        found.push(
+            Table::new("deadlock_flows", "")
+                .u64("cycle", "", vec![0, 0, 0, 1])
+                .u64("place", "", vec![0, 1, 1, 0])
+                .u64("flow", "", vec![7, 7, 8, 9])
+                .u64("bytes", "", vec![2_000, 1_000, 1_000, 4_000]),
+        );
+        let said = sentences(&found, 5e6);
+        assert!(
+            said[0].contains("4.00 KB wait there, of 2 flows, most of them of flow 7 (75 %))."),
+            "{said:?}"
+        );
+        assert!(said[1].contains("4.00 KB wait there, of flow 9)."), "{said:?}");
+        assert_eq!((closed_ns(&found), last_moved_ns(&found)), (Some(1.3e6), Some(5e6)));
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct Cycle {
 impl Cycle {
     /// Number of flows that have packets in the cycle.
     pub fn flows(&self) -> usize {
-        let all = self.members.iter().flat_map(|(_, stopped)| &stopped.flows);
+        let all = self.members.iter().flat_map(|(_, stopped)| stopped.flows.keys());
         all.collect::<std::collections::BTreeSet<_>>().len()
     }
 }

@@ -82,6 +82,9 @@ impl Outcome {
             deadlocks::storms(spec, finished),
             counter_table(spec, finished, &flows),
         ];
+        if !finished.deadlocks.cycles.is_empty() {
+            tables.push(deadlocks::flows(finished));
+        }
         tables.extend(record::tables(spec, finished));
         Self {
             fingerprint: fingerprint(&tables),

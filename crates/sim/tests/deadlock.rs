@@ -75,6 +75,16 @@ fn a_ring_closes_at_the_nanosecond_that_follows_from_its_frames() {
     // from the seven of the neighbour, which had begun the seventh; seven have left.
     assert_eq!(table.u64s("backlog_bytes"), [(10 + 5 - 7) * 1_086; 5]);
     assert_eq!(table.u64s("flows"), [2; 5]);
+    // Frames leave in the order in which they come: the host's every 88.48 ns from 288.48 ns on, the neighbour's
+    // from 576.96 ns on. The first seven are five of the host and two of the neighbour, so five and three are left.
+    let filled = outcome.table("deadlock_flows");
+    let (flows, bytes) = (filled.u64s("flow"), filled.u64s("bytes"));
+    let rows = filled.u64s("place").iter().zip(flows.iter().zip(bytes));
+    let mut rows: Vec<_> = rows.map(|(place, (flow, bytes))| (*place, *flow, *bytes)).collect();
+    rows.sort_unstable_by_key(|(place, flow, _)| (*place, place != flow));
+    let by_hand =
+        (0..5).flat_map(|place| [(place, place, 5 * 1_086), (place, (place + 4) % 5, 3 * 1_086)]);
+    assert_eq!(rows, by_hand.collect::<Vec<_>>());
     assert_eq!((outcome.counter("deadlocks"), outcome.counter("deadlocked_ports")), (1, 5));
     assert_eq!(outcome.counter("deadlocked_flows"), 5);
     assert_eq!(outcome.counter("ports_behind_deadlocks"), 0);

@@ -108,22 +108,29 @@ fn flows_of(cause: &str, spec: &Spec, explanation: &Explanation) -> Result<Vec<u
             Ok(flows)
         }
         "root" => {
-            let of = explanation.pauses.iter().filter_map(|pause| pause.root.as_ref());
-            let flows: BTreeSet<u64> =
-                of.filter(|root| root.0.to_string() == which).map(|root| root.2).collect();
+            let roots = explanation.roots();
+            let root = roots.iter().find(|root| root.port.to_string() == which);
+            let flows = root.map_or_else(Vec::new, |root| fillers(&root.flows));
             if flows.is_empty() {
                 return unknown(format!(
                     "`{which}` is not the root of a pause in this run; `floodway why` without options lists \
                      the roots"
                 ));
             }
-            Ok(flows.into_iter().collect())
+            Ok(flows)
         }
         _ => unknown(format!(
             "`{cause}` is no cause: write flow:NUMBER, workload:NAME or root:PORT, such as \
              `root:leaf 7 to host 57`"
         )),
     }
+}
+
+/// The flows that fill a queue: those with at least a hundredth of its bytes.
+fn fillers(flows: &[(u64, u64)]) -> Vec<u64> {
+    let all: f64 = flows.iter().map(|(_, time)| *time as f64).sum();
+    let some = flows.iter().filter(|(_, time)| *time as f64 >= all / 100.0);
+    some.map(|(flow, _)| *flow).collect()
 }
 
 /// What a flow saves according to its explanation: the parts that these flows cause.

@@ -102,6 +102,19 @@ tables! {
         flows: u64,
     }
 
+    /// The flows that fill the ports of the table deadlocks: one row per port, class and flow. Only of a run that ends in
+    /// a deadlock.
+    deadlock_flows {
+        /// Number of the cycle.
+        cycle: u64,
+        /// Place in the cycle.
+        place: u64,
+        /// Number of the flow.
+        flow: u64,
+        /// Its bytes that wait there.
+        bytes: u64,
+    }
+
     /// Storms of pauses that the watchdog of PFC has found, one row per storm; empty without
     /// switch.flow_control.pfc.watchdog.
     watchdog_events {

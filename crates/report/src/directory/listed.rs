@@ -14,10 +14,12 @@ use crate::{format, trace};
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
 
 /// The tables of floodway, those of earlier versions included.
-const TABLES: [&str; 33] = [
+const TABLES: [&str; 36] = [
     "backlogs",
     "counters",
+    "deadlock_flows",
     "deadlocks",
+    "delay_cuts",
     "delay_losses",
     "delay_marks",
     "delay_parts",
@@ -42,6 +44,7 @@ const TABLES: [&str; 33] = [
     "pauses",
     "queues",
     "record",
+    "root_flows",
     "samples",
     "sojourns",
     "stretches",

@@ -80,13 +80,13 @@ impl Page<'_> {
                         tr {
                             th { "root" } th { "pauses" } th { "paused" br; "for" } th { "longest" br; "chain" }
                             th { "flows" br; "delayed" } th { "their time" br; "lost" }
-                            th { "most bytes in" br; "the queue" } th { "first" }
+                            th { "filled by" } th { "first" }
                         }
                     }
                     tbody {
                         @for (series, name, digest) in digests {
                             tr.group { td colspan="8" { (tables::key(*series, name)) } }
-                            @for (root, flow) in &digest.roots {
+                            @for (root, flows) in &digest.roots {
                                 tr {
                                     td { (raw(&root.port.to_string())) }
                                     td { (words::count(root.pauses as f64)) }
@@ -94,7 +94,7 @@ impl Page<'_> {
                                     td { (root.depth) }
                                     td { (root.victims.len()) }
                                     td { (set(&time(root.lost))) }
-                                    td { (raw(flow)) }
+                                    td { (raw(flows)) }
                                     td { (self.played(root.first)) }
                                 }
                             }

@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use floodway_model::Table;
 use floodway_model::tables::{links, record, samples};
 
+use crate::deadlock;
+
 pub use cell::{Cell, LEVELS_PER_DOUBLING, ROOT, SMALLEST};
 pub use fabric::{End, Fabric, Node};
 
@@ -16,6 +18,8 @@ pub use fabric::{End, Fabric, Node};
 pub const MOST_SAMPLES: usize = 200;
 /// The most ports at samples, so that a page stays small: fewer samples of a large fabric.
 const MOST_CELLS: usize = 600_000;
+/// Of samples before everything stands still, one in so many is shown afterwards.
+const STILL: usize = 10;
 
 /// The record of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +34,8 @@ pub struct Recording {
     pub samples: usize,
     /// Each of so many samples of the record is one.
     pub every: usize,
+    /// When the cycle of ports closed in which the run ends, in ns; `None` without a deadlock.
+    pub deadlock_ns: Option<f64>,
     /// What ports were like: those of the first sample in the order of [`Fabric::ends`], then those of
     /// the next.
     pub cells: Vec<Cell>,
@@ -68,8 +74,14 @@ impl Recording {
     /// From the tables of a run; `None` if it was not recorded or is too large to be drawn.
     pub fn of(tables: &[Table]) -> Option<Self> {
         let record = record::View::of(tables)?;
-        let recorded = *record.recorded_samples.first()? as usize;
         let (first_ns, step_ns) = (record.first_ns[0], record.interval_ns[0]);
+        let recorded = *record.recorded_samples.first()? as usize;
+        // After a deadlock in which nothing moves any more, every sample is like the one before.
+        let moving = deadlock::last_moved_ns(tables).map_or(recorded, |moved| {
+            let until = ((moved - first_ns) / step_ns).ceil().max(0.0) as usize;
+            until + (until / STILL).max(1) + 1
+        });
+        let recorded = recorded.min(moving);
         let (fabric, of_row) = Fabric::of(tables)?;
         let links = links::View::of(tables)?;
         let most = (MOST_CELLS / fabric.ends.len()).clamp(1, MOST_SAMPLES);
@@ -84,6 +96,7 @@ impl Recording {
             interval_ns: step_ns * every as f64,
             samples,
             every,
+            deadlock_ns: deadlock::closed_ns(tables),
             cells: Vec::with_capacity(samples * fabric.ends.len()),
             totals: Vec::with_capacity(samples),
             fabric,

@@ -279,6 +279,7 @@ mod tests {
         let port = Port { node: root.to_owned(), port: 0, peer: "host 1".to_owned() };
         Group {
             flows,
+            stand_for: flows as f64,
             total: 10_000 + paused + rate,
             by_delay: BTreeMap::from([
                 (Delay::Serialization, 10_000),

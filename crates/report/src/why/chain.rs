@@ -158,6 +158,7 @@ mod tests {
             parts,
             losses: Vec::new(),
             marks: Vec::new(),
+            cuts: Vec::new(),
             stands_for: 1.0,
         }
     }
@@ -181,6 +182,7 @@ mod tests {
             sample: vec![0, 1, 2, 3],
             flows,
             pauses: Vec::new(),
+            fillers: BTreeMap::new(),
         };
         let links = of.chain(2).unwrap();
         let found: Vec<(u64, u64, u64, u64)> =

@@ -24,8 +24,8 @@ pub fn json(of: &Explanation, flows: &[u64]) -> Value {
     let roots = roots.iter().map(|root| {
         json!({
             "port": root.port.to_string(),
-            "class": root.class,
-            "flow": root.flow,
+            "flow": root.flows.first().map(|(flow, _)| flow),
+            "flows": root.flows.iter().map(|(flow, time)| json!({"flow": flow, "paused_ps": time})).collect::<Vec<_>>(),
             "pauses": root.pauses,
             "first_ps": root.first,
             "last_ps": root.last,
@@ -68,6 +68,19 @@ fn one(of: &Explanation, flow: &Flow) -> Value {
         .marks
         .iter()
         .map(|(port, packets)| json!({"port": port.to_string(), "packets": packets}));
+    let cuts = flow.cuts.iter().map(|cut| {
+        let mut value = json!({
+            "at_ps": cut.at,
+            "limit": cut.limit,
+            "before": cut.before,
+            "after": cut.after,
+            "reason": cut.reason,
+        });
+        if let Some(place) = &cut.place {
+            value["place"] = json!(place.to_string());
+        }
+        value
+    });
     json!({
         "flow": flow.number,
         "workload": of.workload(flow.workload),
@@ -81,5 +94,6 @@ fn one(of: &Explanation, flow: &Flow) -> Value {
         "parts": parts.collect::<Vec<_>>(),
         "losses": losses.collect::<Vec<_>>(),
         "marks": marks.collect::<Vec<_>>(),
+        "cuts": cuts.collect::<Vec<_>>(),
     })
 }

@@ -29,13 +29,16 @@ pub struct Port {
     pub node: String,
     /// The port there.
     pub port: u64,
-    /// The node at the other end.
+    /// The node at the other end; empty if only the node is meant.
     pub peer: String,
 }
 
 impl std::fmt::Display for Port {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} to {}", self.node, self.peer)
+        match &*self.peer {
+            "" => f.write_str(&self.node),
+            peer => write!(f, "{} to {peer}", self.node),
+        }
     }
 }
 
@@ -66,8 +69,27 @@ pub struct Flow {
     pub losses: Vec<(u64, String, String)>,
     /// Packets that were marked, by port.
     pub marks: Vec<(Port, u64)>,
+    /// What lowered its rate and its window, in order; only of a flow that is detailed.
+    pub cuts: Vec<Cut>,
     /// The number of measured flows that it stands for in means, above 0.
     pub stands_for: f64,
+}
+
+/// A reduction of what congestion control allows a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cut {
+    /// The first packet that is generated afterwards, in ps.
+    pub at: u64,
+    /// `rate` or `window`.
+    pub limit: String,
+    /// Before: bits per second of a rate, bytes of a window.
+    pub before: f64,
+    /// After.
+    pub after: f64,
+    /// The reason: `mark`, `notification`, `loss` or `measured`.
+    pub reason: String,
+    /// The port that marked a packet, or the switch that sent a notification.
+    pub place: Option<Port>,
 }
 
 /// Time that a flow spent at one place on one thing. Times are in ps.
@@ -143,6 +165,9 @@ pub struct Explanation {
     pub sample: Vec<u64>,
     /// All pauses.
     pub pauses: Vec<Pause>,
+    /// By root, the flows that fill its queue, with the paused time that each is blamed for in ps, those with most
+    /// first.
+    fillers: BTreeMap<Port, Vec<(u64, u64)>>,
 }
 
 impl Part {
@@ -177,6 +202,39 @@ impl Explanation {
             self.flows.iter().filter(|flow| !flow.parts.is_empty()).collect();
         flows.sort_by(|a, b| b.slowdown.total_cmp(&a.slowdown).then(a.number.cmp(&b.number)));
         flows.iter().map(|flow| flow.number).collect()
+    }
+
+    /// The flows that fill the queue of a root, with the paused time in ps that each is blamed for: its share of the bytes.
+    /// Those with most first.
+    pub fn fillers(&self, root: &Port) -> &[(u64, u64)] {
+        self.fillers.get(root).map_or(&[], Vec::as_slice)
+    }
+
+    /// The same in words, by workload: `11 flows of incast (97 %)`. Empty if it is not known.
+    pub fn filled_by(&self, root: &Port) -> String {
+        let flows = self.fillers(root);
+        if let [(flow, _)] = flows {
+            return self.name_of(*flow);
+        }
+        let mut workloads: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
+        let all = flows.iter().fold(0, |sum: u64, (_, time)| sum.saturating_add(*time));
+        for (flow, time) in flows {
+            let workload = self.workload_of.get(flow).copied().unwrap_or(usize::MAX);
+            let (count, sum) = workloads.entry(workload).or_default();
+            (*count, *sum) = (*count + 1, sum.saturating_add(*time));
+        }
+        let mut workloads: Vec<_> = workloads.into_iter().collect();
+        workloads.sort_by_key(|(workload, (_, time))| (std::cmp::Reverse(*time), *workload));
+        let words = workloads.iter().map(|(workload, (count, time))| {
+            let flows = if *count == 1 { "flow" } else { "flows" };
+            let share = if workloads.len() == 1 {
+                String::new()
+            } else {
+                format!(" ({})", text::percent(*time, all))
+            };
+            format!("{count} {flows} of {}{share}", self.workload(*workload))
+        });
+        words.collect::<Vec<_>>().join(", ")
     }
 
     /// The name of a workload.

@@ -1,13 +1,15 @@
 //! Explanations from tables.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use floodway_model::tables::{
-    delay_losses, delay_marks, delay_parts, delays, explained, flows, pause_causes,
+    delay_cuts, delay_losses, delay_marks, delay_parts, delays, explained, flows, pause_causes,
+    root_flows,
 };
 use floodway_model::{Delay, Table};
 
-use super::{Explanation, Flow, Part, Pause, Port, Total};
+use super::{Cut, Explanation, Flow, Part, Pause, Port, Total};
 use crate::metrics::SizeClasses;
 
 /// From the tables of a run.
@@ -39,6 +41,7 @@ pub fn explanation(
                 parts: Vec::new(),
                 losses: Vec::new(),
                 marks: Vec::new(),
+                cuts: Vec::new(),
                 stands_for: Some(explained.stands_for[row])
                     .filter(|of| *of > 0.0 && of.is_finite())?,
             },
@@ -58,6 +61,18 @@ pub fn explanation(
             found.get_mut(&marks.flow[row])?.marks.push((port, marks.packets[row]));
         }
     }
+    if let Some(cuts) = delay_cuts::View::of(tables) {
+        for row in 0..cuts.rows() {
+            found.get_mut(&cuts.flow[row])?.cuts.push(Cut {
+                at: cuts.time_ps[row],
+                limit: cuts.limit[row].clone(),
+                before: cuts.before[row],
+                after: cuts.after[row],
+                reason: cuts.reason[row].clone(),
+                place: root(&cuts.node[row], cuts.port[row], &cuts.peer[row]),
+            });
+        }
+    }
     let complete = |row: &usize| all.measured[*row] != 0 && all.fct_ns[*row].is_finite();
     let workload_of = all.flow.iter().copied().zip(all.workload.iter().map(|of| *of as usize));
     Some(Explanation {
@@ -68,7 +83,23 @@ pub fn explanation(
         sample: found.keys().copied().collect(),
         flows: found.into_values().collect(),
         pauses: pause_causes::View::of(tables).map_or_else(Vec::new, |view| pauses(&view)),
+        fillers: root_flows::View::of(tables).map_or_else(BTreeMap::new, |view| fillers(&view)),
     })
+}
+
+fn fillers(view: &root_flows::View<'_>) -> BTreeMap<Port, Vec<(u64, u64)>> {
+    let mut fillers: BTreeMap<Port, BTreeMap<u64, u64>> = BTreeMap::new();
+    for row in 0..view.rows() {
+        let root = port(&view.root[row], view.root_port[row], &view.root_peer[row]);
+        let time = fillers.entry(root).or_default().entry(view.flow[row]).or_default();
+        *time = view.paused_ps[row].saturating_add(*time);
+    }
+    let sorted = fillers.into_iter().map(|(root, flows)| {
+        let mut flows: Vec<(u64, u64)> = flows.into_iter().collect();
+        flows.sort_by_key(|(flow, time)| (Reverse(*time), *flow));
+        (root, flows)
+    });
+    sorted.collect()
 }
 
 fn port(node: &str, port: u64, peer: &str) -> Port {

@@ -34,8 +34,8 @@ pub struct Digest {
     pub flows: (usize, usize),
     /// By size class; the last one is all of them.
     pub by_class: Vec<Group>,
-    /// The queues at the roots of pauses, those that cost most time first, each with the flow that had
-    /// most bytes in it, by its name.
+    /// The queues at the roots of pauses, those that cost most time first, each with the flows that
+    /// filled it, in words.
     pub roots: Vec<(Root, String)>,
     /// Number of roots.
     pub all_roots: usize,
@@ -59,8 +59,8 @@ impl Digest {
                 .into_iter()
                 .take(ROOTS)
                 .map(|root| {
-                    let flow = explanation.name_of(root.flow);
-                    (root, flow)
+                    let flows = explanation.filled_by(&root.port);
+                    (root, flows)
                 })
                 .collect(),
             slowest,

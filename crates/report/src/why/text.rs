@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use floodway_model::Delay;
 
-use super::{Explanation, Flow, Group, Port, Root};
+use super::{Cut, Explanation, Flow, Group, Port, Root};
 use crate::words;
 
 /// Lines of a flow, and of the list of roots.
@@ -69,8 +69,12 @@ fn sentence(of: &Explanation, which: (usize, usize), group: &Group) -> String {
             let paused = group.by_root.values().fold(0, |sum: u64, time| sum.saturating_add(*time));
             let root = group.by_root.iter().max_by_key(|(_, time)| **time);
             if let Some((port, time)) = root.filter(|_| *delay == Delay::Paused) {
-                text +=
-                    &format!(", {} of them because of the queue of {port}", percent(*time, paused));
+                let share = percent(*time, paused);
+                text += &format!(", {share} of them because of the queue of {port}");
+                let flows = of.filled_by(port);
+                if !flows.is_empty() {
+                    text += &format!(", which {flows} fill");
+                }
             }
             text += ".\n";
         }
@@ -137,7 +141,7 @@ fn roots(of: &Explanation) -> String {
         "longest chain",
         "flows delayed",
         "their time lost",
-        "most bytes in the queue",
+        "filled by",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for root in roots.iter().take(ROOTS) {
@@ -148,7 +152,7 @@ fn roots(of: &Explanation) -> String {
             root.depth.to_string(),
             root.victims.len().to_string(),
             time(root.lost),
-            of.name_of(root.flow),
+            of.filled_by(&root.port),
         ]);
     }
     let mut text = columns(&rows);
@@ -160,23 +164,32 @@ fn roots(of: &Explanation) -> String {
 
 /// The victims of a root, those that lost most first.
 pub fn victims(of: &Explanation, root: &Root) -> String {
-    let mut text = format!(
-        "{}: {} pauses from {} to {} have their root there, {} in all; the longest chain has {}.\n",
-        root.port,
-        root.pauses,
-        time(root.first),
-        time(root.last),
-        time(root.total),
-        match root.depth {
-            1 => "1 pause".to_owned(),
-            more => format!("{more} pauses"),
+    let mut text = match root.pauses {
+        0 => format!("{}: packets are held back because of it, without pauses.\n", root.port),
+        pauses => format!(
+            "{}: {pauses} pauses from {} to {} have their root there, {} in all; the longest chain has {}.\n",
+            root.port,
+            time(root.first),
+            time(root.last),
+            time(root.total),
+            match root.depth {
+                1 => "1 pause".to_owned(),
+                more => format!("{more} pauses"),
+            }
+        ),
+    };
+    let all = root.flows.iter().fold(0, |sum: u64, (_, time)| time.saturating_add(sum));
+    if !root.flows.is_empty() {
+        let mut rows = vec![["  Flow that fills it", "share"].map(str::to_owned).to_vec()];
+        for (flow, time) in root.flows.iter().take(LINES) {
+            rows.push(vec![format!("  {}", of.name_of(*flow)), percent(*time, all)]);
         }
-    );
-    let _ = writeln!(
-        text,
-        "{} has most bytes in the queue most often. Flows of the sample that are delayed:",
-        capital(&of.name_of(root.flow))
-    );
+        text += columns(&rows).trim_start_matches('\n');
+        if let more @ 1.. = root.flows.len().saturating_sub(LINES) {
+            let _ = writeln!(text, "  and {more} more");
+        }
+    }
+    text += "Flows of the sample that are delayed:\n";
     let mut rows = vec![
         ["  Flow", "from", "to", "size", "time lost", "of its time"].map(str::to_owned).to_vec(),
     ];
@@ -197,9 +210,44 @@ pub fn victims(of: &Explanation, root: &Root) -> String {
     }
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+/// What lowered the rate and the window of a flow, a line for each reason.
+fn cuts(flow: &Flow) -> String {
+    let mut reasons: Vec<(&Cut, Vec<&Cut>)> = Vec::new();
+    for cut in &flow.cuts {
+        let same =
+            |of: &Cut| (&of.limit, &of.reason, &of.place) == (&cut.limit, &cut.reason, &cut.place);
+        match reasons.iter_mut().find(|(of, _)| same(of)) {
+            Some((_, cuts)) => cuts.push(cut),
+            None => reasons.push((cut, vec![cut])),
+        }
+    }
+    let mut text = String::new();
+    for (first, cuts) in reasons.iter().take(LINES) {
+        let last = cuts.last().expect("it has the first one");
+        let lowest = cuts.iter().map(|cut| cut.after).fold(f64::INFINITY, f64::min);
+        let quantity = |value: f64| match &*first.limit {
+            "rate" => words::quantity(value, "b/s"),
+            _ => words::bytes(value),
+        };
+        let why = match (&*first.reason, &first.place) {
+            ("mark", Some(place)) => format!("marks at {place}"),
+            ("notification", Some(place)) => format!("notifications of {place}"),
+            ("loss", _) => "losses".to_owned(),
+            _ => "what the sender measured".to_owned(),
+        };
+        let times = match cuts.len() {
+            1 => format!("once, at {}", time(first.at)),
+            many => format!("{many} times, from {} to {}", time(first.at), time(last.at)),
+        };
+        let _ = writeln!(
+            text,
+            "  {} reduced because of {why} {times}: from {} down to {}",
+            first.limit,
+            quantity(first.before),
+            quantity(lowest)
+        );
+    }
+    text
 }
 
 /// The delays of a flow by place, in the order in which it met them.
@@ -256,5 +304,5 @@ fn of_flow(of: &Explanation, flow: &Flow) -> String {
         let places: Vec<String> = flow.marks.iter().map(place).collect();
         let _ = writeln!(text, "  packets marked: {}", places.join(", "));
     }
-    text
+    text + &cuts(flow)
 }

@@ -64,11 +64,10 @@ fn add(sum: &mut u64, time: u64) {
 pub struct Root {
     /// The port.
     pub port: Port,
-    /// Its class; if it has pauses in several, the one with most.
-    pub class: u64,
-    /// The flow that had most bytes in it most often.
-    pub flow: u64,
-    /// Number of pauses.
+    /// The flows that fill the queue, with the paused time that each is blamed for, those with most first. Empty if it is
+    /// not known.
+    pub flows: Vec<(u64, u64)>,
+    /// Number of pauses; none where Directional Rate Control holds packets back without pauses.
     pub pauses: usize,
     /// Start of the first one.
     pub first: u64,
@@ -110,44 +109,26 @@ impl Explanation {
 
     /// The roots of pauses, those that cost the sample most first.
     pub fn roots(&self) -> Vec<Root> {
-        // With each root, how often each flow had most bytes in it, by class and flow.
-        type Counted = (Root, BTreeMap<(u64, u64), usize>);
-        let mut roots: BTreeMap<&Port, Counted> = BTreeMap::new();
+        let mut roots: BTreeMap<&Port, Root> = BTreeMap::new();
         for pause in &self.pauses {
-            let Some((port, class, flow)) = &pause.root else { continue };
-            let (root, flows) = roots.entry(port).or_insert_with(|| {
-                let root = Root {
-                    port: port.clone(),
-                    class: *class,
-                    flow: *flow,
-                    pauses: 0,
-                    first: pause.from,
-                    last: pause.to,
-                    depth: 0,
-                    total: 0,
-                    lost: 0,
-                    victims: Vec::new(),
-                };
-                (root, BTreeMap::new())
-            });
+            let Some((port, _, _)) = &pause.root else { continue };
+            let root = roots.entry(port).or_insert_with(|| self.root(port, pause.from));
             root.pauses += 1;
             root.depth = root.depth.max(pause.depth);
             add(&mut root.total, pause.to.saturating_sub(pause.from));
             root.last = root.last.max(pause.to);
-            *flows.entry((*class, *flow)).or_default() += 1;
         }
         let mut lost: BTreeMap<&Port, BTreeMap<u64, u64>> = BTreeMap::new();
         for flow in self.sampled() {
             for total in &flow.totals {
-                if let Some(root) = &total.root {
-                    let lost = lost.entry(root).or_default().entry(flow.number).or_default();
+                if let Some(port) = &total.root {
+                    roots.entry(port).or_insert_with(|| self.root(port, flow.start));
+                    let lost = lost.entry(port).or_default().entry(flow.number).or_default();
                     add(lost, total.time);
                 }
             }
         }
-        let root = |(port, (mut root, flows)): (&Port, Counted)| {
-            let most = flows.iter().max_by_key(|(which, count)| (**count, Reverse(**which)));
-            (root.class, root.flow) = most.map_or((root.class, root.flow), |(which, _)| *which);
+        let root = |(port, mut root): (&Port, Root)| {
             let by_flow = lost.get(port).into_iter().flatten();
             root.victims = by_flow.map(|(flow, time)| (*flow, *time)).collect();
             root.victims.sort_by_key(|(flow, time)| (Reverse(*time), *flow));
@@ -157,5 +138,20 @@ impl Explanation {
         let mut all: Vec<Root> = roots.into_iter().map(root).collect();
         all.sort_by_key(|root| Reverse((root.lost, root.total)));
         all
+    }
+
+    /// A root without pauses so far.
+    fn root(&self, port: &Port, first: u64) -> Root {
+        Root {
+            port: port.clone(),
+            flows: self.fillers(port).to_vec(),
+            pauses: 0,
+            first,
+            last: first,
+            depth: 0,
+            total: 0,
+            lost: 0,
+            victims: Vec::new(),
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! The tables of deadlocks, which are ports blocked on each other in a cycle, and of pause storms.
 
 use floodway_model::table::Table;
-use floodway_model::tables::{deadlocks, watchdog_events};
-use floodway_model::{Instant, NodeId};
+use floodway_model::tables::{deadlock_flows, deadlocks, watchdog_events};
+use floodway_model::{FlowId, Instant, NodeId};
 
 use super::{name_of, nanoseconds};
 use crate::Spec;
@@ -29,6 +29,23 @@ pub fn table(spec: &Spec, finished: &Finished) -> Table {
         .flat_map(|(cycle, found)| {
             let members = found.members.iter().enumerate();
             members.map(move |(place, (node, stopped))| row(cycle, place, *node, stopped))
+        })
+        .collect()
+}
+
+/// Rows in the same order, by flow.
+pub fn flows(finished: &Finished) -> Table {
+    let cycles = finished.deadlocks.cycles.iter().zip(0..);
+    let members = cycles.flat_map(|(found, cycle)| {
+        found.members.iter().zip(0..).map(move |((_, stopped), place)| (cycle, place, stopped))
+    });
+    members
+        .flat_map(|(cycle, place, stopped)| {
+            let row = move |(flow, bytes): (&FlowId, &u64)| {
+                let flow = flow.0.into();
+                deadlock_flows::Row { cycle, place, flow, bytes: *bytes }
+            };
+            stopped.flows.iter().map(row)
         })
         .collect()
 }

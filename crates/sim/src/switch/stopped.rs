@@ -28,8 +28,8 @@ pub struct Stopped {
     pub since: Instant,
     /// Bytes queued.
     pub backlog: u64,
-    /// The flows of these bytes.
-    pub flows: BTreeSet<FlowId>,
+    /// The bytes by flow.
+    pub flows: BTreeMap<FlowId, u64>,
 }
 
 /// An egress port and class.
@@ -62,6 +62,10 @@ impl Switch {
                     let crossbar = self.crossbar.iter().flat_map(|crossbar| crossbar.frames());
                     let bound = crossbar.filter(|frame| self.place_of(frame) == here);
                     let packets = packets.chain(bound.map(|frame| &frame.queued));
+                    let mut flows = BTreeMap::new();
+                    for packet in packets.map(|queued| &queued.packet) {
+                        *flows.entry(packet.flow).or_insert(0) += u64::from(packet.bytes);
+                    }
                     stopped.push(Stopped {
                         port: number,
                         class,
@@ -69,7 +73,7 @@ impl Switch {
                         source: Source::new(link.peer_port.index(), class),
                         since: pause.since(),
                         backlog,
-                        flows: packets.map(|queued| queued.packet.flow).collect(),
+                        flows,
                     });
                 }
             }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Page;
 use super::figure::{packed, packed_bytes};
 use super::section::Section;
-use super::r#type::set;
+use super::r#type::{raw, set};
 use crate::evidence::WIDE;
 use crate::recording::fabric::MOST_ENDS;
 use crate::recording::{
@@ -106,6 +106,15 @@ impl Page<'_> {
                 "The fabric over time, in the first replication: hosts at the bottom, switches above them by tier. The \
                  half of a link that is next to a node shows what that node sends. Utilization and pause time cover the \
                  interval since the previous sample; queue depth is the value at the sample."
+            }
+            @for (at, recording) in all {
+                @if let Some(ns) = recording.deadlock_ns {
+                    p {
+                        (raw(&self.summary.order[*at])) ": ports have waited for each other in a cycle since "
+                        a href="#playback" data-play-ns=(format!("{ns:.0}")) { (set(&words::time(ns))) }
+                        ". The playback ends soon after the last frame that moves."
+                    }
+                }
             }
             @if !notes.is_empty() { p.small.muted { (set(&notes.join(" "))) } }
         }
