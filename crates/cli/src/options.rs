@@ -120,7 +120,8 @@ pub struct RunOptions {
     #[arg(long, value_name = "FORM", value_parser = traces())]
     pub trace: Option<String>,
     /// Explain the completion times of up to 1000 flows of the first run of every variant: what they spent
-    /// their time on, and who caused it (as with `explained_flows = 1000`). That run takes one thread.
+    /// their time on, and who caused it (as with `explained_flows = 1000`; of large flows a sample, see
+    /// `explained_share`). That run takes one thread.
     #[arg(long)]
     pub why: bool,
     /// Check the invariants of every simulation at every event: buffers, pauses, links, marks,

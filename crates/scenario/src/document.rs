@@ -81,7 +81,7 @@ pub struct Document {
     pub explained_flows: u32,
     /// Maximum share of the bytes of all measured flows that explained flows have, above 0. It bounds
     /// the cost, which rises with the number of packets; large flows are therefore a smaller fraction
-    /// of the sample, and means take that into account. Default 0.1; 1 for no bound.
+    /// of the sample, and means take that into account. Default 0.05; 1 for no bound.
     #[serde(default = "explained_share", skip_serializing_if = "is_explained_share")]
     pub explained_share: f64,
     /// Preamble and inter-frame gap that every frame costs on the wire. Default 20B (IEEE 802.3:
@@ -193,7 +193,7 @@ fn wire_overhead() -> Bytes {
 
 impl Document {
     /// `explained_share`, if it is not written.
-    pub const EXPLAINED_SHARE: f64 = 0.1;
+    pub const EXPLAINED_SHARE: f64 = 0.05;
 
     /// Time between two samples, as written or by the default.
     pub fn sample_interval(&self) -> Duration {

@@ -299,7 +299,7 @@ fn check_explained(settings: &Document, findings: &mut Problems<'_>) {
         findings.error(
             &["explained_share"],
             format!("{share} is not a share above 0 and at most 1"),
-            "0.1 explains flows with a tenth of the bytes; without any, set `explained_flows` to 0",
+            "0.05 explains flows with a twentieth of the bytes; for none set `explained_flows` to 0",
         );
     } else if settings.explained_flows == 0 && share != Document::EXPLAINED_SHARE {
         findings.warn(

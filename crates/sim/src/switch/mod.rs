@@ -1,5 +1,6 @@
 //! Switch data path. Start with `Switch::take_in` (ingress) and `Switch::send_next` (egress).
 
+mod actions;
 pub mod aqm;
 mod arrival;
 mod audit;

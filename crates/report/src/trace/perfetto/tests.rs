@@ -178,11 +178,11 @@ fn explained() -> Vec<Table> {
         ),
     );
     let explained = complete(
-        Table::new("explained", "").u64("flow", "", vec![7]).text("src", "", texts(&["h0"])).text(
-            "dst",
-            "",
-            texts(&["h9"]),
-        ),
+        Table::new("explained", "")
+            .u64("flow", "", vec![7])
+            .f64("stands_for", "", vec![1.0])
+            .text("src", "", texts(&["h0"]))
+            .text("dst", "", texts(&["h9"])),
     );
     // From, to, part, port, whether the window is full, the flow that causes it, and the root.
     type Spent =

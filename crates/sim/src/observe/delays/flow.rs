@@ -34,7 +34,7 @@ pub fn is_answer(packet: &Packet) -> bool {
 /// Transmissions of a flow that are remembered. Those that a sender may still wait for are among
 /// them, except with windows of more packets: of such a packet only that the sender waited for it is
 /// known.
-const KEPT: usize = 16_384;
+const KEPT: usize = 4_096;
 
 /// A flow that is followed.
 #[derive(Debug)]
