@@ -9,6 +9,7 @@ use floodway_model::{Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, 
 use floodway_sim::delays::{Chosen, Explained, Kind, Sample, Story};
 use floodway_sim::host::{congestion, transport};
 use floodway_sim::simulation::Run;
+use floodway_sim::switch::flow_control::bfc;
 use floodway_sim::switch::{aqm, flow_control, overflow};
 use floodway_sim::{Simulation, Spec};
 
@@ -286,10 +287,18 @@ fn tables_add_up_and_change_nothing() {
 }
 
 /// The parts add up in networks in which everything happens at once: `run_explained` reports a
-/// violation otherwise.
+/// violation otherwise. They are the same whichever other flows are followed.
 #[test]
 fn all_delays_add_up() {
-    let specs: [fn(&mut Spec); 6] = [
+    let specs: [fn(&mut Spec); 9] = [
+        |spec| {
+            spec.switch = isolating();
+            let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();
+            isolation.cim_entry_life = Duration::from_us(50);
+            control(spec, congestion::Spec::Dcqcn(quick_dcqcn()));
+        },
+        |spec| spec.switch.flow_control.bfc = Some(bfc::Spec { queues: 4, ..Default::default() }),
+        |spec| spec.switch.flow_control.cbfc = Some(Default::default()),
         |spec| spec.switch = isolating(),
         |spec| {
             spec.switch = isolating();
@@ -326,6 +335,11 @@ fn all_delays_add_up() {
             let fct = story.completed.since(story.began).0;
             assert_eq!(fct, finished[row], "{number}: {}", story.flow.0);
             assert!(story.wrong_at.is_none() && story.began >= Instant::ZERO);
+        }
+        for story in stories.iter().step_by(stories.len() / 4) {
+            let alone = &explain(spec.clone(), [story.flow.0]).stories[0];
+            assert_eq!(alone.parts, story.parts, "{number}: {}", story.flow.0);
+            assert_eq!(alone.cuts, story.cuts, "{number}: {}", story.flow.0);
         }
     }
 }

@@ -264,7 +264,11 @@ impl Observer for Delays {
                 self.pauses.queue_paused((hold, queue), stop, at.now, peer, held);
             }
             Fact::Pauses { port, class, queue: (egress, behind), flows, is_known } => {
-                let paused = self.logs.of((at.node, egress)).paused(behind, at.now);
+                let log = self.logs.of((at.node, egress));
+                let paused = match is_known {
+                    true => log.lacks_credit(behind, at.now),
+                    false => log.paused(behind, at.now),
+                };
                 let queue = (at.node, egress, behind);
                 let cause = Cause { queue, flows: flows.into(), behind: paused };
                 let place = (at.node, port);

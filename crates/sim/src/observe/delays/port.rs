@@ -219,6 +219,14 @@ impl Log<'_> {
         self.pauses[class].back().filter(|last| last.to > now).map(|last| last.number)
     }
 
+    /// The same of a class that waits for credit: each credit ends a pause and soon the next one begins, so the last one
+    /// counts until it is as long ago as it lasted.
+    pub fn lacks_credit(&self, class: usize, now: Instant) -> Option<usize> {
+        let last = self.pauses[class].back()?;
+        let goes_on = last.to > now || now.since(last.to) < last.to.since(last.from);
+        goes_on.then_some(last.number)
+    }
+
     /// Why a frame of a flow, sent in `class`, had to wait from `from` to `to`: appends parts without gaps.
     /// A frame of its class that is on the wire comes before a pause of the class, and that before frames
     /// of other classes.
