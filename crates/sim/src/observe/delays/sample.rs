@@ -11,7 +11,7 @@ use crate::Spec;
 /// Measured flows to be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// At most so many, if there are not more workloads and sizes.
+    /// At most so many.
     pub flows: u32,
     /// Their share of the bytes of all measured flows, about.
     pub share: f64,
@@ -56,7 +56,13 @@ impl Chosen {
     /// spread over their numbers. To follow a flow costs time in proportion to its size, so of large flows it is a
     /// smaller fraction, in inverse proportion to the size.
     pub fn sample(spec: &Spec, sample: Sample) -> Self {
-        let strata = strata(spec);
+        let mut strata = strata(spec);
+        if strata.len() > sample.flows as usize {
+            // Not one of each: all flows are alike then.
+            let mut flows: Vec<FlowId> = strata.iter().flat_map(|of| &of.flows).copied().collect();
+            flows.sort_unstable();
+            strata = vec![Stratum { flows, bytes: strata.iter().map(|of| of.bytes).sum() }];
+        }
         let all: f64 = strata.iter().map(|stratum| stratum.bytes as f64).sum();
         let cost = cost(&strata, sample.share * all);
         let wanted: f64 = strata.iter().map(|stratum| stratum.followed(cost)).sum();
@@ -146,6 +152,8 @@ mod tests {
         assert_eq!(chosen(10_000, 0.32), [(1_000, 1_000.0), (3, 10.0)]);
         // At least one.
         assert_eq!(chosen(10_000, 0.001), [(100, 1_000.0), (1, 10.0)]);
+        // Fewer than there are sizes: any.
+        assert_eq!(chosen(1, 1.0), [(0, 0.0), (1, 1_010.0)]);
         // Both by the number: a tenth of each.
         assert_eq!(chosen(101, 1.0), [(100, 1_000.0), (1, 10.0)]);
     }
