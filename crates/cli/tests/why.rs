@@ -78,12 +78,40 @@ fn the_text_names_causes_and_places() {
         "incast, <100 KB: 1 flow takes ",
         "Share of the completion time",
         "ideal: serialization and propagation",
+        "because of the queue of switch to host 0, which 2 flows of incast fill.",
         "Roots of pauses",
         "to host 0",
         "Flow 2 (incast): host 2 to host 3, 5.00 KB, started at 10.0 µs, took ",
     ] {
         assert!(said.out.contains(words), "{words}:\n{}", said.out);
     }
+}
+
+/// Marks of the port to host 0 lower the rates of the two large messages, and the text says when and from what to what.
+#[test]
+fn what_lowered_a_rate_is_named() {
+    let folder = place("why-cuts");
+    fs::create_dir_all(&folder).unwrap();
+    let (file, out) = (folder.join("incast.toml"), folder.join("results"));
+    let scenario = INCAST
+        .replace(
+            "[switch.flow_control.pfc]\nxoff = \"20KB\"\nxon = \"10KB\"",
+            "[switch.aqm.step]\nthreshold = \"20KB\"",
+        )
+        .replace("line_rate", "dcqcn");
+    fs::write(&file, scenario).unwrap();
+    let said = floodway(&["run", word(&file), "--quiet", "--out", word(&out)]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let told = floodway(&["why", word(&out), "--flow", "0"]).out;
+    let words = "  rate reduced once because of marks at switch to host 0, at ";
+    let line =
+        told.lines().find(|line| line.starts_with(words)).unwrap_or_else(|| panic!("{told}"));
+    assert!(line.contains(": from 100 Gb/s down to "), "{line}");
+    let value = json(&["why", word(&out), "--flow", "0", "--json"]);
+    let cut = &value["flows"][0]["cuts"][0];
+    assert_eq!((&cut["limit"], &cut["reason"]), (&"rate".into(), &"mark".into()));
+    assert_eq!((&cut["before"], &cut["after"]), (&1e11.into(), &5e10.into()));
+    assert_eq!(cut["place"], "switch to host 0");
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub struct Document {
     /// and size. The report shows where their time goes. Default 0: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub explained_flows: u32,
-    /// Maximum share of the bytes of all measured flows that explained flows have, above 0. It bounds
+    /// Maximum share of the bytes of all measured flows that explained flows have, above 0, beyond 20 MB. It bounds
     /// the cost, which rises with the number of packets; large flows are therefore a smaller fraction
     /// of the sample, and means take that into account. Default 0.05; 1 for no bound.
     #[serde(default = "explained_share", skip_serializing_if = "is_explained_share")]

@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use floodway_model::{Delay, Table};
 
 use crate::metrics::SizeClasses;
+use crate::words;
 
 /// An egress port, by the names of its node and of that at the other end.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -232,9 +233,10 @@ impl Explanation {
             } else {
                 format!(" ({})", text::percent(*time, all))
             };
+            let count = words::count(*count as f64);
             format!("{count} {flows} of {}{share}", self.workload(*workload))
         });
-        words.collect::<Vec<_>>().join(", ")
+        words::list(&words.collect::<Vec<_>>())
     }
 
     /// The name of a workload.

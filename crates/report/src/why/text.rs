@@ -114,9 +114,10 @@ pub(super) fn columns(rows: &[Vec<String>]) -> String {
     for row in rows {
         let mut line = format!("{:<1$}", row[0], widths[0]);
         for (cell, width) in row[1..].iter().zip(&widths[1..]) {
-            // Numbers end together, names begin together.
-            let is_number =
+            // Numbers end together, with their units and intervals; names and sentences begin together.
+            let digit_first =
                 cell.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit());
+            let is_number = digit_first && (cell.split(' ').count() <= 2 || cell.contains('['));
             match is_number || row[0] == rows[0][0] {
                 true => line += &format!("  {cell:>width$}"),
                 false => line += &format!("  {cell:<width$}"),
@@ -235,13 +236,15 @@ fn cuts(flow: &Flow) -> String {
             ("loss", _) => "losses".to_owned(),
             _ => "what the sender measured".to_owned(),
         };
-        let times = match cuts.len() {
-            1 => format!("once, at {}", time(first.at)),
-            many => format!("{many} times, from {} to {}", time(first.at), time(last.at)),
+        let (times, when) = match cuts.len() {
+            1 => ("once".to_owned(), format!("at {}", time(first.at))),
+            many => {
+                (format!("{many} times"), format!("from {} to {}", time(first.at), time(last.at)))
+            }
         };
         let _ = writeln!(
             text,
-            "  {} reduced because of {why} {times}: from {} down to {}",
+            "  {} reduced {times} because of {why}, {when}: from {} down to {}",
             first.limit,
             quantity(first.before),
             quantity(lowest)

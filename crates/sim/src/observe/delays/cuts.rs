@@ -70,9 +70,11 @@ impl Reason {
 const MOST: usize = 2_000;
 
 /// What congestion control allows a flow, and what it has learned.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Cuts {
-    rate: Option<f64>,
+    /// Rate of the link, which applies without a limit.
+    line: f64,
+    rate: f64,
     window: Option<u64>,
     learned: Option<Reason>,
     /// Where packets were marked of which the receiver has notified the sender, by notifications that are on their way.
@@ -82,6 +84,12 @@ pub struct Cuts {
 }
 
 impl Cuts {
+    /// Of a flow that begins on a link of this rate.
+    pub fn new(line: f64) -> Self {
+        let notifications = VecDeque::new();
+        Self { line, rate: line, window: None, learned: None, notifications, all: Vec::new() }
+    }
+
     /// The receiver sends a notification about a packet that was marked at this port.
     pub fn notifies(&mut self, marked_at: Option<Place>) {
         self.notifications.push_back(marked_at);
@@ -102,17 +110,16 @@ impl Cuts {
     /// The sender generates a packet, with this rate and window.
     pub fn on_departed(&mut self, at: Instant, rate: Option<f64>, window: Option<u64>) {
         let reason = self.learned.take().unwrap_or(Reason::Measured);
-        let mut cut = |limit, before: Option<f64>, after: Option<f64>| {
-            if let (Some(before), Some(after)) = (before, after)
-                && after < before
-                && self.all.len() < MOST
-            {
+        let rate = rate.map_or(self.line, |rate| rate.min(self.line));
+        let mut cut = |limit, before: f64, after: f64| {
+            if after < before && self.all.len() < MOST {
                 self.all.push(Cut { at, limit, before, after, reason });
             }
         };
-        let bytes = |window: Option<u64>| window.map(|bytes| bytes as f64);
         cut(Limit::Rate, self.rate, rate);
-        cut(Limit::Window, bytes(self.window), bytes(window));
+        if let (Some(before), Some(after)) = (self.window, window) {
+            cut(Limit::Window, before as f64, after as f64);
+        }
         (self.rate, self.window) = (rate, window);
     }
 }
@@ -123,8 +130,8 @@ mod tests {
 
     #[test]
     fn a_cut_has_the_reason_that_was_learned_before_it() {
-        let (mut cuts, place) = (Cuts::default(), (NodeId(4), 2));
-        cuts.on_departed(Instant(1), Some(100.0), None);
+        let (mut cuts, place) = (Cuts::new(100.0), (NodeId(4), 2));
+        cuts.on_departed(Instant(1), None, None);
         cuts.notifies(Some(place));
         cuts.on_departed(Instant(2), Some(100.0), None);
         cuts.on_notified();

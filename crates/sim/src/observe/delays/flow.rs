@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet};
+use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet, Rate};
 
 use super::Story;
 use super::cuts::{Cuts, Reason};
@@ -91,7 +91,7 @@ pub struct Flow {
 
 impl Flow {
     /// A flow that has not begun.
-    pub fn new(flow: FlowId, (src, dst): (NodeId, NodeId), stands_for: f64) -> Self {
+    pub fn new(flow: FlowId, (src, dst): (NodeId, NodeId), line: Rate, stands_for: f64) -> Self {
         Self {
             flow,
             src,
@@ -116,7 +116,7 @@ impl Flow {
             source: Vec::new(),
             losses: Vec::new(),
             marks: BTreeMap::new(),
-            cuts: Cuts::default(),
+            cuts: Cuts::new(line.0 as f64),
             stands_for,
             story: None,
         }

@@ -194,7 +194,8 @@ impl Observer for Delays {
             {
                 places[flow.index()] = flows.len() as u32;
                 let stands_for = setup.explained.stands_for.get(at).copied().unwrap_or(1.0);
-                flows.push(Flow::new(flow, (spec.src, spec.dst), stands_for));
+                let line = nodes[spec.src.index()].ports[0].rate;
+                flows.push(Flow::new(flow, (spec.src, spec.dst), line, stands_for));
             }
         }
         (!flows.is_empty()).then(|| Self {

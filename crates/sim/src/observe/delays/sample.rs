@@ -13,7 +13,7 @@ use crate::Spec;
 pub struct Sample {
     /// At most so many.
     pub flows: u32,
-    /// Their share of the bytes of all measured flows, about.
+    /// Their share of the bytes of all measured flows, about. In a small network it is more.
     pub share: f64,
 }
 
@@ -32,6 +32,9 @@ pub struct Chosen {
 
 /// Flows that are detailed in a run that explains delays.
 const SLOWEST: usize = 10;
+
+/// So many bytes are followed in any case: a fraction of a second.
+const FREE: f64 = 20e6;
 
 /// Flows of one workload whose sizes are between two powers of two.
 struct Stratum {
@@ -64,7 +67,7 @@ impl Chosen {
             strata = vec![Stratum { flows, bytes: strata.iter().map(|of| of.bytes).sum() }];
         }
         let all: f64 = strata.iter().map(|stratum| stratum.bytes as f64).sum();
-        let cost = cost(&strata, sample.share * all);
+        let cost = cost(&strata, (sample.share * all).max(FREE));
         let wanted: f64 = strata.iter().map(|stratum| stratum.followed(cost)).sum();
         let fraction = (f64::from(sample.flows) / wanted).min(1.0);
         let mut chosen: Vec<(FlowId, f64)> = Vec::new();
@@ -125,9 +128,9 @@ mod tests {
     use crate::small;
     use floodway_model::Duration;
 
-    /// 1,000 flows of 1 KB and ten of 10 MB, all of which are measured.
+    /// 1,000 flows of 1 MB and ten of 10 GB, all of which are measured.
     fn spec() -> Spec {
-        let size = |number| if number % 101 == 0 { 10_000_000 } else { 1_000 };
+        let size = |number| if number % 101 == 0 { 10_000_000_000 } else { 1_000_000 };
         let flows = (0..1_010).map(|number| small::flow(0, 1, size(number), 0)).collect();
         small::spec(small::star(2), flows, Duration::from_ms(1))
     }
@@ -142,13 +145,13 @@ mod tests {
             let of = all.filter(|(flow, _)| spec.flows[flow.index()].bytes == bytes);
             of.fold((0, 0.0), |(count, sum), (_, stands_for)| (count + 1, sum + stands_for))
         };
-        [of(1_000), of(10_000_000)]
+        [of(1_000_000), of(10_000_000_000)]
     }
 
     #[test]
     fn large_flows_are_sampled_and_stand_for_others() {
         assert_eq!(chosen(10_000, 1.0), [(1_000, 1_000.0), (10, 10.0)]);
-        // A fifth of 101 MB: all small flows (1 MB), and one of the large ones for each 10 MB that are left.
+        // 32 of 101 GB: all small flows (1 GB), and one of the large ones for each 10 GB that are left.
         assert_eq!(chosen(10_000, 0.32), [(1_000, 1_000.0), (3, 10.0)]);
         // At least one.
         assert_eq!(chosen(10_000, 0.001), [(100, 1_000.0), (1, 10.0)]);
