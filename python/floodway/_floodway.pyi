@@ -219,6 +219,7 @@ class Asked(TypedDict):
     against: str | None
     is_path: bool
     path: int | None
+    packets: bool
 
 @final
 class Explained:

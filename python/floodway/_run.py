@@ -111,6 +111,7 @@ class Run:
         without: str | Iterable[str] | None = None,
         against: str | None = None,
         path: bool | int = False,
+        packets: bool = False,
         scenario: str | os.PathLike[str] | None = None,
         progress: bool | Callable[[Progress], object] = True,
     ) -> Explanation:
@@ -143,6 +144,9 @@ class Run:
         path
             Instead, explain the critical path of flows that depend on each other: to the measured
             flow that completes last, or to the flow with this number. The run is repeated twice.
+        packets
+            Whether each packet of the flows that are explained one by one is explained, too: then
+            there is a table ``packet_parts``.
         scenario
             The scenario file that was run. Default the one that the results name. It is not needed
             for a scenario that was built in code.
@@ -176,6 +180,7 @@ class Run:
             root=root,
             without=without,
             against=against,
+            packets=packets,
             path=path,
             scenario=None if scenario is None else os.fspath(scenario),
             progress=progress,

@@ -22,7 +22,8 @@ class Explanation:
 
     It prints as the text of ``floodway why``. Its tables are attributes: ``explained``, ``delays``,
     ``delay_parts``, ``delay_losses``, ``delay_marks``, ``delay_cuts``, ``root_flows`` and
-    ``pause_causes``; ``tables`` has them by name. In ``delay_parts`` are the flows that are explained one by one.
+    ``pause_causes``; ``tables`` has them by name. In ``delay_parts`` are the flows that are explained one by one. With ``packets=True``
+    there is ``packet_parts``.
     """
 
     def __init__(self, explained: _floodway.Explained) -> None:
@@ -96,6 +97,7 @@ def explain(
     without: str | Iterable[str] | None,
     against: str | None,
     path: bool | int,
+    packets: bool,
     scenario: str | None,
     progress: bool | Callable[[Progress], object],
 ) -> Explanation:
@@ -112,6 +114,8 @@ def explain(
         "against": against is not None,
         "path": is_path,
     }
+    if packets and any(given for name, given in questions.items() if not name.startswith("flow")):
+        raise ValueError("`packets` explains those of flows: leave out other questions")
     asked = [f"`{question}`" for question, given in questions.items() if given]
     if len(asked) > 1:
         raise ValueError(f"{' and '.join(asked)} are different questions: ask one at a time")
@@ -129,6 +133,7 @@ def explain(
         "against": against,
         "is_path": is_path,
         "path": last[0] if last else None,
+        "packets": packets,
     }
     try:
         return Explanation(repeat(scenario, question, watch))

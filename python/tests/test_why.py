@@ -1,5 +1,6 @@
 """Explanations of the delays of flows."""
 
+import itertools
 import json
 import pickle
 import subprocess
@@ -45,6 +46,9 @@ TABLES = [
 ]
 
 
+COLUMNS = ["packet", "from_ps", "to_ps"]
+
+
 @pytest.fixture(scope="module")
 def kept(program, tmp_path_factory):
     """A results directory without explanations."""
@@ -85,6 +89,15 @@ def test_a_run_is_explained_as_by_the_program(program, kept, run):
     assert repr(explanation) == explanation.text.rstrip("\n")
     assert explanation.json == json.loads(said("--flow", "2", "--json"))
     assert run.why(flow=2).json == run.why(flows=[2]).json == explanation.json
+    packets = run.why(2, packets=True)
+    assert packets.json == json.loads(said("--flow", "2", "--packets", "--json"))
+    table = packets.packet_parts
+    # Five packets, without gap or overlap from the generation of each to its arrival.
+    assert sorted(set(table["packet"])) == list(range(5))
+    for one, following in itertools.pairwise(zip(*(table[c] for c in COLUMNS), strict=True)):
+        assert one[0] != following[0] or one[2] == following[1]
+    with pytest.raises(ValueError, match="`packets` explains those of flows"):
+        run.why(path=True, packets=True)
     both = run.why(flows=(2, 0), sample=1)
     assert [flow["flow"] for flow in both.json["flows"]] == [2, 0]
     assert both.json == json.loads(said("--flow", "2", "--flow", "0", "--sample", "1", "--json"))

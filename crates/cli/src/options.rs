@@ -11,6 +11,7 @@ use floodway_report::{format, trace};
 use crate::bench;
 use crate::failure::Failure;
 use crate::new::{TEMPLATES, Template};
+use crate::why::WhyOptions;
 
 /// Simulates congestion management packet by packet, and compares mechanisms on the same traffic.
 #[derive(Debug, Parser)]
@@ -398,42 +399,6 @@ pub enum Completion {
     Acked,
     /// At the receiver, when everything has arrived (`fct_ns`).
     Received,
-}
-
-/// Options of `floodway why`.
-#[derive(Args, Debug)]
-pub struct WhyOptions {
-    /// What to explain.
-    #[command(flatten)]
-    pub run: StoredRun,
-    /// Explain this flow, by its number in the table flows; may be given several times.
-    #[arg(long, value_name = "N", conflicts_with = "slowest")]
-    pub flow: Vec<u32>,
-    /// Explain so many flows with the largest slowdown.
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub slowest: usize,
-    /// Follow at most so many flows, evenly spread over all measured ones, for the totals by workload and size.
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    pub sample: usize,
-    /// List the flows that the pauses with this root delayed, as in `--root "leaf 7 to host 57"`.
-    #[arg(long, value_name = "PORT", conflicts_with_all = ["flow", "without"])]
-    pub root: Option<String>,
-    /// Run the experiment once more with flows reduced to one byte, and compare what the others save with what
-    /// the explanation predicts: `flow:14`, `workload:incast`, or `root:leaf 7 to host 57` for all flows that had
-    /// most bytes in that queue when it caused a pause; may be given several times.
-    #[arg(long, value_name = "CAUSE", conflicts_with_all = ["flow", "slowest"])]
-    pub without: Vec<String>,
-    /// Show where the time goes that flows save or lose compared with this variant: mean times by workload, size and
-    /// cause in both, and their differences. All replications that both variants have are repeated.
-    #[arg(long, value_name = "VARIANT", conflicts_with_all = ["flow", "slowest", "root", "without", "path", "replication"])]
-    pub against: Option<String>,
-    /// Explain the critical path of flows that depend on each other: to this flow, by default to the measured flow
-    /// that completes last. The run is repeated twice.
-    #[arg(long, value_name = "N", num_args = 0..=1, conflicts_with_all = ["flow", "slowest", "sample", "root", "without"])]
-    pub path: Option<Option<u32>>,
-    /// Print JSON, with every part of the explained flows.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Options of `floodway chart`.

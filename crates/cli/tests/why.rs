@@ -87,6 +87,30 @@ fn the_text_names_causes_and_places() {
     }
 }
 
+/// Each of the five packets is explained from its generation to its arrival, and the text shows them.
+#[test]
+fn packets_are_explained_one_by_one() {
+    let (_, out) = results("why-packets");
+    let value = json(&["why", word(&out), "--flow", "2", "--packets", "--json"]);
+    let flow = &value["flows"][0];
+    let end = flow["start_ps"].as_u64().unwrap() + flow["fct_ps"].as_u64().unwrap();
+    let packets = flow["packets"].as_array().unwrap();
+    let numbers: Vec<u64> = packets.iter().map(|of| of["packet"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [0, 1, 2, 3, 4]);
+    for packet in packets {
+        let parts = packet["parts"].as_array().unwrap();
+        let ends = |part: &serde_json::Value| (part["from_ps"].as_u64(), part["to_ps"].as_u64());
+        assert!(parts.is_sorted_by(|a, b| ends(a).1 == ends(b).0), "{parts:?}");
+        assert!(parts.iter().any(|part| part["kind"] == "serialization"));
+    }
+    assert_eq!(packets[4]["parts"].as_array().unwrap().last().unwrap()["to_ps"], end);
+    let text = floodway(&["why", word(&out), "--flow", "2", "--packets"]).out;
+    assert!(text.contains("  Of 5 packets that arrived, those that were delayed most:"), "{text}");
+    // Without the option there are none.
+    let value = json(&["why", word(&out), "--flow", "2", "--json"]);
+    assert_eq!(value["flows"][0].get("packets"), None);
+}
+
 /// Marks of the port to host 0 lower the rates of the two large messages, and the text says when and from what to what.
 #[test]
 fn what_lowered_a_rate_is_named() {

@@ -38,6 +38,7 @@ pub struct Asked {
     against: Option<String>,
     is_path: bool,
     path: Option<u64>,
+    packets: bool,
 }
 
 impl Asked {
@@ -47,8 +48,9 @@ impl Asked {
             Self { against: Some(baseline), .. } => Question::Against(baseline.clone()),
             Self { root: Some(port), .. } => Question::Root(port.clone()),
             Self { without, .. } if !without.is_empty() => Question::Without(without.clone()),
-            Self { flows, slowest, .. } => {
-                Question::Delays { flows: flows.clone(), slowest: *slowest }
+            Self { flows, slowest, packets, .. } => {
+                let (slowest, packets) = (*slowest, *packets);
+                Question::Delays { flows: flows.clone(), slowest, packets }
             }
         }
     }

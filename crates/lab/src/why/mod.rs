@@ -5,7 +5,7 @@ mod against;
 mod path;
 mod without;
 
-use floodway_model::table::EXPLAINED;
+use floodway_model::table::{EXPLAINED, PACKETS};
 use floodway_model::tables::flows;
 use floodway_model::{FlowId, Table};
 use floodway_report::INTERRUPTED;
@@ -32,6 +32,8 @@ struct Order {
     pub sample: usize,
     /// Whether only the totals are wanted. Then no flow is explained by itself.
     pub is_whole: bool,
+    /// Whether the packets of single flows are explained one by one.
+    pub packets: bool,
     /// Whether all parts of every followed flow are kept, instead of those of single flows.
     pub all_parts: bool,
 }
@@ -45,6 +47,8 @@ pub enum Question {
         flows: Vec<u64>,
         /// If there are none, so many with the largest slowdown are.
         slowest: usize,
+        /// Whether each of their packets is explained, too.
+        packets: bool,
     },
     /// Which flows pauses delayed whose root is this port: `leaf 7 to host 57`.
     Root(String),
@@ -63,7 +67,7 @@ pub struct Answer {
     pub text: String,
     /// For programs. Times are in whole picoseconds.
     pub json: Value,
-    /// The tables of explained delays, in the order of [`EXPLAINED`].
+    /// The tables of explained delays, in the order of [`EXPLAINED`], and [`PACKETS`].
     pub tables: Vec<Table>,
 }
 
@@ -86,8 +90,9 @@ pub fn answer(
     }
     let mut order = Order { sample, is_whole: true, ..Order::default() };
     match question {
-        Question::Delays { flows, slowest } => {
+        Question::Delays { flows, slowest, packets } => {
             (order.flows, order.slowest, order.is_whole) = (flows.clone(), *slowest, false);
+            order.packets = *packets;
         }
         Question::Without(_) => order.all_parts = true,
         Question::Root(_) | Question::Path(_) | Question::Against(_) => {}
@@ -141,6 +146,7 @@ struct Plan {
     flows: Vec<u32>,
     sample: Vec<u32>,
     all_parts: bool,
+    packets: bool,
 }
 
 /// What explains a run.
@@ -154,7 +160,7 @@ struct Explained {
     pub explanation: Explanation,
     /// The flows that are explained one by one.
     pub flows: Vec<u64>,
-    /// The tables of explained delays, in the order of [`EXPLAINED`].
+    /// The tables of explained delays, in the order of [`EXPLAINED`], and [`PACKETS`].
     pub tables: Vec<Table>,
 }
 
@@ -184,6 +190,7 @@ impl Plan {
             classes: SizeClasses::new(results.manifest.size_classes.clone()),
             sample: sample(order.sample, &all),
             all_parts: order.all_parts,
+            packets: order.packets,
             flows,
             spec,
         })
@@ -198,7 +205,7 @@ impl Plan {
         let detailed = if self.all_parts { &followed } else { &self.flows };
         let ids = |flows: &[u32]| flows.iter().copied().map(FlowId).collect();
         let (flows, detailed) = (ids(&followed), ids(detailed));
-        let chosen = Chosen { flows, stands_for: Vec::new(), detailed, slowest: 0 };
+        let chosen = Chosen { flows, detailed, packets: self.packets, ..Chosen::default() };
         let mut outcome = simulate(self.spec, chosen, how)?;
         let fingerprint = hex(outcome.fingerprint);
         if fingerprint != self.record.fingerprint {
@@ -211,7 +218,7 @@ impl Plan {
             )
         })?;
         explanation.sample = self.sample.into_iter().map(u64::from).collect();
-        outcome.tables.retain(|table| EXPLAINED.contains(&&*table.name));
+        outcome.tables.retain(|table| EXPLAINED.contains(&&*table.name) || table.name == PACKETS);
         Ok(Explained {
             variant: self.record.variant,
             replication: self.record.replication,

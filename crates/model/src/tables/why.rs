@@ -94,6 +94,37 @@ tables! {
         root_peer: String,
     }
 
+    /// What each packet of single flows spent its time on, from its generation to its arrival, without gap or overlap. Only of
+    /// `floodway why --packets`, and of the first 100,000 packets of a flow that arrived.
+    packet_parts {
+        /// Number of the flow.
+        flow: u64,
+        /// Number of the packet in the flow.
+        packet: u64,
+        /// Start of the part. That of the first part is the generation of the packet.
+        from_ps: u64,
+        /// End of the part. That of the last part is the arrival of the packet.
+        to_ps: u64,
+        /// As in the table delays.
+        part: String,
+        /// Name of the node.
+        node: String,
+        /// Its egress port.
+        port: u64,
+        /// Name of the node at the other end.
+        peer: String,
+        /// 1 if a flow caused it.
+        has_cause: u64,
+        /// That flow, or 0.
+        cause: u64,
+        /// As in the table delays.
+        root: String,
+        /// As in the table delays.
+        root_port: u64,
+        /// As in the table delays.
+        root_peer: String,
+    }
+
     /// Packets of explained flows that were sent again: one row per loss.
     delay_losses {
         /// Number of the flow.

@@ -14,7 +14,7 @@ use crate::{format, trace};
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
 
 /// The tables of floodway, those of earlier versions included.
-const TABLES: [&str; 36] = [
+const TABLES: [&str; 37] = [
     "backlogs",
     "counters",
     "deadlock_flows",
@@ -39,6 +39,7 @@ const TABLES: [&str; 36] = [
     "nodes",
     "occupancy",
     "operations",
+    "packet_parts",
     "pause_causes",
     "pause_intervals",
     "pauses",

@@ -159,6 +159,7 @@ mod tests {
             losses: Vec::new(),
             marks: Vec::new(),
             cuts: Vec::new(),
+            packets: Vec::new(),
             stands_for: 1.0,
         }
     }

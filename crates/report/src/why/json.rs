@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Explanation, Flow, Port};
+use super::{Explanation, Flow, Packet, Part, Port};
 
 /// The explanation, with every part of these flows.
 pub fn json(of: &Explanation, flows: &[u64]) -> Value {
@@ -44,7 +44,7 @@ pub fn json(of: &Explanation, flows: &[u64]) -> Value {
 }
 
 fn one(of: &Explanation, flow: &Flow) -> Value {
-    let parts = flow.parts.iter().map(|part| {
+    let part = |part: &Part| {
         let mut value = json!({
             "from_ps": part.from,
             "to_ps": part.to,
@@ -59,7 +59,8 @@ fn one(of: &Explanation, flow: &Flow) -> Value {
             value["root"] = json!(root.to_string());
         }
         value
-    });
+    };
+    let parts = flow.parts.iter().map(part);
     let losses = flow
         .losses
         .iter()
@@ -81,7 +82,7 @@ fn one(of: &Explanation, flow: &Flow) -> Value {
         }
         value
     });
-    json!({
+    let mut value = json!({
         "flow": flow.number,
         "workload": of.workload(flow.workload),
         "src": flow.ends.0,
@@ -95,5 +96,10 @@ fn one(of: &Explanation, flow: &Flow) -> Value {
         "losses": losses.collect::<Vec<_>>(),
         "marks": marks.collect::<Vec<_>>(),
         "cuts": cuts.collect::<Vec<_>>(),
-    })
+    });
+    if !flow.packets.is_empty() {
+        let packet = |of: &Packet| json!({"packet": of.number, "parts": of.parts.iter().map(part).collect::<Vec<_>>()});
+        value["packets"] = flow.packets.iter().map(packet).collect();
+    }
+    value
 }

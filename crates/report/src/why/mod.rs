@@ -72,8 +72,19 @@ pub struct Flow {
     pub marks: Vec<(Port, u64)>,
     /// What lowered its rate and its window, in order; only of a flow that is detailed.
     pub cuts: Vec<Cut>,
+    /// Its packets in the order of arrival, if they are explained one by one.
+    pub packets: Vec<Packet>,
     /// The number of measured flows that it stands for in means, above 0.
     pub stands_for: f64,
+}
+
+/// A packet that has arrived.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Packet {
+    /// Its number in the flow.
+    pub number: u64,
+    /// What it spent its time on, from its generation to its arrival, without gap or overlap.
+    pub parts: Vec<Part>,
 }
 
 /// A reduction of what congestion control allows a flow.

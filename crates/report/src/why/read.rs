@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use floodway_model::tables::{
-    delay_cuts, delay_losses, delay_marks, delay_parts, delays, explained, flows, pause_causes,
-    root_flows,
+    delay_cuts, delay_losses, delay_marks, delay_parts, delays, explained, flows, packet_parts,
+    pause_causes, root_flows,
 };
 use floodway_model::{Delay, Table};
 
-use super::{Cut, Explanation, Flow, Part, Pause, Port, Total};
+use super::{Cut, Explanation, Flow, Packet, Part, Pause, Port, Total};
 use crate::metrics::SizeClasses;
 
 /// From the tables of a run.
@@ -42,6 +42,7 @@ pub fn explanation(
                 losses: Vec::new(),
                 marks: Vec::new(),
                 cuts: Vec::new(),
+                packets: Vec::new(),
                 stands_for: Some(explained.stands_for[row])
                     .filter(|of| *of > 0.0 && of.is_finite())?,
             },
@@ -73,6 +74,7 @@ pub fn explanation(
             });
         }
     }
+    packets(tables, &mut found)?;
     let complete = |row: &usize| all.measured[*row] != 0 && all.fct_ns[*row].is_finite();
     let workload_of = all.flow.iter().copied().zip(all.workload.iter().map(|of| *of as usize));
     Some(Explanation {
@@ -141,6 +143,32 @@ fn parts(tables: &[Table], found: &mut BTreeMap<u64, Flow>) -> Option<()> {
             root: root(&view.root[row], view.root_port[row], &view.root_peer[row]),
         };
         found.get_mut(&view.flow[row])?.parts.push(part);
+    }
+    Some(())
+}
+
+fn packets(tables: &[Table], found: &mut BTreeMap<u64, Flow>) -> Option<()> {
+    let Some(view) = packet_parts::View::of(tables) else { return Some(()) };
+    for row in 0..view.rows() {
+        let packets = &mut found.get_mut(&view.flow[row])?.packets;
+        let number = view.packet[row];
+        // The parts of a packet follow each other without a gap.
+        let goes_on = packets.last().is_some_and(|last| {
+            last.number == number
+                && last.parts.last().is_some_and(|part| part.to == view.from_ps[row])
+        });
+        if !goes_on {
+            packets.push(Packet { number, parts: Vec::new() });
+        }
+        packets.last_mut()?.parts.push(Part {
+            from: view.from_ps[row],
+            to: view.to_ps[row],
+            delay: Delay::named(&view.part[row])?,
+            port: port(&view.node[row], view.port[row], &view.peer[row]),
+            in_window: false,
+            cause: (view.has_cause[row] != 0).then(|| view.cause[row]),
+            root: root(&view.root[row], view.root_port[row], &view.root_peer[row]),
+        });
     }
     Some(())
 }

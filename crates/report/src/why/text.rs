@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use floodway_model::Delay;
 
-use super::{Cut, Explanation, Flow, Group, Port, Root};
+use super::{Cut, Explanation, Flow, Group, Packet, Port, Root};
 use crate::words;
 
 /// Lines of a flow, and of the list of roots.
@@ -307,5 +307,46 @@ fn of_flow(of: &Explanation, flow: &Flow) -> String {
         let places: Vec<String> = flow.marks.iter().map(place).collect();
         let _ = writeln!(text, "  packets marked: {}", places.join(", "));
     }
-    text + &cuts(flow)
+    text + &cuts(flow) + &packets(of, flow)
+}
+
+/// The packets of a flow that were delayed most.
+fn packets(of: &Explanation, flow: &Flow) -> String {
+    if flow.packets.is_empty() {
+        return String::new();
+    }
+    let delay = |packet: &Packet| {
+        let delays = packet.parts.iter().filter(|part| !part.delay.is_ideal());
+        delays.fold(0, |sum: u64, part| part.time().saturating_add(sum))
+    };
+    let mut slowest: Vec<&Packet> = flow.packets.iter().collect();
+    slowest.sort_by_key(|packet| std::cmp::Reverse(delay(packet)));
+    slowest.truncate(LINES);
+    let mut rows = vec![
+        ["  Packet", "generated", "took", "delayed", "most of it"].map(str::to_owned).to_vec(),
+    ];
+    for packet in slowest {
+        let (Some(first), Some(last)) = (packet.parts.first(), packet.parts.last()) else {
+            continue;
+        };
+        let delays = packet.parts.iter().filter(|part| !part.delay.is_ideal());
+        let largest = delays.max_by_key(|part| part.time()).map_or(String::new(), |part| {
+            let cause = match (&part.root, part.cause) {
+                (Some(root), _) => format!(" because of {root}"),
+                (None, Some(flow)) => format!(", {}", of.name_of(flow)),
+                (None, None) => String::new(),
+            };
+            format!("{}: {}{cause} ({})", part.port, part.delay.words(), time(part.time()))
+        });
+        rows.push(vec![
+            format!("  {}", packet.number),
+            time(first.from),
+            time(last.to.saturating_sub(first.from)),
+            time(delay(packet)),
+            largest,
+        ]);
+    }
+    let arrived = words::count(flow.packets.len() as f64);
+    format!("  Of {arrived} packets that arrived, those that were delayed most:\n")
+        + columns(&rows).trim_start_matches('\n')
 }

@@ -36,6 +36,9 @@ pub fn is_answer(packet: &Packet) -> bool {
 /// known.
 const KEPT: usize = 4_096;
 
+/// Packets of a flow that are explained one by one.
+const MOST_PACKETS: usize = 100_000;
+
 /// A flow that is followed.
 #[derive(Debug)]
 pub struct Flow {
@@ -85,6 +88,9 @@ pub struct Flow {
     pub cuts: Cuts,
     /// The number of measured flows that it stands for.
     stands_for: f64,
+    /// Whether its packets are explained one by one, and what each that has arrived spent its time on.
+    pub by_packet: bool,
+    packets: Vec<(u32, Vec<Part>)>,
     /// The result.
     pub story: Option<Story>,
 }
@@ -118,6 +124,8 @@ impl Flow {
             marks: BTreeMap::new(),
             cuts: Cuts::new(line.0 as f64),
             stands_for,
+            by_packet: false,
+            packets: Vec::new(),
             story: None,
         }
     }
@@ -274,10 +282,14 @@ impl Flow {
     }
 
     /// A data packet, or the header of a trimmed one, is handled by the receiver.
-    pub fn on_delivered(&mut self, key: Key, notified: bool, now: Instant) {
+    pub fn on_delivered(&mut self, key: Key, notified: bool, now: Instant, logs: &Logs) {
         let mut marked_at = None;
         if let Some(trip) = self.trips.find(self.dst, key) {
             (trip.is_over, marked_at) = (true, trip.marked_at);
+            if self.by_packet && self.packets.len() < MOST_PACKETS {
+                let parts = trip.explain(self.flow, logs, Instant::ZERO, now);
+                self.packets.push((key.1, parts));
+            }
         }
         if notified {
             self.cuts.notifies(marked_at);
@@ -417,6 +429,7 @@ impl Flow {
             losses: std::mem::take(&mut self.losses),
             marks: std::mem::take(&mut self.marks).into_iter().collect(),
             cuts: std::mem::take(&mut self.cuts.all),
+            packets: std::mem::take(&mut self.packets),
             stands_for: self.stands_for,
         });
         logs.unwatch((self.src, 0));

@@ -70,6 +70,9 @@ pub struct Story {
     pub marks: Vec<(Place, u64)>,
     /// What lowered its rate and its window, in order. Of a flow that is not detailed they are dropped at the end.
     pub cuts: Vec<Cut>,
+    /// What each of its packets spent its time on, from its generation to its arrival, with the number of the packet, in the
+    /// order of arrival; empty if that was not asked for.
+    pub packets: Vec<(u32, Vec<Part>)>,
     /// The number of measured flows that it stands for.
     pub stands_for: f64,
 }
@@ -195,7 +198,9 @@ impl Observer for Delays {
                 places[flow.index()] = flows.len() as u32;
                 let stands_for = setup.explained.stands_for.get(at).copied().unwrap_or(1.0);
                 let line = nodes[spec.src.index()].ports[0].rate;
-                flows.push(Flow::new(flow, (spec.src, spec.dst), line, stands_for));
+                let mut of = Flow::new(flow, (spec.src, spec.dst), line, stands_for);
+                of.by_packet = setup.explained.packets && setup.explained.detailed.contains(&flow);
+                flows.push(of);
             }
         }
         (!flows.is_empty()).then(|| Self {
@@ -421,7 +426,7 @@ impl Delays {
     fn on_delivered(&mut self, delivery: &Delivery<'_>, at: &At) {
         let packet = delivery.packet;
         let Some((of, key)) = self.place(packet.flow).zip(data_key(packet)) else { return };
-        self.flows[of].on_delivered(key, delivery.notified, at.now);
+        self.flows[of].on_delivered(key, delivery.notified, at.now, &self.logs);
         if delivery.completes {
             self.flows[of].complete(key, at.now, &mut self.logs);
             self.active.retain(|active| *active != of as u32);

@@ -28,6 +28,8 @@ pub struct Chosen {
     pub detailed: Vec<FlowId>,
     /// Besides, so many with the largest slowdown.
     pub slowest: usize,
+    /// Whether the packets of those that are detailed by name are explained one by one, too.
+    pub packets: bool,
 }
 
 /// Flows that are detailed in a run that explains delays.
@@ -80,7 +82,7 @@ impl Chosen {
         }
         chosen.sort_by_key(|(flow, _)| *flow);
         let (flows, stands_for) = chosen.into_iter().unzip();
-        Self { flows, stands_for, detailed: Vec::new(), slowest: SLOWEST }
+        Self { flows, stands_for, slowest: SLOWEST, ..Self::default() }
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use floodway_model::table::Table;
 use floodway_model::tables::{
-    delay_cuts, delay_losses, delay_marks, delay_parts, delays, explained, pause_causes, root_flows,
+    delay_cuts, delay_losses, delay_marks, delay_parts, delays, explained, packet_parts,
+    pause_causes, root_flows,
 };
 use floodway_model::{FlowId, NodeId};
 
@@ -17,8 +18,44 @@ use crate::outcome::name_of;
 /// Pauses that are kept.
 const MOST_PAUSES: usize = 100_000;
 
-/// The tables.
+/// The tables: those of every explanation and, if packets were explained, theirs.
 pub fn tables(spec: &Spec, explained: &Explained) -> Vec<Table> {
+    let mut tables = of_flows(spec, explained);
+    if explained.stories.iter().any(|story| !story.packets.is_empty()) {
+        tables.push(of_packets(spec, explained));
+    }
+    tables
+}
+
+fn of_packets(spec: &Spec, explained: &Explained) -> Table {
+    let names = Names(spec);
+    let packets = explained.stories.iter().flat_map(|story| {
+        story.packets.iter().map(move |(packet, parts)| (story.flow, *packet, parts))
+    });
+    let row = |flow: FlowId, packet: u32, part: &Part| {
+        let part = names.part(flow.0.into(), part, &explained.pauses);
+        packet_parts::Row {
+            flow: part.flow,
+            packet: packet.into(),
+            from_ps: part.from_ps,
+            to_ps: part.to_ps,
+            part: part.part,
+            node: part.node,
+            port: part.port,
+            peer: part.peer,
+            has_cause: part.has_cause,
+            cause: part.cause,
+            root: part.root,
+            root_port: part.root_port,
+            root_peer: part.root_peer,
+        }
+    };
+    packets
+        .flat_map(|(flow, packet, parts)| parts.iter().map(move |part| row(flow, packet, part)))
+        .collect()
+}
+
+fn of_flows(spec: &Spec, explained: &Explained) -> Vec<Table> {
     let names = Names(spec);
     let stories = || explained.stories.iter();
     let parts = |story: &'_ Story| {
