@@ -68,6 +68,49 @@ pub fn sentences(tables: &[Table], simulated_ns: f64) -> Vec<String> {
     sentences
 }
 
+/// A port of a cycle.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// The number of the cycle.
+    pub cycle: u64,
+    /// The switch and the one that pauses it, by name.
+    pub ends: (String, String),
+    /// The class.
+    pub class: u64,
+    /// When its pause began, in ns.
+    pub since_ns: f64,
+    /// Bytes that wait in it.
+    pub bytes: u64,
+    /// The flows of these bytes, the one with most first.
+    pub flows: Vec<(u64, u64)>,
+}
+
+/// The ports of all cycles, each cycle in the order in which its ports were paused.
+pub fn members(tables: &[Table]) -> Vec<Member> {
+    let Some(found) = deadlocks::View::of(tables) else { return Vec::new() };
+    let filled = deadlock_flows::View::of(tables);
+    let flows = |cycle: u64, place: u64| {
+        let Some(filled) = &filled else { return Vec::new() };
+        let rows = (0..filled.rows())
+            .filter(|row| (filled.cycle[*row], filled.place[*row]) == (cycle, place));
+        let mut flows: Vec<(u64, u64)> =
+            rows.map(|row| (filled.flow[row], filled.bytes[row])).collect();
+        flows.sort_by_key(|(flow, bytes)| (Reverse(*bytes), *flow));
+        flows
+    };
+    let member = |row: usize| Member {
+        cycle: found.cycle[row],
+        ends: (found.node[row].clone(), found.peer[row].clone()),
+        class: found.class[row],
+        since_ns: found.paused_since_ns[row],
+        bytes: found.backlog_bytes[row],
+        flows: flows(found.cycle[row], found.place[row]),
+    };
+    let mut members: Vec<Member> = (0..found.rows()).map(member).collect();
+    members.sort_by(|a, b| a.cycle.cmp(&b.cycle).then(a.since_ns.total_cmp(&b.since_ns)));
+    members
+}
+
 /// Whose bytes fill a cycle.
 fn filled(tables: &[Table], cycle: u64) -> String {
     let Some(found) = deadlock_flows::View::of(tables) else { return String::new() };
@@ -114,11 +157,14 @@ mod tests {
 
     fn tables(cycles: &[u64], behind: u64, moved: u64) -> Vec<Table> {
         let rows = cycles.len();
+        let place =
+            |row: usize| cycles[..row].iter().filter(|cycle| **cycle == cycles[row]).count() as u64;
         let nodes = (0..rows).map(|row| format!("leaf {row}")).collect();
         let names = ["ports_behind_deadlocks", "last_moved_ns"].map(str::to_owned).to_vec();
         let found = complete(
             Table::new("deadlocks", "")
                 .u64("cycle", "", cycles.to_vec())
+                .u64("place", "", (0..rows).map(place).collect())
                 .text("node", "", nodes)
                 .u64("class", "", vec![1; rows])
                 .f64("paused_since_ns", "", (0..rows).map(|row| 1e6 + 1e5 * row as f64).collect())
@@ -159,6 +205,10 @@ mod tests {
             "{said:?}"
         );
         assert!(said[1].contains("4.00 KB wait there, of flow 9)."), "{said:?}");
+        let members = members(&found);
+        let of = |member: &Member| (member.cycle, member.ends.0.clone(), member.flows.clone());
+        assert_eq!(of(&members[1]), (0, "leaf 1".to_owned(), vec![(7, 1_000), (8, 1_000)]));
+        assert_eq!((members.len(), members[3].since_ns), (4, 1.3e6));
         assert_eq!((closed_ns(&found), last_moved_ns(&found)), (Some(1.3e6), Some(5e6)));
     }
 

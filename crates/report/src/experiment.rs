@@ -174,6 +174,12 @@ impl Experiment {
         self.shapes_of(variant).find_map(|shapes| shapes.why.as_ref())
     }
 
+    /// The ports of the deadlocks that a variant ends in, in its first replication that does.
+    pub fn deadlock(&self, variant: usize) -> &[deadlock::Member] {
+        let mut all = self.shapes_of(variant).map(|shapes| shapes.deadlock.as_slice());
+        all.find(|members| !members.is_empty()).unwrap_or_default()
+    }
+
     /// Whether runs were recorded whose network is too large to be drawn.
     pub fn too_large_to_draw(&self) -> bool {
         self.too_large_to_draw

@@ -4,6 +4,7 @@ use floodway_model::Table;
 use floodway_model::tables::{deliveries, depths, flows, occupancy, switches, timeline};
 use std::collections::BTreeMap;
 
+use crate::deadlock::{self, Member};
 use crate::entries::{Window, windows};
 use crate::links::{Direction, directions};
 use crate::metrics::{FlowTime, SizeClasses};
@@ -156,6 +157,8 @@ pub struct Shapes {
     pub workloads: BTreeMap<u64, u64>,
     /// What its flows spent their time on, if that was explained.
     pub why: Option<Digest>,
+    /// The ports of the deadlocks that it ends in.
+    pub deadlock: Vec<Member>,
     /// Database entries over time, by workload.
     pub responses: BTreeMap<u64, Vec<Window>>,
 }
@@ -187,6 +190,7 @@ impl Shapes {
             workloads: flows::View::of(tables).map(workloads_of).unwrap_or_default(),
             rates,
             responses: windows(tables),
+            deadlock: deadlock::members(tables),
             why: Explanation::of(tables, workloads, classes).map(|why| Digest::of(&why)),
             fct: (0..classes.count()).map(sketch).collect(),
             slowdowns: slowdowns(measured),

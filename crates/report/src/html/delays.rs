@@ -109,7 +109,7 @@ impl Page<'_> {
     }
 
     /// A time, which the playback goes to where there is one.
-    fn played(&self, ps: u64) -> Markup {
+    pub(super) fn played(&self, ps: u64) -> Markup {
         let ns = ps as f64 / 1e3;
         html! {
             @if self.plays() {

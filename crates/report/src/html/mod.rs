@@ -8,6 +8,7 @@
 //! - the other modules: a section or two each
 
 mod completion;
+mod deadlocks;
 mod delays;
 mod figure;
 mod links;
@@ -71,6 +72,7 @@ impl Kind {
     const fn sections(self) -> &'static [&'static str] {
         match self {
             Self::Completion => &[
+                "deadlocks",
                 "slowdown",
                 "fct",
                 "fct-distribution",
@@ -89,6 +91,7 @@ impl Kind {
                 "occupancy",
             ],
             Self::Access => &[
+                "deadlocks",
                 "latency",
                 "goodput",
                 "rates",
@@ -101,6 +104,7 @@ impl Kind {
                 "congestion",
             ],
             Self::Capacity => &[
+                "deadlocks",
                 "throughput",
                 "responses",
                 "operations",
@@ -233,6 +237,7 @@ impl Page<'_> {
             flows(Self::slowdown),
             flows(Self::times),
             flows(Self::distributions),
+            self.deadlocks(),
             self.delays(),
             self.operations(),
             self.throughput(),
