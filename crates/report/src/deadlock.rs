@@ -127,7 +127,11 @@ fn filled(tables: &[Table], cycle: u64) -> String {
             let most = flows.iter().max_by_key(|(flow, bytes)| (**bytes, Reverse(**flow)));
             let (flow, bytes) = most.expect("there are some");
             let share = 100.0 * *bytes as f64 / all.max(1) as f64;
-            format!(", of {many} flows, most of them of flow {flow} ({share:.0} %)")
+            let most = match share > 50.0 {
+                true => format!(", most of them of flow {flow} ({share:.0} %)"),
+                false => String::new(),
+            };
+            format!(", of {many} flows{most}")
         }
     }
 }
