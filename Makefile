@@ -66,6 +66,7 @@ wheel: build
 python: wheel
 	python3 -m venv --clear target/python-alone
 	target/python-alone/bin/pip install --quiet --no-index target/wheels/floodway-*.whl
+	target/python-alone/bin/floodway --version
 	cd target && python-alone/bin/python -c 'import doctest, floodway; \
 		tried = doctest.testmod(floodway); \
 		assert tried.attempted > 3 and not tried.failed, tried'

@@ -1,61 +1,11 @@
-//! The program `floodway`: what does a congestion-management mechanism do to my traffic, and why?
+//! The program `floodway`.
 
-mod bench;
-mod chart;
-mod check;
-mod compare;
-mod completions;
-mod failure;
-mod hpcc;
-mod import;
-mod list;
-mod man;
-mod new;
-mod options;
-mod output;
-mod reference;
-mod run;
-mod save;
-mod schema;
-mod selection;
-mod stored;
-mod study;
-mod sweep;
-mod why;
-
+use std::env::{args_os, current_exe};
 use std::process::ExitCode;
 
-use failure::Failure;
-use options::Command;
-
 fn main() -> ExitCode {
-    std::panic::set_hook(Box::new(failure::on_panic));
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            failure.tell();
-            ExitCode::from(failure.code())
-        }
-    }
-}
-
-fn run() -> Result<(), Failure> {
-    match options::parse()?.command {
-        Command::Run(options) => run::run(&options),
-        Command::Study(options) => study::study(&options),
-        Command::Sweep(options) => sweep::sweep(&options),
-        Command::Check(options) => check::check(&options),
-        Command::List(options) => list::list(&options),
-        Command::Import(options) => import::import(&options),
-        Command::Export(options) => hpcc::export(&options),
-        Command::Compare(options) => compare::compare(&options),
-        Command::Why(options) => why::why(&options),
-        Command::Chart(options) => chart::chart(&options),
-        Command::Bench(options) => bench::bench(&options),
-        Command::New(options) => new::new(&options),
-        Command::Schema => schema::schema(),
-        Command::Completions(options) => completions::completions(&options),
-        Command::Man(options) => man::man(&options),
-        Command::Reference => reference::reference(),
-    }
+    let mut arguments = args_os();
+    let name = arguments.next().unwrap_or_default();
+    let program = current_exe().map_or(name, Into::into);
+    ExitCode::from(floodway_cli::main(vec![program], arguments.collect()))
 }

@@ -11,6 +11,7 @@ use floodway_report::{format, trace};
 use crate::bench;
 use crate::failure::Failure;
 use crate::new::{TEMPLATES, Template};
+use crate::program;
 use crate::why::WhyOptions;
 
 /// Simulates congestion management packet by packet, and compares mechanisms on the same traffic.
@@ -597,5 +598,5 @@ fn templates() -> PossibleValuesParser {
 
 /// The command line of this process.
 pub fn parse() -> Result<Options, Failure> {
-    Ok(Options::try_parse()?)
+    Ok(Options::try_parse_from(program::words())?)
 }

@@ -13,12 +13,14 @@
 //! - [`chart`]: charts with their numbers
 //! - [`results`]: results directories
 //! - [`why`]: explanations of stored runs
+//! - [`program`]: the command `floodway`
 //! - [`error`]: what is wrong, as exceptions of the package
 
 pub mod background;
 pub mod chart;
 pub mod error;
 pub mod experiment;
+pub mod program;
 pub mod results;
 pub mod scenario;
 pub mod simulate;
@@ -37,6 +39,8 @@ mod _floodway {
     use crate::error::printable;
     #[pymodule_export]
     use crate::experiment::study;
+    #[pymodule_export]
+    use crate::program::program;
     #[pymodule_export]
     use crate::results::{Stored, open};
     #[pymodule_export]

@@ -5,13 +5,13 @@ mod curves;
 mod measure;
 mod page;
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use floodway_report::words::{bytes, large, time};
 
 use crate::failure::Failure;
 use crate::options::BenchOptions;
-use crate::output;
+use crate::{output, program};
 pub use cases::names;
 use cases::{Case, Length};
 use measure::Measurement;
@@ -70,8 +70,7 @@ impl Task<'_> {
     /// hinder the next, and the peak would be that of the largest.
     fn apart(&self) -> Result<Measurement, Failure> {
         let failed = |error| Failure::System("start a process for a measurement", error);
-        let program = std::env::current_exe().map_err(failed)?;
-        let mut command = Command::new(program);
+        let mut command = program::again();
         command.args(self.words()).arg("--json");
         let output = command.stderr(Stdio::inherit()).output().map_err(failed)?;
         let found: Option<[Measurement; 1]> = serde_json::from_slice(&output.stdout).ok();

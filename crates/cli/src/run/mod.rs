@@ -12,7 +12,7 @@ use floodway_scenario::{Scenario, Variant};
 
 use crate::failure::Failure;
 use crate::options::RunOptions;
-use crate::{check, output, selection};
+use crate::{check, output, program, selection};
 pub use progress::{Speaker, Talk};
 pub use signals::stop_on_signals;
 
@@ -66,8 +66,7 @@ pub fn threads(asked: Option<u16>) -> usize {
 /// The command line, word by word. Where the program lies on this machine is not part of it: results are
 /// published.
 pub fn command() -> Vec<String> {
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    std::iter::once("floodway".to_owned()).chain(words).collect()
+    program::words().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 fn existing(options: &RunOptions) -> Existing {

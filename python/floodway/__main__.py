@@ -1,0 +1,17 @@
+"""The command ``floodway``, which is part of the package: also ``python -m floodway``."""
+
+import signal
+import sys
+
+from floodway._floodway import program
+
+
+def main() -> int:
+    """Run the command with the arguments of this process; return its exit status."""
+    # The command handles Ctrl-C itself. Python would raise KeyboardInterrupt besides.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return program([sys.executable, "-m", "floodway"], sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
