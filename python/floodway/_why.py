@@ -22,8 +22,8 @@ class Explanation:
 
     It prints as the text of ``floodway why``. Its tables are attributes: ``explained``, ``delays``,
     ``delay_parts``, ``delay_losses``, ``delay_marks``, ``delay_cuts``, ``root_flows`` and
-    ``pause_causes``; ``tables`` has them by name. In ``delay_parts`` are the flows that are explained one by one. With ``packets=True``
-    there is ``packet_parts``.
+    ``pause_causes``; ``tables`` has them by name. In ``delay_parts`` are the flows that are
+    explained one by one. With ``packets=True`` there is ``packet_parts``, too.
     """
 
     def __init__(self, explained: _floodway.Explained) -> None:

@@ -49,7 +49,12 @@ def test_results_are_those_of_the_program(command, program, tmp_path):
     assert ours == theirs and len(ours) == 4
     # What was typed stands in the results, without where the interpreter is.
     assert manifests[0]["command"] == [
-        "floodway", "run", "scenario.toml", "--quiet", "--out", "ours",
+        "floodway",
+        "run",
+        "scenario.toml",
+        "--quiet",
+        "--out",
+        "ours",
     ]
 
 
