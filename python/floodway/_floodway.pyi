@@ -20,6 +20,7 @@ __all__ = [
     "open",
     "parse",
     "printable",
+    "program",
     "sources",
     "study",
 ]
