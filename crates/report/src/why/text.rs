@@ -110,15 +110,24 @@ pub(super) fn columns(rows: &[Vec<String>]) -> String {
             .unwrap_or(0)
     };
     let widths: Vec<usize> = (0..count).map(width).collect();
+    // Numbers end together, with their units and intervals; names and sentences begin together. The first row may be a
+    // heading.
+    let is_number = |cell: &String| {
+        let digit_first =
+            cell.trim_start_matches(['-', '+', '≥']).starts_with(|c: char| c.is_ascii_digit());
+        cell.is_empty() || digit_first && (cell.split(' ').count() <= 2 || cell.contains('['))
+    };
+    let of_numbers = |column: usize| {
+        let body = if rows.len() > 1 { &rows[1..] } else { rows };
+        body.iter().filter_map(|row| row.get(column)).all(is_number)
+    };
+    let ends: Vec<bool> = (0..count).map(of_numbers).collect();
     let mut text = "\n".to_owned();
     for row in rows {
         let mut line = format!("{:<1$}", row[0], widths[0]);
-        for (cell, width) in row[1..].iter().zip(&widths[1..]) {
-            // Numbers end together, with their units and intervals; names and sentences begin together.
-            let digit_first =
-                cell.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit());
-            let is_number = digit_first && (cell.split(' ').count() <= 2 || cell.contains('['));
-            match is_number || row[0] == rows[0][0] {
+        for (column, cell) in row.iter().enumerate().skip(1) {
+            let width = widths[column];
+            match ends[column] {
                 true => line += &format!("  {cell:>width$}"),
                 false => line += &format!("  {cell:<width$}"),
             }
@@ -329,14 +338,27 @@ fn packets(of: &Explanation, flow: &Flow) -> String {
         let (Some(first), Some(last)) = (packet.parts.first(), packet.parts.last()) else {
             continue;
         };
-        let delays = packet.parts.iter().filter(|part| !part.delay.is_ideal());
-        let largest = delays.max_by_key(|part| part.time()).map_or(String::new(), |part| {
-            let cause = match (&part.root, part.cause) {
+        // By place and cause, as a packet may wait behind many others.
+        type Place<'a> = (&'a Port, Delay, Option<&'a Port>);
+        let mut places: BTreeMap<Place<'_>, (u64, BTreeMap<u64, u64>)> = BTreeMap::new();
+        for part in packet.parts.iter().filter(|part| !part.delay.is_ideal()) {
+            let place = (&part.port, part.delay, part.root.as_ref());
+            let (sum, flows) = places.entry(place).or_default();
+            *sum = part.time().saturating_add(*sum);
+            if let Some(flow) = part.cause {
+                let by = flows.entry(flow).or_default();
+                *by = part.time().saturating_add(*by);
+            }
+        }
+        let largest = places.iter().max_by_key(|(_, (time, _))| *time);
+        let largest = largest.map_or(String::new(), |((port, delay, root), (sum, flows))| {
+            let cause = match (root, flows.len()) {
                 (Some(root), _) => format!(" because of {root}"),
-                (None, Some(flow)) => format!(", {}", of.name_of(flow)),
-                (None, None) => String::new(),
+                (None, 1) => flows.keys().map(|flow| format!(", {}", of.name_of(*flow))).collect(),
+                (None, 0) => String::new(),
+                (None, many) => format!(", {many} flows"),
             };
-            format!("{}: {}{cause} ({})", part.port, part.delay.words(), time(part.time()))
+            format!("{port}: {}{cause} ({})", delay.words(), time(*sum))
         });
         rows.push(vec![
             format!("  {}", packet.number),
