@@ -33,7 +33,7 @@ impl Page<'_> {
                     thead {
                         tr {
                             th { "port" } th { "class" } th { "paused" br; "since" } th { "after the" br; "first" }
-                            th { "waiting" } th { "most of it" }
+                            th { "waiting" } th.text { "most of it" }
                         }
                     }
                     tbody {
@@ -47,7 +47,7 @@ impl Page<'_> {
                                         td { (self.played((member.since_ns * 1e3).round() as u64)) }
                                         td { (set(&words::time(member.since_ns - cycle[0].since_ns))) }
                                         td { (set(&words::bytes(member.bytes as f64))) }
-                                        td { (set(&flows(member))) }
+                                        td.text.wrap { (set(&flows(member))) }
                                     }
                                 }
                             }

@@ -80,7 +80,7 @@ impl Page<'_> {
                         tr {
                             th { "root" } th { "pauses" } th { "paused" br; "for" } th { "longest" br; "chain" }
                             th { "flows" br; "delayed" } th { "their time" br; "lost" }
-                            th { "filled by" } th { "first" }
+                            th { "first" } th.text { "filled by" }
                         }
                     }
                     tbody {
@@ -94,8 +94,8 @@ impl Page<'_> {
                                     td { (root.depth) }
                                     td { (root.victims.len()) }
                                     td { (set(&time(root.lost))) }
-                                    td { (raw(flows)) }
                                     td { (self.played(root.first)) }
+                                    td.text.wrap { (raw(flows)) }
                                 }
                             }
                             @let more = digest.all_roots - digest.roots.len();
