@@ -9,6 +9,7 @@ use floodway_model::Duration;
 use floodway_report::{format, trace};
 
 use crate::bench;
+use crate::chart::ChartOptions;
 use crate::failure::Failure;
 use crate::new::{TEMPLATES, Template};
 use crate::program;
@@ -400,47 +401,6 @@ pub enum Completion {
     Acked,
     /// At the receiver, when everything has arrived (`fct_ns`).
     Received,
-}
-
-/// Options of `floodway chart`.
-#[derive(Args, Debug)]
-pub struct ChartOptions {
-    /// The results directory of `floodway run`, with tables as Parquet.
-    pub results: PathBuf,
-    /// The charts, by name; without any, those that there are are listed.
-    pub names: Vec<String>,
-    /// Of a chart with several parts the one with this heading, as in `--only "all flows"`.
-    #[arg(long, value_name = "HEADING")]
-    pub only: Option<String>,
-    /// As a picture, as comma-separated values, or as a specification of Vega-Lite.
-    #[arg(long, value_name = "FORM", value_enum, default_value = "svg")]
-    pub format: ChartFormat,
-    /// How wide the picture is in print, in millimetres: 88 is a column of two, 180 both.
-    #[arg(long, value_name = "MM", default_value_t = 88.0, value_parser = crate::chart::width)]
-    pub width: f64,
-    /// The size of its text, in points.
-    #[arg(long, value_name = "PT", default_value_t = 8.0, value_parser = crate::chart::points)]
-    pub points: f64,
-    /// Its font, as CSS names it: `--font "Times, serif"`.
-    #[arg(long, value_name = "FONT", default_value = "Helvetica, Arial, sans-serif")]
-    pub font: String,
-    /// As on the page: on a card, with caption, in its size and colours.
-    #[arg(long, conflicts_with_all = ["width", "points", "font"])]
-    pub page: bool,
-    /// Directory for the files, which are named after the charts and written anew. Default the current one.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-}
-
-/// What a chart is written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ChartFormat {
-    /// A picture.
-    Svg,
-    /// Its numbers.
-    Csv,
-    /// A specification of Vega-Lite 5 with its numbers, as JSON.
-    Vega,
 }
 
 /// Options of `floodway export`.
