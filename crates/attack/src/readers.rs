@@ -510,7 +510,7 @@ pub fn table(bytes: &[u8]) {
         let name = "flows";
         write(&folder.join(&run.folder).join(format!("{name}.parquet")), bytes);
         let table = run.tables.iter_mut().find(|table| table.name == name);
-        table.expect("there are flows").checksum = format!("{:016x}", fnv(bytes));
+        table.expect("there are flows").checksum = Some(format!("{:016x}", fnv(bytes)));
         let text = serde_json::to_vec(&manifest).expect("a manifest can be written");
         write(&folder.join("manifest.json"), &text);
         sound.read(&folder);

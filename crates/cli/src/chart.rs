@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use floodway_lab::stored;
 use floodway_report::chart::Paper;
-use floodway_report::html::Drawn;
+use floodway_report::html::{Drawn, Overlay, lay_over, read_points};
 
 use crate::failure::Failure;
 use crate::output;
@@ -33,6 +33,9 @@ pub struct ChartOptions {
     /// Its font, as CSS names it: `--font "Times, serif"`.
     #[arg(long, value_name = "FONT", default_value = "Helvetica, Arial, sans-serif")]
     pub font: String,
+    /// Lay the points of a file over a chart, as `floodway compare results --overlay` does.
+    #[arg(long, value_name = "CHART=FILE", value_parser = overlay)]
+    pub overlay: Vec<OverlayFile>,
     /// As on the page: on a card, with caption, in its size and colours.
     #[arg(long, conflicts_with_all = ["width", "points", "font"])]
     pub page: bool,
@@ -55,7 +58,11 @@ pub enum ChartFormat {
 /// Writes charts of results, or lists them.
 pub fn chart(options: &ChartOptions) -> Result<(), Failure> {
     let results = stored::open(&options.results)?;
-    let all = results.figures().map_err(Failure::Results)?;
+    let mut all = results.figures().map_err(Failure::Results)?;
+    for points in &options.overlay {
+        let mut charts: Vec<&mut Drawn> = all.iter_mut().collect();
+        lay_over(&mut charts, &points.read()?).map_err(Failure::Unknown)?;
+    }
     if options.names.is_empty() {
         return list(&all);
     }
@@ -140,6 +147,41 @@ fn one(figure: Drawn, options: &ChartOptions) -> Result<(String, String), Failur
 /// Names in backquotes.
 fn named<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// A chart, or a part of it, and a file with points to lay over it.
+#[derive(Clone, Debug)]
+pub struct OverlayFile {
+    chart: String,
+    part: Option<String>,
+    file: PathBuf,
+}
+
+/// Reads `CHART=FILE` or `CHART/PART=FILE`.
+pub fn overlay(text: &str) -> Result<OverlayFile, String> {
+    let (chart, file) = text
+        .split_once('=')
+        .filter(|(chart, file)| !chart.is_empty() && !file.is_empty())
+        .ok_or("write CHART=FILE or CHART/PART=FILE; `floodway chart RESULTS` lists charts")?;
+    let (chart, part) = match chart.split_once('/') {
+        Some((chart, part)) => (chart, Some(part.to_owned())),
+        None => (chart, None),
+    };
+    Ok(OverlayFile { chart: chart.to_owned(), part, file: file.into() })
+}
+
+impl OverlayFile {
+    /// Reads the file. Points are named after it.
+    pub fn read(&self) -> Result<Overlay, Failure> {
+        let Self { chart, part, file } = self;
+        let shown = output::path(file);
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Failure::Unknown(format!("{shown} cannot be read: {error}")))?;
+        let points = read_points(&text)
+            .map_err(|(line, message)| Failure::Unknown(format!("{shown}:{line}: {message}")))?;
+        let label = file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into());
+        Ok(Overlay { chart: chart.clone(), part: part.clone(), label, points })
+    }
 }
 
 /// A width in print, in millimetres: from an icon to a poster.

@@ -460,6 +460,12 @@ pub struct CompareResultsOptions {
     /// Write the report of the comparison to this file.
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
+    /// Lay the points of a file over a chart of that report, as in `--overlay slowdown-by-size=figure-5.csv` or
+    /// `--overlay "slowdown-by-size/all flows=figure-5.csv"` for one part of it. The file has a line with the names of
+    /// two columns, then two numbers a line with a comma between them, in the units of the chart's own
+    /// comma-separated values (`floodway chart --format csv`).
+    #[arg(long, value_name = "CHART=FILE", requires = "page", value_parser = crate::chart::overlay)]
+    pub overlay: Vec<crate::chart::OverlayFile>,
     /// Print the numbers as JSON, as summary.json has them.
     #[arg(long)]
     pub json: bool,

@@ -64,6 +64,49 @@ fn directories_are_compared_like_variants() {
     assert!(said.out.starts_with("marks vs. plain: mean completion time"), "{}", said.out);
 }
 
+/// Points of a paper are laid over a chart of the comparison and of one directory, under the name of their file.
+#[test]
+fn points_of_others_are_laid_over_charts() {
+    let folder = place("compare-overlay");
+    let one = results(&folder, "one", &[]);
+    let other = results(&folder, "other", &["--set", "switch.aqm=step"]);
+    let points = folder.join("figure 5.csv");
+    fs::write(&points, "# read from figure 5\nfct_ns,flows\n3e4,0.25\n5e4,0.75\n").unwrap();
+    let page = folder.join("page.html");
+    let overlay = format!("fct-cdf/all flows={}", word(&points));
+    let compare = ["compare", "results", word(&one), word(&other), "--page", word(&page)];
+    let said = floodway(&[&compare[..], &["--overlay", &overlay]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let html = fs::read_to_string(&page).unwrap();
+    let figure = html.split("<figure ").find(|of| of.contains("data-name=\"fct-cdf\"")).unwrap();
+    assert!(figure.contains("figure 5</span>"), "the legend names them");
+    assert_eq!(html.matches("figure 5</span>").count(), 1, "one chart has them");
+
+    let chart = ["chart", word(&one), "fct-cdf", "--format", "csv", "--out", word(&folder)];
+    let said = floodway(&[&chart[..], &["--overlay", &overlay]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let csv = fs::read_to_string(folder.join("fct-cdf.csv")).unwrap();
+    let rows: Vec<&str> = csv.lines().filter(|line| line.contains("figure 5")).collect();
+    assert_eq!(rows, ["all flows,figure 5,30000,0.25", "all flows,figure 5,50000,0.75"]);
+
+    let refused = |overlay: &str| {
+        let said = floodway(&[&chart[..], &["--overlay", overlay]].concat());
+        assert_ne!(said.code, Some(0));
+        said.err.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let file = word(&points);
+    assert!(refused(&format!("fct={file}")).contains("there is no chart `fct`; there are `"));
+    let unknown = refused(&format!("fct-cdf/mice={file}"));
+    assert!(unknown.contains("the chart `fct-cdf` has no part `mice`; it has `"), "{unknown}");
+    let rows = refused(&format!("mean-fct={file}"));
+    assert!(rows.contains("points cannot be laid over the chart `mean-fct`"), "{rows}");
+    assert!(refused("fct-cdf").contains("write CHART=FILE or CHART/PART=FILE"));
+    assert!(refused("fct-cdf=no.csv").contains("no.csv cannot be read"));
+    fs::write(&points, "fct_ns,flows\n3e4;0.25\n").unwrap();
+    let wrong = refused(&overlay);
+    assert!(wrong.contains(":2: `3e4;0.25` is not two numbers"), "{wrong}");
+}
+
 #[test]
 fn other_traffic_is_not_paired() {
     let folder = place("compare-apart");

@@ -215,7 +215,20 @@ impl<Take: FnMut(&Run)> Books<'_, Take> {
     }
 }
 
+/// The manifest of an experiment that starts now.
 fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
+    Manifest {
+        replications: scenario.replications,
+        threads: how.threads,
+        command: how.command.to_vec(),
+        formats: how.formats.to_vec(),
+        trace: how.trace.map(str::to_owned),
+        ..described(scenario, variants)
+    }
+}
+
+/// A manifest with what a scenario says of these variants, the baseline first.
+pub fn described(scenario: &Scenario, variants: &[&Variant]) -> Manifest {
     let baseline = variants.first();
     let described = floodway_report::Scenario {
         name: scenario.name.clone(),
@@ -241,12 +254,7 @@ fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
         arrivals_ns: variant.settings.arrivals.0 / 1_000,
     };
     Manifest {
-        replications: scenario.replications,
         seed: scenario.seed,
-        threads: how.threads,
-        command: how.command.to_vec(),
-        formats: how.formats.to_vec(),
-        trace: how.trace.map(str::to_owned),
         workloads: baseline.map_or(Vec::new(), |variant| variant.workload_names()),
         ..Manifest::new(described, variants.iter().map(variant).collect())
     }

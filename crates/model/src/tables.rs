@@ -81,6 +81,11 @@ pub fn all() -> Vec<Table> {
         .collect()
 }
 
+/// The table of this name without rows, if there is one.
+pub fn empty(name: &str) -> Option<Table> {
+    all().into_iter().find(|table| table.name == name)
+}
+
 /// The table with all missing columns added, as zeros and empty texts. For tests of code that needs only some
 /// columns.
 pub fn complete(table: Table) -> Table {

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use crate::manifest::Manifest;
 use crate::markdown::code;
 
-/// The tables that the runs brought, by name.
+/// The tables of the runs, by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dictionary {
     tables: BTreeMap<Words, Entry>,
@@ -18,16 +18,19 @@ pub(crate) struct Dictionary {
 
 #[derive(Clone, Debug)]
 struct Entry {
+    /// Whether it has rows in any run.
+    has_rows: bool,
     doc: Words,
     /// Name, kind and meaning.
     columns: Vec<(Words, &'static str, Words)>,
 }
 
 impl Dictionary {
-    /// Takes in tables that are not known yet.
+    /// Adds the tables of a run.
     pub fn learn(&mut self, tables: &[Table]) {
         for table in tables {
-            self.tables.entry(table.name.clone()).or_insert_with(|| Entry {
+            let entry = self.tables.entry(table.name.clone()).or_insert_with(|| Entry {
+                has_rows: false,
                 doc: table.doc.clone(),
                 columns: table
                     .columns
@@ -35,16 +38,22 @@ impl Dictionary {
                     .map(|column| (column.name.clone(), kind(&column.values), column.doc.clone()))
                     .collect(),
             });
+            entry.has_rows |= table.rows() > 0;
         }
     }
 
     /// As a page of Markdown.
     pub fn markdown(&self, manifest: &Manifest) -> String {
+        let empty: Vec<String> =
+            self.tables.iter().filter(|(_, of)| !of.has_rows).map(|(name, _)| code(name)).collect();
+        let empty =
+            if empty.is_empty() { "here every table has rows".into() } else { empty.join(", ") };
         let mut text = format!(
             "# What the tables hold\n\n\
              Results of scenario {}, floodway {}, schema {}. Each run has its tables in \
              `runs/<variant>/<replication>/`. All files of one table have the same columns, so \
-             that a pattern reads them as one: `runs/*/*/flows.parquet`.\n\n\
+             that a pattern reads them as one: `runs/*/*/flows.parquet`. A table without rows \
+             has no file: {empty}.\n\n\
              A column's unit is the end of its name. Where a meaning speaks of an empty value, it \
              is NaN, not null, so that an average over unfinished flows shows itself instead of \
              passing \

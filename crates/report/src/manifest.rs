@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use floodway_model::IntervalEnd;
+use floodway_model::{IntervalEnd, Table, tables};
 
 use crate::Run;
 use crate::files::Checksum;
@@ -185,8 +185,14 @@ pub struct Record {
 pub struct TableFile {
     /// The table's name.
     pub name: String,
-    /// The checksum of its file, 64-bit FNV-1a, in hexadecimal.
-    pub checksum: String,
+    /// The checksum of its file, 64-bit FNV-1a, in hexadecimal. A table without rows has no file and no checksum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
+}
+
+/// Whether a table needs no file: it has no rows, and its columns are known.
+pub(crate) fn needs_no_file(table: &Table) -> bool {
+    table.rows() == 0 && tables::empty(&table.name).is_some()
 }
 
 /// How an experiment ended, and what it cost.

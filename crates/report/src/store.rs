@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use floodway_model::Table;
 use floodway_model::table::fingerprint;
+use floodway_model::{Table, tables};
 use serde::{Deserialize, Serialize};
 
 use crate::files::{self, IoError, named};
 use crate::format::{Sheet, parquet};
-use crate::manifest::{TableFile, hex};
+use crate::manifest::{TableFile, hex, needs_no_file};
 use crate::{INTERRUPTED, Run};
 
 const RUN: &str = "run.json";
@@ -114,11 +114,12 @@ impl Store {
         }
         let card: Card = serde_json::from_slice(&files::read(&card).ok()?).ok()?;
         let read = |file: &TableFile| {
+            let Some(checksum) = &file.checksum else { return tables::empty(&file.name) };
             let path = folder.join(format!("{}.parquet", file.name));
             if path.is_symlink() {
                 return None;
             }
-            let whole = hex(files::checksum(&path).ok()?.0) == file.checksum;
+            let whole = hex(files::checksum(&path).ok()?.0) == *checksum;
             whole.then(|| parquet::read(&path).ok()).flatten()
         };
         let tables: Vec<Table> = card.tables.iter().map(read).collect::<Option<_>>()?;
@@ -169,12 +170,16 @@ impl Store {
         let lock = File::create(folder.join(LOCK)).ok().filter(|lock| lock.try_lock().is_ok());
         let (mut tables, mut written) = (Vec::new(), Vec::new());
         for table in run.tables {
+            if needs_no_file(table) {
+                tables.push(TableFile { name: table.name.to_string(), checksum: None });
+                continue;
+            }
             let path = folder.join(format!("{}.parquet", table.name));
             let sheet = Sheet { run: Some((run.variant, run.replication)), table };
             let sum = files::write_unsynced(&path, "a table of the cache", |out| {
                 parquet::write(&sheet, out)
             })?;
-            tables.push(TableFile { name: table.name.to_string(), checksum: hex(sum.0) });
+            tables.push(TableFile { name: table.name.to_string(), checksum: Some(hex(sum.0)) });
             written.push(path);
         }
         files::sync(&written)?;

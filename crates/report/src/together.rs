@@ -1,6 +1,7 @@
 //! Several results directories as one experiment, so that what compares variants compares them too.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use floodway_model::Table;
 use floodway_model::tables::flows;
@@ -30,6 +31,25 @@ fn sent(tables: &[Table]) -> Sent {
     let Some(flows) = flows::View::of(tables) else { return Sent::new() };
     let both = flows.flow.iter().zip(flows.bytes).zip(flows.workload);
     both.map(|((flow, bytes), workload)| (*flow, *bytes, *workload)).collect()
+}
+
+/// Names for results directories: the last part of each path, or the whole path of those whose last part another
+/// has too. Fails with a path that is there twice.
+pub fn labels<'a>(all: &[&'a Results]) -> Result<Vec<String>, &'a Path> {
+    let last = |of: &Results| of.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let label = |of: &&Results| match last(of) {
+        Some(name)
+            if all.iter().filter(|other| last(other).as_ref() == Some(&name)).count() == 1 =>
+        {
+            name
+        }
+        _ => of.path.display().to_string(),
+    };
+    let labels: Vec<String> = all.iter().map(label).collect();
+    match (0..labels.len()).find(|at| labels[..*at].contains(&labels[*at])) {
+        Some(at) => Err(&all[at].path),
+        None => Ok(labels),
+    }
 }
 
 impl Together {

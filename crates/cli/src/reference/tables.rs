@@ -76,5 +76,6 @@ const INTRODUCTION: &str = "\
 A run leaves its tables in `runs/<variant>/<replication>/` of the results directory, one file
 each. All files of one table have the same columns, so that a pattern reads them as one:
 `runs/*/*/flows.parquet`. A column's unit is the end of its name. A real number that does not
-exist is NaN.
+exist is NaN. A table without rows has no file; Python, `floodway compare` and studies read it as
+an empty table.
 ";

@@ -34,7 +34,9 @@ use floodway_model::Table;
 
 use crate::files::{self, named};
 use crate::format::{self, Sheet};
-use crate::manifest::{Ending, Listed, Manifest, Record, SCHEMA, TableFile, folder, hex};
+use crate::manifest::{
+    Ending, Listed, Manifest, Record, SCHEMA, TableFile, folder, hex, needs_no_file,
+};
 use crate::owned::{self, HERE};
 use crate::{Experiment, Run, Summary, html, trace};
 pub use earlier::{Earlier, Loaded};
@@ -91,6 +93,11 @@ impl Results {
             peak_rss_bytes: self.manifest.peak_rss_bytes,
         };
         Ok(html::figures(&self.manifest, &experiment.summary(&ending), &experiment))
+    }
+
+    /// The charts of a page about one of the runs alone.
+    pub fn figures_of(&self, record: &Record) -> Result<Vec<html::Drawn>, Error> {
+        Ok(html::figures_of_run(&self.manifest, &self.load(record)?.run()))
     }
 
     /// The experiment again, from the tables of its runs, which must be what they were. Fails if some
@@ -259,7 +266,8 @@ impl Directory {
     /// The names of all files of a run.
     fn names(&self, run: &Run) -> Vec<String> {
         let tables = self.manifest.formats.iter().flat_map(|format| {
-            run.tables.iter().map(move |table| format!("{}.{format}", table.name))
+            let with_file = run.tables.iter().filter(|table| !needs_no_file(table));
+            with_file.map(move |table| format!("{}.{format}", table.name))
         });
         let trace = self.trace(run).map(trace::name);
         tables.chain(trace).collect()
@@ -284,6 +292,12 @@ impl Directory {
         for name in &self.manifest.formats {
             let format = format::named(name).expect("formats were checked at the start");
             for table in run.tables {
+                if needs_no_file(table) {
+                    if name == READABLE {
+                        readable.push(TableFile { name: table.name.to_string(), checksum: None });
+                    }
+                    continue;
+                }
                 let path = folder.join(format!("{}.{name}", table.name));
                 if !wanted(&path) {
                     continue;
@@ -293,7 +307,7 @@ impl Directory {
                 let sum = files::write_unsynced(&path, &what, |out| (format.write)(&sheet, out))?;
                 written.push(path);
                 if name == READABLE {
-                    let (name, checksum) = (table.name.to_string(), hex(sum.0));
+                    let (name, checksum) = (table.name.to_string(), Some(hex(sum.0)));
                     readable.push(TableFile { name, checksum });
                 }
             }

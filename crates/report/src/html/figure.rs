@@ -12,8 +12,8 @@ use super::r#type::{plain, set};
 use crate::chart::spans::Spans;
 use crate::chart::stack::{Stacks, swatch};
 use crate::chart::{
-    Axis, Data, Grid, HeatMap, LOOKS, Lines, Mosaic, Paper, Rows, Sheet, called, mosaic, sample,
-    stroke, vega,
+    Axis, Data, Grid, HeatMap, LOOKS, Line, Lines, Mosaic, Paper, Rows, Sheet, called, mosaic,
+    sample, stroke, vega,
 };
 use crate::evidence::{HALF, THIRD, WIDE};
 
@@ -86,6 +86,16 @@ impl Legend {
     /// Of the parts of bars.
     pub fn swatches(names: &[String]) -> Self {
         Self::of(names.iter().cloned().enumerate().collect(), swatch, Kind::Part)
+    }
+
+    /// With one series more, whose look is that of none of the others.
+    fn add(&mut self, name: &str) -> usize {
+        let look = self.names.iter().map(|(at, _)| at + 1).max().unwrap_or(0);
+        self.names.push((look, name.to_owned()));
+        let drawn = if self.kind == Kind::Stroke { stroke } else { sample };
+        let Self { html, .. } = Self::of(self.names.clone(), drawn, self.kind);
+        self.html = html;
+        look
     }
 
     fn of(names: Vec<(usize, String)>, drawn: fn(usize) -> String, kind: Kind) -> Self {
@@ -255,6 +265,24 @@ impl Drawn {
             other => other,
         };
         Self { charts, columns: 1, ..self }
+    }
+
+    /// Adds points to the chart with this heading, or to all. Returns whether there are lines to add them to.
+    pub(super) fn add_points(
+        &mut self,
+        heading: Option<&str>,
+        label: &str,
+        points: &[(f64, f64)],
+    ) -> bool {
+        let Charts::Lines(charts) = &mut self.charts else { return false };
+        let look = self.about.legend.add(label);
+        let is_it = |chart: &&mut Lines| heading.is_none_or(|it| typed(&chart.heading) == it);
+        for chart in charts.iter_mut().filter(is_it) {
+            let (tooltip, points) = (label.to_owned(), points.to_vec());
+            let line = Line { series: look, tooltip, points, scatter: true, ..Line::default() };
+            chart.lines.push(line);
+        }
+        true
     }
 
     /// As a picture that stands alone, in the size that it has on a page.

@@ -14,6 +14,7 @@ mod figure;
 mod links;
 mod memory;
 mod network;
+mod overlay;
 mod playback;
 mod provenance;
 mod rates;
@@ -35,8 +36,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use crate::chart;
-use crate::{Experiment, Manifest, Summary};
+use crate::{Ending, Experiment, Manifest, Run, Status, Summary};
 pub use figure::Drawn;
+pub use overlay::{Overlay, lay_over, read_points};
 pub use study::{drawn, study};
 pub use sweep::sweep;
 
@@ -123,12 +125,24 @@ impl Kind {
 /// The page. Of the manifest it shows what was run; of the summary the numbers; of the experiment
 /// the shapes.
 pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> String {
+    page_with(manifest, summary, experiment, &[]).expect("there are no points")
+}
+
+/// The page with points of others laid over its charts. Fails with what is wrong if they cannot be.
+pub fn page_with(
+    manifest: &Manifest,
+    summary: &Summary,
+    experiment: &Experiment,
+    points: &[Overlay],
+) -> Result<String, String> {
     let page = Page { manifest, summary, experiment };
     let (style, scripts): (&[&str], &[&str]) = match page.plays() {
         true => (&[playback::STYLE], &playback::SCRIPTS),
         false => (&[], &[]),
     };
-    let sections = page.sections();
+    let mut sections = page.sections();
+    let mut figures: Vec<&mut Drawn> = sections.iter_mut().flat_map(Section::figures_mut).collect();
+    points.iter().try_for_each(|of| lay_over(&mut figures, of))?;
     let name = &manifest.scenario.name;
     let body = html! {
         (page.head())
@@ -139,13 +153,28 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
              same folder, and " code { "dictionary.md" } " says what their columns mean."
         }
     };
-    document((name, name), &summary.order, (style, scripts), body)
+    Ok(document((name, name), &summary.order, (style, scripts), body))
 }
 
 /// The figures of that page, in its order.
 pub fn figures(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> Vec<Drawn> {
     let sections = Page { manifest, summary, experiment }.sections();
     sections.into_iter().flat_map(Section::into_figures).collect()
+}
+
+/// The figures of a page about one run alone. The manifest has its variant.
+pub fn figures_of_run(manifest: &Manifest, run: &Run) -> Vec<Drawn> {
+    let variants = manifest.variants.iter().filter(|variant| variant.name == run.variant);
+    let manifest = Manifest {
+        variants: variants.cloned().collect(),
+        runs: Vec::new(),
+        replications: 1,
+        ..manifest.clone()
+    };
+    let mut experiment = Experiment::new(&manifest);
+    experiment.add_run(run);
+    let ending = Ending { status: Status::Complete, wall_s: run.wall_s, peak_rss_bytes: None };
+    figures(experiment.manifest(), &experiment.summary(&ending), &experiment)
 }
 
 /// What pages do beyond what they show, and `more` that one does: each source is a script of its own,

@@ -56,6 +56,14 @@ impl Section {
         self.parts.is_empty()
     }
 
+    /// Its figures, to be changed.
+    pub fn figures_mut(&mut self) -> impl Iterator<Item = &mut Drawn> {
+        self.parts.iter_mut().filter_map(|part| match part {
+            Part::Figure(figure) => Some(&mut **figure),
+            Part::Text(_) => None,
+        })
+    }
+
     /// Its figures, without the rest.
     pub fn into_figures(self) -> Vec<Drawn> {
         let figure = |part| match part {

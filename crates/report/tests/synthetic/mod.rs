@@ -2,7 +2,7 @@
 //! a lot, and variants that do less of it. Nothing here is simulated.
 
 use floodway_model::Table;
-use floodway_model::tables::complete;
+use floodway_model::tables::{self, complete};
 use floodway_report::{Ending, Experiment, Manifest, Run, Scenario, Status, Variant};
 
 /// What is made up.
@@ -366,7 +366,10 @@ fn pauses(variant: usize, rng: &mut Chance) -> Table {
 }
 
 fn drops(case: Case, variant: usize, rng: &mut Chance) -> Table {
-    let rows = if case.drops && variant < 2 { 4 } else { 0 };
+    if !case.drops || variant >= 2 {
+        return tables::empty("drops").unwrap();
+    }
+    let rows = 4;
     let packets = (0..rows).map(|_| (900.0 * QUEUEING[variant].0 * rng.uniform()) as u64);
     let packets: Vec<u64> = packets.collect();
     let reason = |row: usize| ["queue_full", "aqm"][row % 2].to_string();
