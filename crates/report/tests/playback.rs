@@ -104,9 +104,9 @@ fn the_script_is_given_what_was_recorded() {
     // The second waits for more, at its first sample already.
     assert_eq!((&scene["worst"], &numbers(1, "worst")), (&1.into(), &0.into()));
 
-    // Three kinds of bytes, six ports, and three samples of each.
+    // Four kinds of bytes, six ports, and three samples of each.
     let cells = held(&page, "cells");
-    assert_eq!((cells.len(), cells[0].len(), cells[1].len()), (2, 3 * 6 * 3, 3 * 6 * 2));
+    assert_eq!((cells.len(), cells[0].len(), cells[1].len()), (2, 4 * 6 * 3, 4 * 6 * 2));
     let of = |kind: usize, port: usize| &cells[0][(kind * 6 + port) * 3..][..3];
     let (busy, depth, paused) = (0, 1, 2);
     assert_eq!((of(busy, 0), of(busy, 3)), (&[200; 3][..], &[50; 3][..]));

@@ -40,6 +40,29 @@ fn a_paused_flow_holds_back_no_other() {
 }
 
 #[test]
+fn the_record_has_paused_physical_queues() {
+    // The share of samples at which the queue of a host is paused is the share of time that it is.
+    let flows = vec![flow(1, 0, FlowSpec::PERSISTENT, 0), flow(2, 0, FlowSpec::PERSISTENT, 0)];
+    let mut spec = plain(star(3), flows);
+    spec.switch.flow_control = backpressure(32);
+    spec.end = Duration::from_ms(2);
+    spec.record = Some(10_000);
+    // Prime to the frames, so that no phase is preferred.
+    spec.sample_interval = Duration::from_ns(997);
+    let outcome = run(spec);
+    let table = outcome.table("samples");
+    let rows = table.texts("node").iter().zip(table.u64s("held"));
+    let held: u64 = rows.filter(|(node, _)| node.starts_with("host")).map(|(_, held)| held).sum();
+    let interval_us = outcome.table("record").f64s("interval_ns")[0] / 1e3;
+    let sampled = held as f64 * interval_us;
+    let paused = outcome.counter("bfc_paused_ns") as f64 / 1e3;
+    assert!(paused > 500.0, "{paused}");
+    assert!((sampled / paused - 1.0).abs() < 0.05, "{sampled} us at samples, {paused} us");
+    // Both senders have half of the link, so each is paused half of the time.
+    assert!((paused / 2_000.0 - 1.0).abs() < 0.1, "{paused}");
+}
+
+#[test]
 fn with_pfc_it_does() {
     let pfc = Some(pfc::Spec { xoff: Bytes(50_000), ..prompt_pfc() });
     let [congested, free] = beside_an_incast(flow_control::Spec { pfc, ..Default::default() });

@@ -91,6 +91,36 @@ fn a_proxy_says_what_is_left_when_a_link_works_again() {
     assert_eq!(longest_pauses(&outcome), [0.0, 408.0 * 5.12, 796.0 * 5.12]);
 }
 
+/// What each host holds back at a sample of the record.
+fn held(outcome: &Outcome, us: u64, hosts: u32) -> Vec<u64> {
+    let table = outcome.table("samples");
+    let (times, nodes) = (table.f64s("time_ns"), table.texts("node"));
+    let of = |host| {
+        let here =
+            |row: &usize| times[*row] == us as f64 * 1e3 && nodes[*row] == format!("host {host}");
+        (0..table.rows()).find(here).map_or(0, |row| table.u64s("held")[row])
+    };
+    (0..hosts).map(of).collect()
+}
+
+#[test]
+fn the_record_has_what_nics_hold_back() {
+    // As with the proxy above, each sender is notified to be quiet for 4079 ns at 8.4 to 8.6 us, plus the
+    // way of the message to the host: host 1 until 12.6 to 13 us.
+    let mut spec = spec(
+        star(3),
+        vec![persistent(1, 0), persistent(2, 0)],
+        Sfc { cache: false, ..mode(Mode::Native) },
+        Duration::from_us(13),
+    );
+    spec.record = Some(100);
+    spec.sample_interval = Duration::from_us(1);
+    let outcome = run(spec);
+    let at = |us| held(&outcome, us, 3);
+    assert_eq!([at(7), at(8)], [[0, 0, 0], [0, 0, 0]]);
+    assert_eq!([at(9), at(10), at(12)], [[0, 1, 1], [0, 1, 1], [0, 1, 1]]);
+}
+
 #[test]
 fn a_nic_holds_for_the_formula_and_keeps_other_destinations_going() {
     // Hosts 1 and 2 fill the queue to host 0; host 1 also sends to host 3, which is idle.

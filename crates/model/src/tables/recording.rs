@@ -50,6 +50,10 @@ tables! {
         /// Backlog at the time of the sample, in all data queues of the port; of a host in the buffer of its NIC, and
         /// what its receivers answer as data.
         backlog_bytes: u64,
+        /// At the time of the sample: physical queues that Backpressure Flow Control has paused, directions that
+        /// Directional Rate Control holds back, and, of a host, destinations to which Source Flow Control holds back
+        /// traffic, by class.
+        held: u64,
     }
 
     /// What waits in the data queues of ports at the recorded samples: one row per queue in which something waits, or

@@ -1,4 +1,4 @@
-//! A port at a sample in three bytes, finely enough for the eye.
+//! A port at a sample in four bytes, finely enough for the eye.
 
 /// A queue with less than this looks as one with this, in bytes.
 pub const SMALLEST: f64 = 64.0;
@@ -21,6 +21,8 @@ pub struct Cell {
     /// Of 200: the share of that time in which it was not allowed to send, summed over classes; or
     /// [`ROOT`]. Of several links the most.
     pub paused: u8,
+    /// Physical queues, directions and destinations that are held back, up to 255. Of several links the sum.
+    pub held: u8,
 }
 
 impl Cell {
@@ -46,15 +48,17 @@ pub(super) struct Members {
     paused: f64,
     backlog: u64,
     root: bool,
+    held: u64,
 }
 
 impl Members {
-    pub fn add(&mut self, busy: f64, paused: f64, backlog: u64, root: bool) {
+    pub fn add(&mut self, busy: f64, paused: f64, (backlog, held): (u64, u64), root: bool) {
         self.links += 1;
         self.busy += busy;
         self.paused = self.paused.max(paused);
         self.backlog = self.backlog.max(backlog);
         self.root |= root;
+        self.held += held;
     }
 
     pub fn cell(&self) -> Cell {
@@ -62,6 +66,7 @@ impl Members {
             busy: share(self.busy / f64::from(self.links.max(1))),
             depth: depth(self.backlog),
             paused: if self.root { ROOT } else { share(self.paused) },
+            held: self.held.min(255) as u8,
         }
     }
 }
@@ -104,11 +109,12 @@ mod tests {
     #[test]
     fn of_several_links_the_worst_stands_out() {
         let mut members = Members::default();
-        members.add(1.0, 0.0, 64, false);
-        members.add(0.5, 0.25, 128, false);
-        members.add(0.0, 0.0, 0, false);
-        assert_eq!(members.cell(), Cell { busy: 100, depth: 9, paused: 50 });
-        members.add(0.5, 0.0, 0, true);
+        members.add(1.0, 0.0, (64, 2), false);
+        members.add(0.5, 0.25, (128, 1), false);
+        members.add(0.0, 0.0, (0, 0), false);
+        assert_eq!(members.cell(), Cell { busy: 100, depth: 9, paused: 50, held: 3 });
+        members.add(0.5, 0.0, (0, 900), true);
+        assert_eq!(members.cell().held, 255);
         assert!(members.cell().is_root());
     }
 }

@@ -1,5 +1,5 @@
 //! The record of a run as the page plays it back: the fabric at a bounded number of samples, each
-//! port in three bytes.
+//! port in four bytes.
 
 mod cell;
 pub mod fabric;
@@ -62,6 +62,7 @@ struct Sum {
     busy_ns: f64,
     paused_ns: f64,
     backlog: u64,
+    held: u64,
 }
 
 /// Whether a run was recorded and its network is too large to be drawn.
@@ -122,7 +123,7 @@ impl Recording {
         for ((port, &root), &end) in ports.iter().zip(roots).zip(of_row) {
             let share = |ns: f64| if interval > 0.0 { (ns / interval).min(1.0) } else { 0.0 };
             let paused = share(port.paused_ns);
-            cells[end].add(share(port.busy_ns), paused, port.backlog, root);
+            cells[end].add(share(port.busy_ns), paused, (port.backlog, port.held), root);
             total.paused += u32::from(paused > 0.0);
             total.roots += u32::from(root);
             total.backlog += port.backlog;
@@ -152,12 +153,18 @@ impl Recording {
         worst.unwrap_or_default()
     }
 
-    /// The three bytes of every port at every sample, kind by kind and port by port, so that what is
-    /// alike stands together: how busy, how deep, how long paused.
+    /// Whether something is held back at any port and sample.
+    pub fn holds(&self) -> bool {
+        self.cells.iter().any(|cell| cell.held > 0)
+    }
+
+    /// The four bytes of every port at every sample, kind by kind and port by port, so that what is
+    /// alike stands together: how busy, how deep, how long paused, how much held back.
     pub fn bytes(&self) -> Vec<u8> {
         let ends = self.fabric.ends.len();
-        let kinds: [fn(&Cell) -> u8; 3] = [|cell| cell.busy, |cell| cell.depth, |cell| cell.paused];
-        let mut bytes = Vec::with_capacity(3 * self.cells.len());
+        let kinds: [fn(&Cell) -> u8; 4] =
+            [|cell| cell.busy, |cell| cell.depth, |cell| cell.paused, |cell| cell.held];
+        let mut bytes = Vec::with_capacity(kinds.len() * self.cells.len());
         for kind in kinds {
             for end in 0..ends {
                 bytes.extend(self.cells.iter().skip(end).step_by(ends).map(kind));
@@ -193,6 +200,7 @@ fn sums(
         sum.paused_ns += paused[row];
         if number.is_multiple_of(every) {
             sum.backlog = backlogs[row];
+            sum.held = rows.held[row];
         }
     }
     Some(sums)

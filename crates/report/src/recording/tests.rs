@@ -270,12 +270,12 @@ fn bytes_stand_kind_by_kind_and_port_by_port() {
     ];
     let recording = Recording::of(&with_record(clos(), (3, 0.0, 1_000.0), &rows)).unwrap();
     let (bytes, ends) = (recording.bytes(), recording.fabric.ends.len());
-    assert_eq!((ends, bytes.len()), (12, 3 * 12 * 3));
-    for kind in 0..3 {
+    assert_eq!((ends, bytes.len()), (12, 4 * 12 * 3));
+    for kind in 0..4 {
         for end in 0..ends {
             for sample in 0..3 {
                 let cell = recording.cell(sample, end);
-                let byte = [cell.busy, cell.depth, cell.paused][kind];
+                let byte = [cell.busy, cell.depth, cell.paused, cell.held][kind];
                 assert_eq!(bytes[(kind * ends + end) * 3 + sample], byte);
             }
         }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 /// Destinations that are held back.
 #[derive(Debug, Default)]
 pub struct Holds {
-    /// End of the hold, by destination and class. Never iterated.
+    /// End of the hold, by destination and class. Iterated only to count.
     until: FxHashMap<(NodeId, Class), Instant>,
     /// Latest end of all holds; after it no lookup is needed.
     last: Instant,
@@ -35,6 +35,11 @@ impl Holds {
         self.until.get(&(dst, class)).copied().filter(|&until| until > now)
     }
 
+    /// How many destinations are held, by class.
+    pub fn count(&self, now: Instant) -> u64 {
+        self.until.values().filter(|until| **until > now).count() as u64
+    }
+
     /// Hold time, summed over destinations and classes; a hold that has begun counts in full.
     pub fn booked(&self) -> Duration {
         self.booked
@@ -52,6 +57,7 @@ mod tests {
         holds.hold(dst, class, at(100), at(200));
         holds.hold(dst, class, at(150), at(180));
         assert_eq!(holds.until(dst, class, at(199)), Some(at(200)));
+        assert_eq!([holds.count(at(199)), holds.count(at(200))], [1, 0]);
         holds.hold(dst, class, at(160), at(260));
         assert_eq!(holds.until(dst, class, at(200)), Some(at(260)));
         assert_eq!(holds.until(dst, Class(1), at(200)), None);

@@ -302,6 +302,12 @@ impl Nic {
         .expect("there are classes")
     }
 
+    /// Physical queues that are paused, and directions that are held back.
+    pub(super) fn held(&self) -> u64 {
+        let queues = self.physical_queues.as_ref().map_or(0, |queues| queues.held());
+        queues + self.regulated().map_or(0, Regulated::held)
+    }
+
     /// The state of Directional Rate Control, if it is in use.
     pub(super) fn regulated(&self) -> Option<&Regulated> {
         self.buffer.as_ref()?.regulated.as_ref()

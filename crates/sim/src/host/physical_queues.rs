@@ -57,6 +57,11 @@ impl PhysicalQueues {
         physical_queue
     }
 
+    /// How many are paused.
+    pub(super) fn held(&self) -> u64 {
+        self.classes.iter().map(|of| u64::from(of.paused.queues().count())).sum()
+    }
+
     /// Releases the physical queue of a sender that has ended.
     pub(super) fn give_back(&mut self, class: Class, physical_queue: u8) {
         let of = &mut self.classes[class.index()];

@@ -49,12 +49,14 @@ impl Host {
         let Some(record) = &mut due else { return };
         record.schedule.take(record.next);
         let backlogs = self.nic.backlogs();
+        let held = self.holds.count(now) + self.nic.held();
         context.state(Kinds::SAMPLED, self.id, now, || Fact::Sampled {
             sample: record.next,
             port: 0,
             ports: 1,
             tx: &self.nic.tx,
             backlogs: &backlogs,
+            held,
         });
         let sampling = context.metrics.sampling();
         let next = record.schedule.next_after(record.next, sampling);

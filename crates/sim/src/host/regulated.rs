@@ -49,6 +49,11 @@ struct OfClass {
 }
 
 impl Regulated {
+    /// How many directions are held back, over classes.
+    pub(super) fn held(&self) -> u64 {
+        (0..CLASSES).map(|class| self.regulator.held(class)).sum()
+    }
+
     pub(super) fn new(regulator: Box<Regulator>) -> Self {
         let count = regulator.directions();
         let class = |_| OfClass {

@@ -197,6 +197,8 @@ pub enum Fact<'a> {
         tx: &'a Transmitter,
         /// Backlog by data queue, in bytes.
         backlogs: &'a [u64],
+        /// Physical queues, directions and destinations that are held back there.
+        held: u64,
     },
 }
 

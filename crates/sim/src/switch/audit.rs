@@ -103,7 +103,8 @@ impl Switch {
                 *backlog = queue.backlog();
             }
             let (tx, backlogs) = (&of.tx, &backlogs[..of.queues.len()]);
-            let fact = || Fact::Sampled { sample, port, ports, tx, backlogs };
+            let held = of.queues.iter().map(Queue::held).sum();
+            let fact = || Fact::Sampled { sample, port, ports, tx, backlogs, held };
             context.state(Kinds::SAMPLED, self.id, now, fact);
         }
     }

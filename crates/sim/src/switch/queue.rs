@@ -85,6 +85,11 @@ impl Queue {
         self.discipline.is_none() && self.egress.is_none()
     }
 
+    /// How many of its parts its discipline holds back.
+    pub fn held(&self) -> u64 {
+        self.discipline.as_ref().map_or(0, |discipline| discipline.held())
+    }
+
     /// Its discipline, for the mechanism that owns it.
     pub fn discipline<D: 'static>(&self) -> Option<&D> {
         self.discipline.as_ref()?.as_any().downcast_ref()

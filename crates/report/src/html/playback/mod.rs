@@ -22,7 +22,8 @@ use stage::{BAR, Stage};
 use still::{FLOOR, PAUSES, STEPS};
 
 /// The scripts: what reads the record from the page, and what plays it.
-pub const SCRIPTS: [&str; 2] = [include_str!("recording.js"), include_str!("playback.js")];
+pub const SCRIPTS: [&str; 3] =
+    [include_str!("recording.js"), include_str!("matrix.js"), include_str!("playback.js")];
 /// How it looks.
 pub const STYLE: &str = include_str!("playback.css");
 
@@ -289,6 +290,12 @@ fn legend(all: &[(usize, &Recording)], deepest: u8) -> Markup {
                 li {
                     (sample(14, path("root", "M7 2l5 5l-5 5l-5-5z")))
                     "root: deepest queue of such a switch, at a port that may send; pauses spread from there"
+                }
+            }
+            @if all.iter().any(|(_, recording)| recording.holds()) {
+                li {
+                    (sample(12, path("held", "M2.5 7a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0")))
+                    "held: some of its queues, directions or destinations may not be sent"
                 }
             }
         }

@@ -1,5 +1,6 @@
 // Plays the record of a run back: the fabric at one sample after another, of one variant or of two
-// below each other. It draws what the still picture shows, by the same geometry (stage.rs, still.rs).
+// below each other. It draws what the still picture shows, by the same geometry (stage.rs, still.rs), or
+// the same as a matrix (matrix.js).
 'use strict';
 {
   const { unpack, prepare, sampleAt, bytesInWords, clock, counted } = recording;
@@ -17,6 +18,8 @@
   // Changes a second where less motion was asked for.
   const CALM = 2;
   const ROOT = 255;
+  // So many roots of pauses are named below a picture.
+  const ROOTS = 6;
 
   const root = document.getElementById('playback');
   if (root && 'DecompressionStream' in window) start();
@@ -27,6 +30,7 @@
     const cells = await Promise.all([...root.querySelectorAll('.cells')].map(unpack));
     scene.variants.forEach((variant, at) => (variant.cells = cells[at]));
     scene.fabrics.forEach(prepare);
+    scene.fabrics.forEach((fabric) => (fabric.matrix = matrix.lay(fabric)));
     player(scene);
   }
 
@@ -81,6 +85,7 @@
     let seconds = 30;
     let pointed = null;
     let pinned = null;
+    let asMatrix = scene.fabrics.some(matrix.isMany);
 
     // The controls.
     const stage = element(root, 'div', { class: 'stage', role: 'group', 'aria-label': 'Playback' });
@@ -90,6 +95,12 @@
     const speeds = SPEEDS.map((seconds) => [seconds, `whole run in ${seconds} s`]);
     choice(controls, 'Speed', speeds, seconds, (chosen) => (seconds = chosen));
     const worst = element(controls, 'button', { type: 'button' }, 'Worst sample');
+    const views = [[0, 'as a network'], [1, 'as a matrix']];
+    choice(controls, 'View', views, Number(asMatrix), (chosen) => {
+      asMatrix = chosen === 1;
+      pointed = null;
+      arrange();
+    });
     if (variants.length > 1) {
       const names = variants.map((variant, at) => [at, variant.name]);
       const which = element(controls, 'span', { class: 'bar' });
@@ -115,6 +126,7 @@
       'aria-label': 'Simulated time',
     });
     const stripKey = element(stage, 'p', { class: 'keys' });
+    const matrixKey = element(stage, 'p', { class: 'keys' });
     const panels = element(stage, 'div');
     element(
       stage,
@@ -143,6 +155,12 @@
         bytesInWords(mostOf('backlog')) +
         ')' +
         (paused ? ` and how many ports are paused (red line, up to ${mostOf('paused')}).` : '.');
+      matrixKey.textContent = asMatrix
+        ? 'A line for each switch, a cell for each of its links upward and to hosts. The left half of a cell is ' +
+          'what the switch of the line sends, the right half what the other end sends; the bar at the bottom is ' +
+          'the queue there, and a dashed red frame means paused.'
+        : '';
+      matrixKey.hidden = !asMatrix;
       over.style.height = STRIP * shown.length + 2 + 'px';
       draw();
     }
@@ -162,8 +180,9 @@
       element(head, 'strong', {}, variant.name);
       const total = element(head, 'span');
       const canvas = element(place, 'canvas', { tabindex: 0, role: 'img' });
+      const roots = element(place, 'p', { class: 'roots' });
       const told = element(place, 'p', { class: 'told' });
-      const at = { variant, fabric, canvas, total, told, x: null };
+      const at = { variant, fabric, canvas, total, roots, told, x: null };
       place.shows = at;
       const find = (event) => {
         const box = canvas.getBoundingClientRect();
@@ -218,28 +237,38 @@
               bytesInWords(variant.backlog[sample]) + ' waiting',
             ].join(', ');
       const width = canvas.clientWidth;
-      const pen = sized(canvas, width, fabric.height);
-      const margin = width < NARROW ? 0 : MARGIN;
+      const pen = sized(canvas, width, asMatrix ? fabric.matrix.height : fabric.height);
+      const margin = width < NARROW ? (asMatrix ? MARGIN / 2 : 0) : MARGIN;
+      panel.box = (end) => matrix.box(fabric.matrix, end, margin, width);
       // Half a pixel on either side, so that no line is cut off.
       panel.x = (share) => margin + 1 + share * (width - margin - 2);
       // Lines are as wide as the distance of ports allows.
       panel.fine = Math.min(1, Math.max(0.4, (fabric.gap * (width - margin)) / 4.5));
       const cell = cellsAt(variant, fabric, sample);
-      drawLinks(pen, panel, cell);
-      drawNodes(pen, panel, cell, margin);
-      drawQueues(pen, panel, cell);
+      if (asMatrix) {
+        drawMatrix(pen, panel, cell, margin, width);
+      } else {
+        drawLinks(pen, panel, cell);
+        drawNodes(pen, panel, cell, margin);
+        drawQueues(pen, panel, cell);
+      }
+      listRoots(panel, cell);
       const selected = pointed || pinned;
       const end = selected ? fabric.ends.findIndex((_, at) => key(fabric, at) === selected) : -1;
       if (end >= 0) {
         pen.strokeStyle = look.ink;
         pen.lineWidth = 2.5;
-        pen.beginPath();
-        half(pen, panel, fabric.ends[end]);
-        pen.stroke();
-        const [x, y] = port(panel, fabric.ends[end]);
-        pen.beginPath();
-        pen.arc(x, y, 4, 0, 2 * Math.PI);
-        pen.stroke();
+        if (asMatrix) {
+          pen.strokeRect(...(panel.box(end) || [0, 0, 0, 0]));
+        } else {
+          pen.beginPath();
+          half(pen, panel, fabric.ends[end]);
+          pen.stroke();
+          const [x, y] = port(panel, fabric.ends[end]);
+          pen.beginPath();
+          pen.arc(x, y, 4, 0, 2 * Math.PI);
+          pen.stroke();
+        }
       }
       panel.told.textContent = end >= 0 ? inWords(fabric, end, cell) : '';
       if (!playing) {
@@ -247,14 +276,14 @@
       }
     }
 
-    // The three bytes of an end at a sample: bytes stand kind by kind and end by end.
+    // The four bytes of an end at a sample: bytes stand kind by kind and end by end.
     function cellsAt(variant, fabric, sample) {
       const { cells, samples } = variant;
       const kind = fabric.ends.length * samples;
-      if (sample < 0) return () => [0, 0, 0];
+      if (sample < 0) return () => [0, 0, 0, 0];
       return (end) => {
         const at = end * samples + sample;
-        return [cells[at], cells[at + kind], cells[at + 2 * kind]];
+        return [0, 1, 2, 3].map((of) => cells[at + of * kind]);
       };
     }
 
@@ -305,6 +334,75 @@
       pen.globalAlpha = 1;
       pen.setLineDash([]);
     }
+
+    function drawMatrix(pen, panel, cell, margin, width) {
+      const { fabric } = panel;
+      const { lines, columns, names, upward, start, hosts } = fabric.matrix;
+      const wide = (width - margin) / columns;
+      pen.font = '11px ' + getComputedStyle(root).fontFamily;
+      pen.textBaseline = 'middle';
+      pen.fillStyle = look.muted;
+      const middle = matrix.HEAD / 2;
+      pen.textAlign = 'center';
+      const named = names.every((name) => name && pen.measureText(name).width < wide);
+      if (named) names.forEach((name, at) => pen.fillText(name, margin + (at + 0.5) * wide, middle));
+      pen.textAlign = 'left';
+      if (start) pen.fillText(upward, named ? 0 : margin, middle);
+      if (hosts) pen.fillText('hosts', margin + start * wide, middle);
+      pen.fillStyle = look.ink;
+      lines.forEach(({ label, row, up, hosts }) => {
+        const [, top] = panel.box((up[0] || hosts[0]).place);
+        const name = margin === MARGIN ? fabric.rows[row].name + '\u00a0' + label : label;
+        pen.fillText(name, 0, top + matrix.CELL / 2);
+      });
+      fabric.ends.forEach((end, at) => {
+        const [x, y, w, h] = panel.box(at) || [0, 0, 0, 0];
+        const [busy, depth, pause, held] = cell(at);
+        const level = step(busy, scene.steps);
+        pen.fillStyle = level ? look.busy[level] : look.soft;
+        pen.fillRect(x, y, w, h);
+        if (depth) {
+          pen.fillStyle = look.s1;
+          pen.fillRect(x, y + h - 5, Math.max(1.5, (w * bar(depth)) / scene.bar), 5);
+        }
+        if (pause === ROOT) {
+          pen.fillStyle = look.alarm;
+          pen.strokeStyle = look.page;
+          diamond(pen, x + w / 2, y + h / 2);
+        } else if (pause) {
+          const bold = step(pause, scene.pauses);
+          pen.strokeStyle = look.alarm;
+          pen.lineWidth = [0, 1.2, 1.8, 2.6][bold];
+          pen.setLineDash([4, 2.5]);
+          pen.strokeRect(x + 1, y + 1, w - 2, h - 2);
+          pen.setLineDash([]);
+        }
+        if (held) ring(pen, x + w / 2, y + h / 2);
+      });
+    }
+
+    // Names the ports from which pauses spread, the deepest queue first; each is a button that keeps it.
+    function listRoots({ fabric, roots }, cell) {
+      const found = fabric.ends.map((_, at) => at).filter((at) => cell(at)[2] === ROOT);
+      found.sort((a, b) => cell(b)[1] - cell(a)[1]);
+      roots.replaceChildren();
+      if (!found.length) return;
+      element(roots, 'span', {}, 'Roots of pauses: ');
+      found.slice(0, ROOTS).forEach((at) => {
+        const { node, peer } = fabric.ends[at];
+        const words = `${fabric.nodes[node].name} to ${fabric.nodes[peer].name}, ${waiting(cell(at)[1])}`;
+        const mine = key(fabric, at);
+        const pressed = String(pinned === mine);
+        const button = element(roots, 'button', { type: 'button', 'aria-pressed': pressed }, words);
+        button.addEventListener('click', () => {
+          pinned = pinned === mine ? null : mine;
+          draw();
+        });
+      });
+      if (found.length > ROOTS) element(roots, 'span', {}, `and ${found.length - ROOTS} more`);
+    }
+
+    const waiting = (depth) => bytesInWords(scene.smallest * 2 ** ((depth - 1) / scene.perDoubling));
 
     function drawNodes(pen, { fabric, x }, cell, margin) {
       const pauses = new Set();
@@ -363,18 +461,39 @@
       pen.fillStyle = look.alarm;
       pen.strokeStyle = look.page;
       pen.lineWidth = 1;
-      roots.forEach(([x, y]) => {
-        pen.beginPath();
-        [[0, -6], [6, 0], [0, 6], [-6, 0]].forEach(([dx, dy]) => pen.lineTo(x + dx, y + dy));
-        pen.closePath();
-        pen.fill();
-        pen.stroke();
+      roots.forEach(([x, y]) => diamond(pen, x, y));
+      ends.forEach((end, at) => {
+        if (cell(at)[3]) ring(pen, ...port(panel, end));
       });
+    }
+
+    // Something is held back here, but not all.
+    function ring(pen, x, y) {
+      pen.strokeStyle = look.alarm;
+      pen.lineWidth = 1.5;
+      pen.beginPath();
+      pen.arc(x, y, 3.5, 0, 2 * Math.PI);
+      pen.stroke();
+    }
+
+    function diamond(pen, x, y) {
+      pen.lineWidth = 1;
+      pen.beginPath();
+      [[0, -6], [6, 0], [0, 6], [-6, 0]].forEach(([dx, dy]) => pen.lineTo(x + dx, y + dy));
+      pen.closePath();
+      pen.fill();
+      pen.stroke();
     }
 
     // The end whose half of a link, or whose bar, is nearest to a place; -1 if none is near.
     function nearest(panel, x, y) {
       const { fabric } = panel;
+      if (asMatrix) {
+        return fabric.ends.findIndex((_, at) => {
+          const [left, top, w, h] = panel.box(at) || [0, 0, 0, 0];
+          return x >= left && x < left + w && y >= top && y < top + h;
+        });
+      }
       let best = -1;
       let least = NEAR;
       fabric.ends.forEach((end, at) => {
@@ -395,17 +514,17 @@
 
     function inWords(fabric, at, cell) {
       const end = fabric.ends[at];
-      const [busy, depth, pause] = cell(at);
+      const [busy, depth, pause, held] = cell(at);
       const [node, peer] = [fabric.nodes[end.node], fabric.nodes[end.peer]];
       const one = end.links === 1;
       const share = (part) => Math.round(part / 2) + '\u00a0%';
       const from = node.hosts || !one ? node.name : `${node.name}, port ${end.port},`;
       const words = [`${from} to ${peer.name}: ${share(busy)} busy${one ? '' : ' on average'}`];
-      const waits = scene.smallest * 2 ** ((depth - 1) / scene.perDoubling);
-      if (depth) words.push(`${one ? 'about' : 'at most about'} ${bytesInWords(waits)} waiting`);
+      if (depth) words.push(`${one ? 'about' : 'at most about'} ${waiting(depth)} waiting`);
       else words.push('nothing waiting');
       if (pause === ROOT) words.push('not paused: pauses spread from here');
       else if (pause) words.push(`${one ? '' : 'at most '}paused for ${share(pause)} of the time`);
+      if (held) words.push(`${held === 255 ? 'at least 255' : held} held back (queues, directions or destinations)`);
       return words.join(', ') + '.';
     }
 

@@ -148,9 +148,9 @@ impl Still<'_> {
         }
     }
 
-    /// What waits, and where pauses come from.
+    /// What waits, where pauses come from, and where something is held back.
     fn queues(&self, text: &mut String, deepest: u8) {
-        let (mut bars, mut roots) = (String::new(), String::new());
+        let (mut bars, mut roots, mut held) = (String::new(), String::new(), String::new());
         for (end, cell) in self.cells() {
             let (x, y) = self.port(end);
             let up = if end.top { -1.0 } else { 1.0 };
@@ -162,8 +162,12 @@ impl Still<'_> {
                 let [x, y] = [x + BESIDE, y + high + 6.0 * up].map(short);
                 let _ = write!(roots, "M{x} {y}m0-6l6 6l-6 6l-6-6z");
             }
+            if cell.held > 0 {
+                let [x, y] = [x - 3.5, y].map(short);
+                let _ = write!(held, "M{x} {y}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0");
+            }
         }
-        for (class, data) in [("queue", bars), ("root", roots)] {
+        for (class, data) in [("queue", bars), ("root", roots), ("held", held)] {
             if !data.is_empty() {
                 let _ = write!(text, "<path class=\"{class}\" d=\"{data}\"/>");
             }

@@ -19,8 +19,8 @@ pub struct History {
     classes: usize,
     /// Number of values per sample.
     width: usize,
-    /// By sample, then by port: bytes sent, time on the wire, time paused, and the backlog of each
-    /// data queue.
+    /// By sample, then by port: bytes sent, time on the wire, time paused, what is held back, and the
+    /// backlog of each data queue.
     numbers: Vec<u64>,
 }
 
@@ -33,12 +33,14 @@ pub struct Snapshot<'a> {
     pub busy: u64,
     /// Time paused, summed over data classes, in ps.
     pub paused: u64,
+    /// Physical queues, directions and destinations that are held back, at the sample.
+    pub held: u64,
     /// Backlog by data queue, in bytes.
     pub backlogs: &'a [u64],
 }
 
 /// Number of values before the backlogs.
-const COUNTERS: usize = 3;
+const COUNTERS: usize = 4;
 
 impl History {
     /// An empty history of a node with this many ports and data queues, for at most `limit`
@@ -58,7 +60,7 @@ impl History {
         &mut self,
         (sample, port): (usize, usize),
         tx: &Transmitter,
-        backlogs: &[u64],
+        (backlogs, held): (&[u64], u64),
         now: Instant,
     ) {
         if port == 0 {
@@ -71,7 +73,7 @@ impl History {
         if self.keeps {
             let paused = tx.pauses()[..self.classes].iter().map(|pause| pause.total_at(now).0);
             let busy = tx.busy.0 - tx.unfinished(now).0;
-            self.numbers.extend([tx.bytes, busy, paused.sum()]);
+            self.numbers.extend([tx.bytes, busy, paused.sum(), held]);
             self.numbers.extend(&backlogs[..self.classes]);
         }
     }
@@ -101,7 +103,8 @@ impl History {
         let from = sample * self.width + port * (COUNTERS + self.classes);
         let numbers = &self.numbers[from..from + COUNTERS + self.classes];
         let (counters, backlogs) = numbers.split_at(COUNTERS);
-        Snapshot { bytes: counters[0], busy: counters[1], paused: counters[2], backlogs }
+        let [bytes, busy, paused, held] = *counters else { unreachable!("there are {COUNTERS}") };
+        Snapshot { bytes, busy, paused, held, backlogs }
     }
 }
 
@@ -119,8 +122,8 @@ mod tests {
     fn kept(limit: u32, samples: u64) -> Vec<u64> {
         let mut history = History::new(limit, 2, 1);
         for sample in 0..samples {
-            history.add((sample as usize, 0), &idle(), &[7], Instant::ZERO);
-            history.add((sample as usize, 1), &idle(), &[sample], Instant::ZERO);
+            history.add((sample as usize, 0), &idle(), (&[7], 0), Instant::ZERO);
+            history.add((sample as usize, 1), &idle(), (&[sample], sample), Instant::ZERO);
         }
         let samples = 0..history.samples();
         assert!(samples.clone().all(|sample| history.at(sample, 0).backlogs == [7]));

@@ -45,10 +45,10 @@ impl Observer for Record {
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
         match *fact {
-            Fact::Sampled { sample, port, ports, tx, backlogs } => {
+            Fact::Sampled { sample, port, ports, tx, backlogs, held } => {
                 let new = || History::new(self.limit, ports, self.classes);
                 let history = self.histories[at.node.index()].get_or_insert_with(new);
-                history.add((sample, port), tx, backlogs, at.now);
+                history.add((sample, port), tx, (backlogs, held), at.now);
             }
             // The control queue, which comes last, is not recorded.
             Fact::PauseEnded { port, class, since, until } if class < self.classes => {
@@ -170,6 +170,7 @@ fn between<'a>(end: &End<'a>, place: usize) -> Snapshot<'a> {
         bytes: now.bytes - before.bytes,
         busy: now.busy - before.busy,
         paused: now.paused - before.paused,
+        held: now.held,
         backlogs: now.backlogs,
     }
 }
@@ -179,7 +180,8 @@ fn sample_table(spec: &Spec, samples: &[Sample], ends: &[End]) -> Table {
     let row = |sample: &Sample, end: &End| {
         let port = between(end, sample.place);
         let waits = port.backlogs.iter().any(|&backlog| backlog > 0);
-        let is_idle = port.bytes == 0 && port.busy == 0 && port.paused == 0 && !waits;
+        let is_idle =
+            port.bytes == 0 && port.busy == 0 && port.paused == 0 && port.held == 0 && !waits;
         (!is_idle).then(|| samples::Row {
             time_ns: nanoseconds(sample.at),
             interval_ns: sample.interval as f64 / 1e3,
@@ -189,6 +191,7 @@ fn sample_table(spec: &Spec, samples: &[Sample], ends: &[End]) -> Table {
             busy_ns: port.busy as f64 / 1e3,
             paused_ns: port.paused as f64 / 1e3,
             backlog_bytes: port.backlogs.iter().sum(),
+            held: port.held,
         })
     };
     let rows =

@@ -117,6 +117,12 @@ pub trait Discipline: Debug + Send {
         true
     }
 
+    /// Into how many parts of the queue it divides traffic that may not be sent now, or only at a lower rate,
+    /// because the neighbor has asked for it.
+    fn held(&self) -> u64 {
+        0
+    }
+
     /// Adds its counters as of `now`.
     fn count(&self, _now: Instant, _tally: &mut Tally) {}
 

@@ -318,6 +318,10 @@ impl Discipline for PhysicalQueues {
         depths && entries == self.iter().count() as u64
     }
 
+    fn held(&self) -> u64 {
+        self.paused.queues().count().into()
+    }
+
     fn count(&self, now: Instant, tally: &mut Tally) {
         tally.bfc_collisions += self.collisions;
         tally.bfc_paused_ns += self.paused.total_at(now).0 / 1_000;

@@ -82,6 +82,10 @@ impl Discipline for ByDirection {
     }
 
     /// Cuts and stops apply to the whole port, so only the first class counts them.
+    fn held(&self) -> u64 {
+        self.regulator.held(self.class)
+    }
+
     fn count(&self, now: Instant, tally: &mut Tally) {
         if self.class == 0 {
             self.regulator.count(now, tally);

@@ -110,6 +110,12 @@ impl Regulator {
         self.stops(direction) || self.factor(direction) < 1.0
     }
 
+    /// How many directions of a class are held back.
+    pub fn held(&self, class: usize) -> u64 {
+        let held = (0..self.directions() as u16).filter(|direction| self.holds_back(*direction));
+        if self.controls(class) { held.count() as u64 } else { 0 }
+    }
+
     /// The rate factor of a direction, above 0 and at most 1.
     pub fn factor(&self, direction: u16) -> f64 {
         self.directions[usize::from(direction)].factor
