@@ -21,7 +21,7 @@ from floodway._chart import Chart
 from floodway._errors import Problem, ResultsError, ScenarioError
 from floodway._floodway import __version__
 from floodway._progress import Advance, Progress
-from floodway._results import Results, open
+from floodway._results import Comparison, Results, compare, open
 from floodway._run import Run
 from floodway._scenario import Scenario, Variant, load, parse
 from floodway._study import Study, study
@@ -33,6 +33,7 @@ __all__ = [
     "Advance",
     "Chart",
     "Column",
+    "Comparison",
     "Explanation",
     "Problem",
     "Progress",
@@ -46,6 +47,7 @@ __all__ = [
     "Table",
     "Variant",
     "__version__",
+    "compare",
     "load",
     "open",
     "parse",

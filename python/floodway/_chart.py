@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from floodway._plot import draw
 from floodway._text import line
 
 if TYPE_CHECKING:
@@ -95,6 +96,30 @@ class Chart:
             )
         return self._drawn.paper(width_mm, points, font)
 
+    def plot(self, ax: Any | None = None) -> Any:
+        """Draw it with matplotlib, which has to be installed.
+
+        Parameters
+        ----------
+        ax
+            The axes to draw a chart of one part on. Default new ones, in a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes or list of them
+            The axes, one for each part of a chart with several. ``axes.figure`` is the figure.
+
+        Raises
+        ------
+        ValueError
+            If matplotlib has no such chart, such as a map of tiles, or if it has several parts and
+            is to be drawn on one axes.
+        """
+        spec = self.vega
+        if spec is None:
+            raise ValueError(f"{self.name} cannot be drawn with matplotlib; use `svg` or `save`")
+        return draw(spec, ax)
+
     def only(self, part: str) -> Chart:
         """Give one part of it, by its heading: ``chart.only("all flows")``.
 
@@ -109,8 +134,16 @@ class Chart:
         return Chart(self._drawn.only(part))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file: ``.svg`` the picture, ``.csv`` its numbers, ``.json`` Vega-Lite."""
+        """Write it to a file, whose name says in which form.
+
+        ``.svg`` is the picture as on a page; ``.pdf`` and ``.png`` are the picture as `paper` gives
+        it, and need the package vl-convert-python (``pip install floodway[pdf]``). ``.csv`` has its
+        numbers, and ``.json`` is a specification of Vega-Lite.
+        """
         path = Path(path)
+        if path.suffix.lower() in _CONVERTED:
+            path.write_bytes(_converted(self.paper(), path.suffix.lower()))
+            return
         forms = {".svg": self.svg, "": self.svg, ".csv": self.csv}
         if path.suffix.lower() == ".json":
             spec = self.vega
@@ -120,9 +153,8 @@ class Chart:
         text = forms.get(path.suffix.lower())
         if text is None:
             raise ValueError(
-                f"{path.name} would not be what its name says: save a chart as {path.stem}.svg, "
-                "which browsers and drawing programs convert, "
-                f"as {path.stem}.csv or {path.stem}.json"
+                f"a chart cannot be saved as {path.name}; "
+                f"the endings are .svg, .pdf, .png, .csv and .json"
             )
         path.write_text(text, encoding="utf-8")
 
@@ -143,6 +175,24 @@ class Chart:
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+
+# Forms that a picture is converted to.
+_CONVERTED = (".pdf", ".png")
+
+
+def _converted(svg: str, suffix: str) -> bytes:
+    try:
+        import vl_convert
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"vl-convert-python is not installed, and makes {suffix} files: "
+            "pip install vl-convert-python, or save the chart as .svg",
+            name="vl_convert",
+        ) from None
+    if suffix == ".pdf":
+        return bytes(vl_convert.svg_to_pdf(svg))
+    return bytes(vl_convert.svg_to_png(svg, ppi=300))
 
 
 def by_name(pictures: Iterable[_floodway.Picture]) -> dict[str, Chart]:

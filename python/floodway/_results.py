@@ -12,6 +12,7 @@ from typing import Any
 from floodway import _floodway
 from floodway._chart import Chart, by_name
 from floodway._html import table as html_table
+from floodway._plot import named
 from floodway._run import Run, Tables
 from floodway._table import Table
 from floodway._text import line
@@ -59,7 +60,15 @@ class Results:
         names = [table["name"] for table in record["tables"]]
         tables = Tables(names, partial(self._read_one, place))
         values = {name: record[name] for name in same}
-        return Run(**values, tables=tables, repeat=partial(self._repeat, place))
+        return Run(
+            **values,
+            tables=tables,
+            draw=partial(self._draw, place),
+            repeat=partial(self._repeat, place),
+        )
+
+    def _draw(self, place: int, _: Run) -> list[_floodway.Picture]:
+        return self._stored.charts_of_run(place)
 
     def _repeat(self, place: int, *arguments: Any) -> _floodway.Explained:
         return self._stored.why(place, *arguments)
@@ -97,6 +106,30 @@ class Results:
         """
         return by_name(self._stored.charts())
 
+    def plot(self, name: str, part: str | None = None, ax: Any | None = None) -> Any:
+        """Draw one of `charts` with matplotlib: ``plot("slowdown-by-size")``.
+
+        Parameters
+        ----------
+        name
+            The name of the chart.
+        part
+            Of a chart with several parts the one with this heading: ``"all flows"``.
+        ax
+            The axes to draw one part on. Default new ones, in a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes or list of them
+            The axes, one for each part.
+
+        Raises
+        ------
+        KeyError
+            If there is no such chart or part.
+        """
+        return named(self.charts, name, part).plot(ax)
+
     def run(self, variant: str, replication: int = 0) -> Run:
         """Give one of the runs.
 
@@ -133,3 +166,78 @@ class Results:
         head = ["variant", "replication", "stop", "simulated_ns", "hops", "wall_s", "fingerprint"]
         rows = [[getattr(run, name) for name in head] for run in self.runs]
         return html_table(head, rows, repr(self)[1:-1])
+
+
+class Comparison:
+    """Results directories side by side, as ``floodway compare results`` shows them."""
+
+    def __init__(self, summary: str, pictures: list[_floodway.Picture], page: str) -> None:
+        self.summary: dict[str, Any] = json.loads(summary)
+        """What came out, with intervals, in the form of a ``summary.json``."""
+        self.charts: dict[str, Chart] = by_name(pictures)
+        """The charts of the report, by name."""
+        self.page: str = page
+        """The report, as HTML."""
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The names of the variants of all directories, the baseline first."""
+        return tuple(self.summary["order"])
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What should be known before its numbers are used."""
+        return tuple(self.summary["caveats"])
+
+    def plot(self, name: str, part: str | None = None, ax: Any | None = None) -> Any:
+        """Draw one of `charts` with matplotlib: ``plot("slowdown-by-size")``.
+
+        Parameters
+        ----------
+        name
+            The name of the chart.
+        part
+            Of a chart with several parts the one with this heading: ``"all flows"``.
+        ax
+            The axes to draw one part on. Default new ones, in a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes or list of them
+            The axes, one for each part.
+
+        Raises
+        ------
+        KeyError
+            If there is no such chart or part.
+        """
+        return named(self.charts, name, part).plot(ax)
+
+    def __repr__(self) -> str:
+        return line(f"<Comparison of {', '.join(self.variants)}>")
+
+
+def compare(
+    first: Results | str | os.PathLike[str], *more: Results | str | os.PathLike[str]
+) -> Comparison:
+    """Put results directories side by side.
+
+    The first variant of the first directory is the baseline. Changes are paired by replication
+    where seeds and flows are the same; otherwise there are none, and a caveat says so.
+
+    Parameters
+    ----------
+    first, more
+        Two directories or more, as paths or opened.
+
+    Raises
+    ------
+    ResultsError
+        If there are no results, or tables are not as they were written.
+    ValueError
+        If a directory is named twice, or only one is named.
+    """
+    if not more:
+        raise ValueError("one results directory is compared with nothing: name another")
+    opened = [of if isinstance(of, Results) else open(of) for of in (first, *more)]
+    return Comparison(*_floodway.together([of._stored for of in opened]))

@@ -335,7 +335,12 @@ class Scenario:
             wall_s=outcome.wall_s,
             fingerprint=outcome.fingerprint,
             violations=outcome.violations,
+            draw=self._draw,
         )
+
+    def _draw(self, run: Run) -> list[_floodway.Picture]:
+        tables = [table._inner for table in run.tables.values()]
+        return self._checked.charts(run.variant, run.replication, run.simulated_ns, tables)
 
     def compare(
         self,
@@ -547,4 +552,4 @@ class Variant:
         audit: bool = False,
     ) -> Run:
         """Simulate it in one replication, as `Scenario.run` does."""
-        return self.scenario.run(self.name, replication, threads, progress)
+        return self.scenario.run(self.name, replication, threads, progress, audit)

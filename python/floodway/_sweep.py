@@ -14,6 +14,7 @@ from typing import Any
 from floodway import _floodway, _toml
 from floodway._chart import Chart, by_name
 from floodway._html import table as html_table
+from floodway._plot import named
 from floodway._progress import Advance, Shown, shown
 from floodway._table import Table
 from floodway._text import line
@@ -51,6 +52,30 @@ class Sweep:
         set."""
         self.charts: dict[str, Chart] = by_name(swept.charts)
         """The charts of the report: ``fct-mean-ns`` shows the metric ``fct_mean_ns``, and so on."""
+
+    def plot(self, name: str, part: str | None = None, ax: Any | None = None) -> Any:
+        """Draw one of `charts` with matplotlib: ``plot("fct-mean-ns")``.
+
+        Parameters
+        ----------
+        name
+            The name of the chart.
+        part
+            Of a chart with several parts the one with this heading: ``"all flows"``.
+        ax
+            The axes to draw one part on. Default new ones, in a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes or list of them
+            The axes, one for each part.
+
+        Raises
+        ------
+        KeyError
+            If there is no such chart or part.
+        """
+        return named(self.charts, name, part).plot(ax)
 
     @property
     def name(self) -> str:

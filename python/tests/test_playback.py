@@ -120,8 +120,13 @@ def test_variants_that_were_recorded_can_be_chosen(shown):
     shown.check()
 
 
-def test_a_port_is_told_as_the_tables_have_it(shown, played):
+@pytest.mark.parametrize(
+    ("view", "heights"),
+    [("as a network", (24, 40, 150, 190, 215, 250)), ("as a matrix", (27, 48))],
+)
+def test_a_port_is_told_as_the_tables_have_it(shown, played, view, heights):
     page = shown.page
+    page.get_by_label("View").select_option(label=view)
     run = played / "runs/plain/0"
     record = parquet.read_table(run / "record.parquet")
     interval = column(record, "interval_ns")[0]
@@ -136,7 +141,7 @@ def test_a_port_is_told_as_the_tables_have_it(shown, played):
     box = canvas(page).bounding_box()
     told = set()
     for x in range(4, int(box["width"]), 14):
-        for y in (24, 40, 150, 190, 215, 250):
+        for y in heights:
             if y >= box["height"]:
                 continue
             page.mouse.move(box["x"] + x, box["y"] + y)
@@ -161,6 +166,28 @@ def test_a_port_is_told_as_the_tables_have_it(shown, played):
     assert len(told) > 15
     assert any("pauses spread from here" in text for text in told)
     assert any("paused for" in text for text in told)
+    shown.check()
+
+
+def test_roots_are_named_and_can_be_kept(shown):
+    page = shown.page
+    page.get_by_label("Variant below").select_option("-1")
+    buttons = page.locator(f"{STAGE} .roots button")
+    head = page.locator(f"{STAGE} .head").inner_text()
+    assert buttons.count() == int(re.search(r"(\d+) roots? of pauses", head)[1]) > 0
+    name = buttons.first.inner_text()
+    buttons.first.click()
+    assert buttons.first.get_attribute("aria-pressed") == "true"
+    told = page.locator(f"{STAGE} .told").inner_text()
+    node, peer = re.match(r"(.+) to (.+), ", name).groups()
+    assert told.startswith(f"{node}, port ") and f" to {peer}: " in told
+    assert told.endswith("pauses spread from here.")
+    # In the matrix the same port is kept.
+    page.get_by_label("View").select_option("1")
+    buttons.first.press("Enter")
+    assert page.locator(f"{STAGE} .told").inner_text() == told
+    buttons.first.press("Enter")
+    assert page.locator(f"{STAGE} .told").inner_text() == ""
     shown.check()
 
 

@@ -36,6 +36,15 @@ def test_a_run_is_the_same_in_results_and_in_memory(stored):
             assert kept.tables[name].doc == table.doc
 
 
+def test_a_table_without_rows_has_no_file(stored):
+    run = floodway.open(stored).run("plain")
+    folder = stored / "runs" / "plain" / "0"
+    for name, table in run.tables.items():
+        assert (folder / f"{name}.parquet").is_file() == (len(table) > 0), name
+    assert len(run.drops) == 0 and "packets" in run.drops.columns
+    assert len(floodway.open(stored).drops) == 0
+
+
 def test_charts_are_those_of_the_page(stored, tmp_path):
     results = floodway.open(stored)
     charts = results.charts
@@ -180,3 +189,23 @@ def test_control_characters_of_a_manifest_are_written_out(stored, tmp_path):
     for thing in [results, results.runs[0]]:
         for text in [repr(thing), thing._repr_html_()]:
             assert not any(char in text for char in "\x1b\x07\x9b\u202e\u2066\x7f\r")
+
+
+def test_directories_are_compared(stored, tmp_path):
+    scenario = floodway.load(stored.parent / "scenario.toml")
+    more = scenario.with_({"variants.marks.switch.aqm.step.threshold": "10KB"})
+    other = more.compare(tmp_path / "other", progress=False)
+    found = floodway.compare(stored, other)
+    names = ["results: plain", "results: marks", "other: plain", "other: marks"]
+    assert list(found.variants) == names
+    change = found.summary["variants"]["other: plain"]["fct"]["all"]["mean_ns"]["change"]
+    assert change["percent"] == 0, "seeds and flows are the same, so it is paired"
+    assert not found.caveats
+    rows = list(csv.DictReader(io.StringIO(found.charts["mean-fct"].csv)))
+    assert [row["series"] for row in rows if row["group"] == "all flows"] == names
+    assert "results: plain" in found.page and repr(found).startswith("<Comparison of results: ")
+
+    with pytest.raises(ValueError, match="one results directory is compared with nothing"):
+        floodway.compare(stored)
+    with pytest.raises(ValueError, match="is there twice: name different results directories"):
+        floodway.compare(stored, stored)

@@ -42,7 +42,7 @@ mod _floodway {
     #[pymodule_export]
     use crate::program::program;
     #[pymodule_export]
-    use crate::results::{Stored, open};
+    use crate::results::{Stored, open, together};
     #[pymodule_export]
     use crate::scenario::{Checked, load, parse};
     #[pymodule_export]

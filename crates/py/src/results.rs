@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use floodway_report::Directory;
 use floodway_report::directory::Results;
 use floodway_report::manifest::Record;
-use pyo3::exceptions::PyIndexError;
+use floodway_report::together::{Together, labels};
+use floodway_report::{Directory, html};
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::chart::Picture;
@@ -21,6 +22,28 @@ pub struct Stored(Results);
 #[pyfunction]
 pub fn open(py: Python<'_>, path: PathBuf) -> PyResult<Stored> {
     Directory::open(&path).map(Stored).map_err(|error| error::results(py, &error))
+}
+
+/// Results directories side by side: the summary as JSON, the charts, and the page.
+#[pyfunction]
+pub fn together(
+    py: Python<'_>,
+    all: Vec<PyRef<'_, Stored>>,
+) -> PyResult<(String, Vec<Picture>, String)> {
+    let all: Vec<&Results> = all.iter().map(|stored| &stored.0).collect();
+    let labels = labels(&all).map_err(|path| {
+        let text = format!("{} is there twice: name different results directories", path.display());
+        PyValueError::new_err(text)
+    })?;
+    let named: Vec<_> = labels.into_iter().zip(all).collect();
+    let found = py.detach(|| {
+        let Together { manifest, summary, experiment } = Together::of(&named)?;
+        let pictures = html::figures(&manifest, &summary, &experiment);
+        let page = html::page(&manifest, &summary, &experiment);
+        let summary = serde_json::to_string(&summary.json()).expect("a summary is JSON");
+        Ok((summary, pictures.into_iter().map(Picture).collect(), page))
+    });
+    found.map_err(|failed| error::results(py, &failed))
 }
 
 #[pymethods]
@@ -42,6 +65,14 @@ impl Stored {
     fn charts(&self, py: Python<'_>) -> PyResult<Vec<Picture>> {
         let figures =
             py.detach(|| self.0.figures()).map_err(|failed| error::results(py, &failed))?;
+        Ok(figures.into_iter().map(Picture).collect())
+    }
+
+    /// The charts of a page about one run alone, by the run's place in the manifest.
+    fn charts_of_run(&self, py: Python<'_>, run: usize) -> PyResult<Vec<Picture>> {
+        let record = &self.0.manifest.runs[run];
+        let figures = py.detach(|| self.0.figures_of(record));
+        let figures = figures.map_err(|failed| error::results(py, &failed))?;
         Ok(figures.into_iter().map(Picture).collect())
     }
 

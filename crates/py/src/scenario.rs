@@ -3,13 +3,17 @@
 use std::path::PathBuf;
 
 use floodway_lab::Budget;
+use floodway_lab::execute::described;
+use floodway_report::{Run, html};
 use floodway_scenario::derived::Derived;
 use floodway_scenario::{Overrides, Scenario, Variant};
 use pyo3::prelude::*;
 
+use crate::chart::Picture;
 use crate::error;
 use crate::experiment;
 use crate::simulate::{self, Outcome};
+use crate::table::Table;
 
 /// A valid scenario.
 #[pyclass(frozen, module = "floodway._floodway")]
@@ -114,6 +118,37 @@ impl Checked {
             .map_err(|refused| error::scenario(py, &refused))?;
         let build = || variant.build_replication(replication, seed);
         simulate::simulate(py, build, (threads, audit), watch.as_ref())
+    }
+
+    /// The charts of a page about one run alone, from its tables.
+    fn charts(
+        &self,
+        py: Python<'_>,
+        variant: &str,
+        replication: u32,
+        simulated_ns: f64,
+        tables: Vec<PyRef<'_, Table>>,
+    ) -> PyResult<Vec<Picture>> {
+        let variant = self.variant(py, variant)?;
+        let tables: Vec<_> = tables.iter().map(|table| table.of_one_run()).collect();
+        let figures = py.detach(|| {
+            let manifest = described(&self.0, &[variant]);
+            let run = Run {
+                variant: &variant.name,
+                replication,
+                seed: self.0.replication_seed(replication),
+                key: "",
+                tables: &tables,
+                hops: 0,
+                wall_s: 0.0,
+                simulated_ns,
+                fingerprint: 0,
+                violations: &[],
+                stop: "",
+            };
+            html::figures_of_run(&manifest, &run)
+        });
+        Ok(figures.into_iter().map(Picture).collect())
     }
 
     /// Runs variants in all replications into a results directory; see [`experiment::execute`]. Notes

@@ -62,6 +62,28 @@ impl Table {
         whole.ok_or_else(String::new)
     }
 
+    /// The table as the simulation made it, of one that is of one run.
+    pub fn of_one_run(&self) -> floodway_model::Table {
+        let piece = &self.pieces[0];
+        let columns = self.schema.fields().iter().zip(piece.columns()).map(|(field, array)| {
+            let array = array.as_any();
+            let values = if let Some(array) = array.downcast_ref::<UInt64Array>() {
+                Values::U64(array.values().to_vec())
+            } else if let Some(array) = array.downcast_ref::<Float64Array>() {
+                Values::F64(array.values().to_vec())
+            } else {
+                let texts = array.downcast_ref::<StringArray>().expect("columns have three types");
+                Values::Text(texts.iter().flatten().map(str::to_owned).collect())
+            };
+            Column { name: field.name().clone().into(), doc: "".into(), values }
+        });
+        floodway_model::Table {
+            name: self.name.clone().into(),
+            doc: "".into(),
+            columns: columns.collect(),
+        }
+    }
+
     fn place(&self, column: &str) -> PyResult<usize> {
         let found = self.schema.index_of(column);
         found.map_err(|_| PyKeyError::new_err(column.to_owned()))
