@@ -6,7 +6,7 @@
 
 FLOODWAY := $(or $(CARGO_TARGET_DIR),target)/release/floodway
 
-.PHONY: demo build setup test try wheel python lock check-style check-docs check-skeletons deny attack mutants guard guard-accept bench peers \
+.PHONY: demo build setup test try wheel python lock check-style check-docs check-skeletons deny attack mutants guard guard-accept bench peers notebooks \
 	docs studies check-studies coverage site picture clean
 
 # Compares a small data centre with and without Congestion Isolation, in both readings of ECN, and says where
@@ -107,6 +107,10 @@ bench: build
 # The same work in ns-3 and in floodway, in turn (bench/README.md).
 peers: build
 	python3 bench/peers/run.py
+
+# Runs the notebooks of the documentation and stores what they print and show; after `make python`.
+notebooks:
+	target/python/bin/python docs/notebooks/run.py
 
 # Writes what the code says about itself.
 docs: build

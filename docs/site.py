@@ -48,16 +48,32 @@ def in_book(path):
     return re.sub(r"\.ipynb(?=#|$)", ".md", path)
 
 
-def page_of(file):
-    """A page as text."""
+def shown(output, place, number):
+    """An output of a cell of a notebook as text; a picture is a file beside the page, `number` in its name."""
+    data = output.get("data", {})
+    picture = "".join(data.get("image/svg+xml", ""))
+    if picture:
+        name = f"{place.stem}-{number}.svg"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        (place.parent / name).write_text(picture, encoding="utf-8")
+        return f'<img src="{name}" alt="What the cell above shows">'
+    text = "".join(output.get("text", data.get("text/plain", "")))
+    return f"```text\n{text.rstrip()}\n```"
+
+
+def page_of(file, place):
+    """A page as text, which will be at `place`."""
     text = file.read_text(encoding="utf-8")
     if file.suffix != ".ipynb":
         return text
     parts = []
     for cell in json.loads(text)["cells"]:
         source = "".join(cell["source"])
-        code = cell["cell_type"] == "code"
-        parts.append(f"```python\n{source}\n```" if code else source)
+        if cell["cell_type"] != "code":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        parts.extend(shown(of, place, len(parts)) for of in cell["outputs"])
     title, rest = parts[0].split("\n", 1)
     note = f"This page is a notebook: [{file.name}](./{file.name})."
     return "\n\n".join([title, note, rest.strip(), *parts[1:]]) + "\n"
@@ -97,7 +113,7 @@ def main(target):
 
         place = source / in_book(page)
         place.parent.mkdir(parents=True, exist_ok=True)
-        text = links(page_of(ROOT / page), of_page)
+        text = links(page_of(ROOT / page, place), of_page)
         place.write_text(text, encoding="utf-8")
 
 
