@@ -11,9 +11,15 @@ FLOODWAY := $(or $(CARGO_TARGET_DIR),target)/release/floodway
 
 # Compares a small data centre with and without Congestion Isolation, in both readings of ECN, and says where
 # the report is.
-demo: build
+demo: compiling build
+	@echo "Simulating: seconds."
 	$(FLOODWAY) run scenarios/ci/demo.toml --variant without-ci --variant ecn-step --variant ci --quick \
 		--out results/demo --force
+
+# Whoever starts this for the first time waits for minutes, and is told why.
+.PHONY: compiling
+compiling:
+	@[ -x $(FLOODWAY) ] || echo "Compiling floodway and its libraries, once: some four minutes on two cores."
 
 build:
 	@command -v cargo >/dev/null 2>&1 || { \
