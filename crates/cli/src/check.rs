@@ -1,4 +1,4 @@
-//! `floodway check`: is the scenario valid, and what follows from it?
+//! `floodway check`: whether the scenario is valid, and derived values.
 
 use floodway_lab::{Budget, all_cores};
 use floodway_scenario::derived::Derived;

@@ -34,7 +34,7 @@ pub fn new(options: &NewOptions) -> Result<(), Failure> {
     let shown = shown(&path);
     output::print(&format!(
         "wrote {shown}: {}\n\n\
-         floodway check {shown}   what follows from it: loads, headroom, round-trip time\n\
+         floodway check {shown}   checks it and prints derived values: loads, headroom, round-trip time\n\
          floodway run {shown}     runs it, and says where the report is\n",
         template.summary
     ))
