@@ -24,7 +24,9 @@
 //! - [`library`]: what the scenarios say
 //! - [`claim`]: claims, their numbers and the rules for them
 //! - [`sql`]: numbers asked of the tables of a run in SQL
+//! - `compile`: claims as files write them, checked and made into rows
 //! - [`folder`]: studies that are no part of the program
+//! - [`run_claims`]: the claims of a scenario, judged by its runs
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
 //! - [`matrix`]: their grids of small charts and heat maps
 //! - [`ci`]: the study of Congestion Isolation
@@ -35,6 +37,7 @@
 
 pub mod ci;
 pub mod claim;
+mod compile;
 pub mod curves;
 pub mod deliveries;
 pub mod departures;
@@ -52,6 +55,7 @@ pub mod matrix;
 pub mod measure;
 pub mod plan;
 pub mod readings;
+pub mod run_claims;
 pub mod section;
 pub mod sfc;
 pub mod short_range;
@@ -73,6 +77,7 @@ pub use measure::Measured;
 pub use plan::{Experiment, Level};
 pub use readings::Judged;
 pub use readings::closest::Closest;
+pub use run_claims::RunClaims;
 
 /// One study.
 pub struct Study {

@@ -124,10 +124,10 @@ impl Kind {
 /// the shapes.
 pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> String {
     let page = Page { manifest, summary, experiment };
-    let (style, scripts): (&[&str], &[&str]) = match page.plays() {
-        true => (&[playback::STYLE], &playback::SCRIPTS),
-        false => (&[], &[]),
-    };
+    let scripts: &[&str] = if page.plays() { &playback::SCRIPTS } else { &[] };
+    let claimed = (!summary.claims.is_empty()).then_some(study::STYLE);
+    let style: Vec<&str> =
+        page.plays().then_some(playback::STYLE).into_iter().chain(claimed).collect();
     let sections = page.sections();
     let name = &manifest.scenario.name;
     let body = html! {
@@ -139,7 +139,7 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
              same folder, and " code { "dictionary.md" } " says what their columns mean."
         }
     };
-    document((name, name), &summary.order, (style, scripts), body)
+    document((name, name), &summary.order, (&style, scripts), body)
 }
 
 /// The figures of that page, in its order.
@@ -266,7 +266,19 @@ impl Page<'_> {
         };
         let last = [self.guide(), self.scenario(), self.provenance()];
         let last = last.into_iter().filter(|section| !section.is_empty());
-        all.into_iter().chain(last).map(folded).collect()
+        self.claims()
+            .into_iter()
+            .chain(all.into_iter().map(folded))
+            .chain(last.map(folded))
+            .collect()
+    }
+
+    /// What the scenario claims, right after the answer.
+    fn claims(&self) -> Option<Section> {
+        let claims = &self.summary.claims;
+        let mut section = Section::new("claims", "Claims");
+        section.text(study::claims::of_run(claims));
+        (!claims.is_empty()).then_some(section)
     }
 
     fn kind(&self) -> Kind {

@@ -4,16 +4,17 @@ use std::path::Path;
 
 use floodway_report::chart::{self, Line, Lines, Mark};
 use floodway_report::study::{Exhibit, Section};
+use floodway_scenario::claims::Measure;
 use floodway_scenario::suggest;
 use toml::Spanned;
 
+use crate::compile::measure::Compiled;
 use crate::evidence::{Case, Evidence};
 use crate::exhibit::{Entry, rows};
 use crate::plan::name;
 
 use super::Loading;
 use super::document::{Axis, Chart, Look, Series};
-use super::measure::Compiled;
 
 /// A chart, ready to be drawn.
 struct Drawing {
@@ -68,7 +69,7 @@ impl Loading<'_> {
             for claim in &section.claims {
                 if !ids.contains(&claim.get_ref().as_str()) {
                     let message = format!("there is no claim `{}`", claim.get_ref());
-                    self.wrong(
+                    self.compiler.wrong(
                         claim.span(),
                         message,
                         suggest::remedy(claim.get_ref(), "claims", &ids),
@@ -121,7 +122,7 @@ impl Loading<'_> {
         let what = match (&series.measure, &series.points) {
             (None, Some(points)) => self.points(points, folder).map(What::Points),
             (Some(measure), None) => match chart.kind {
-                Look::Numbers => self.measure(measure).map(What::Number),
+                Look::Numbers => self.compiler.measure(measure).map(What::Number),
                 Look::Curve => self.curve(measure).map(What::Curve),
                 Look::Points => self.points_of(measure),
             },
@@ -129,7 +130,11 @@ impl Loading<'_> {
                 let range = series.measure.as_ref().map_or(0..0, Spanned::span);
                 let message =
                     format!("`{}` has exactly one of `measure` and `points`", series.label);
-                self.wrong(range, message, "write how it is measured, or the file of its points");
+                self.compiler.wrong(
+                    range,
+                    message,
+                    "write how it is measured, or the file of its points",
+                );
                 None
             }
         };
@@ -137,10 +142,7 @@ impl Loading<'_> {
     }
 
     /// A measure at every value of a setting that varies.
-    fn curve(
-        &mut self,
-        measure: &Spanned<super::document::Measure>,
-    ) -> Option<Vec<(f64, Compiled)>> {
+    fn curve(&mut self, measure: &Spanned<Measure>) -> Option<Vec<(f64, Compiled)>> {
         let of = measure.get_ref();
         let case = of.of.as_ref().or(of.to.as_ref());
         let label = case.and_then(|case| case.get_ref().rsplit_once('/')).map(|(label, _)| label);
@@ -152,7 +154,7 @@ impl Loading<'_> {
         let Some((known, _)) = varied else {
             let range = case.map_or(measure.span(), Spanned::span);
             let message = "a curve is of an experiment in which a setting varies";
-            self.wrong(
+            self.compiler.wrong(
                 range,
                 message,
                 "give the experiment `vary`, or choose the kind \"numbers\"",
@@ -162,22 +164,22 @@ impl Loading<'_> {
         let experiment = self.experiments.get(known.as_str())?;
         let (names, at) = (experiment.names.clone(), experiment.at.clone());
         let first = *names.first()?;
-        let compiled = self.measure_of(measure, Some((known, first)))?;
+        let compiled = self.compiler.measure_of(measure, Some((known, first)))?;
         Some(at.into_iter().zip(names.iter().map(|name| compiled.instead(first, name))).collect())
     }
 
-    fn points_of(&mut self, measure: &Spanned<super::document::Measure>) -> Option<What> {
+    fn points_of(&mut self, measure: &Spanned<Measure>) -> Option<What> {
         let of = measure.get_ref();
         let (Some(sql), Some(case)) = (&of.sql, &of.of) else {
             let message = "points are asked for in SQL, `of` a case";
-            self.wrong(
+            self.compiler.wrong(
                 measure.span(),
                 message,
                 "write sql = \"SELECT x, y FROM …\" and of = \"experiment/variant\"",
             );
             return None;
         };
-        let (query, case) = (self.query(sql, 2), self.case(case));
+        let (query, case) = (self.compiler.query(sql, 2), self.compiler.case(case));
         Some(What::Asked(query?, case?))
     }
 
@@ -188,7 +190,7 @@ impl Loading<'_> {
             Ok(text) => text,
             Err(error) => {
                 let message = format!("{} cannot be read: {error}", path.display());
-                self.wrong(file.span(), message, "points are in a file beside study.toml");
+                self.compiler.wrong(file.span(), message, "points are in a file beside study.toml");
                 return None;
             }
         };
@@ -205,7 +207,7 @@ impl Loading<'_> {
                     let message =
                         format!("{}:{}: `{line}` is not two numbers", path.display(), number + 1);
                     let help = "after a line with the names of two columns, each line has two numbers and a comma between them";
-                    self.wrong(file.span(), message, help);
+                    self.compiler.wrong(file.span(), message, help);
                     return None;
                 }
             }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::Bytes;
+use floodway_scenario::claims::{Claim, Flows, Measure, Number};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::claim::Rule;
 use crate::plan::Level;
 
 /// The whole file.
@@ -81,21 +80,6 @@ pub struct Thoroughness {
     pub replications: Option<u32>,
 }
 
-/// A group of flows.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Flows {
-    /// Only flows of at least this size.
-    #[serde(default)]
-    pub from: Option<Bytes>,
-    /// Only flows of less than this size.
-    #[serde(default)]
-    pub below: Option<Bytes>,
-    /// Only flows of this workload, counted from 0.
-    #[serde(default)]
-    pub workload: Option<u64>,
-}
-
 /// An experiment.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -150,141 +134,6 @@ pub struct Choice {
     /// The settings that make it.
     #[serde(default)]
     pub set: Vec<String>,
-}
-
-/// A claim.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Claim {
-    /// Its name: `A1`.
-    pub id: Spanned<String>,
-    /// The words of the source; in brackets what was added to them.
-    pub quotation: String,
-    /// Where they stand.
-    pub source: String,
-    /// If each of its numbers is of another reading: what these differ in.
-    pub parts_differ_in: Option<String>,
-    /// What it is judged by.
-    pub number: Vec<Number>,
-}
-
-/// A number that a claim is judged by, or a check.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Number {
-    /// Which part of the claim it is; empty if there is only one.
-    #[serde(default)]
-    pub part: String,
-    /// What the number is.
-    pub metric: String,
-    /// What was claimed of it, in words.
-    #[serde(default)]
-    pub claimed: String,
-    /// What was expected to come out, and why; written before the runs.
-    #[serde(default)]
-    pub expected: String,
-    /// How it is judged.
-    pub rule: Judgement,
-    /// How it is measured.
-    pub measure: Spanned<Measure>,
-}
-
-/// A rule.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Judgement {
-    /// See [`Rule::Effect`].
-    Effect([f64; 2]),
-    /// See [`Rule::Less`].
-    Less(f64),
-    /// See [`Rule::More`].
-    More(f64),
-    /// See [`Rule::None`].
-    None(f64),
-    /// See [`Rule::NotAbove`].
-    NotAbove(f64),
-    /// See [`Rule::AtMost`].
-    AtMost(f64),
-    /// See [`Rule::Between`].
-    Between([f64; 2]),
-    /// See [`Rule::Within`].
-    Within([f64; 2]),
-    /// See [`Rule::Exactly`].
-    Exactly(f64),
-    /// See [`Rule::Never`].
-    Never,
-    /// See [`Rule::Described`].
-    Described,
-}
-
-impl From<Judgement> for Rule {
-    fn from(rule: Judgement) -> Self {
-        match rule {
-            Judgement::Effect([low, high]) => Self::Effect(low, high),
-            Judgement::Less(least) => Self::Less(least),
-            Judgement::More(least) => Self::More(least),
-            Judgement::None(within) => Self::None(within),
-            Judgement::NotAbove(most) => Self::NotAbove(most),
-            Judgement::AtMost(most) => Self::AtMost(most),
-            Judgement::Between([low, high]) => Self::Between(low, high),
-            Judgement::Within([low, high]) => Self::Within(low, high),
-            Judgement::Exactly(value) => Self::Exactly(value),
-            Judgement::Never => Self::Never,
-            Judgement::Described => Self::Described,
-        }
-    }
-}
-
-/// How a number is measured. Exactly one of `fct`, `counter` and `sql`; either `of`, or `from` and `to`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Measure {
-    /// A statistic of completion times: `mean`, `p50`, `p95`, `p99` or `p99.9`.
-    pub fct: Option<Spanned<String>>,
-    /// The group of flows that completion times are of; all measured flows by default.
-    pub flows: Option<Spanned<String>>,
-    /// A counter of a run, by its name.
-    pub counter: Option<Spanned<String>>,
-    /// A statement that asks the tables of a run for one number.
-    pub sql: Option<Spanned<String>>,
-    /// The case whose number it is: `experiment/variant`.
-    pub of: Option<Spanned<String>>,
-    /// The case that a change starts from.
-    pub from: Option<Spanned<String>>,
-    /// The case that it leads to.
-    pub to: Option<Spanned<String>>,
-    /// What is measured of two cases; a change in percent by default.
-    #[serde(rename = "as")]
-    pub kind: Option<Spanned<Kind>>,
-    /// The unit of a counter or of SQL: `ns`, `bytes`, `Gb/s`; none of a count.
-    pub unit: Option<String>,
-    /// The scale on which intervals are formed.
-    #[serde(default)]
-    pub scale: Scale,
-}
-
-/// What is measured of two cases.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// The change in percent, paired by replication.
-    #[default]
-    Change,
-    /// The difference, paired by replication.
-    Difference,
-}
-
-/// The scale of a number.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scale {
-    /// Zero or more: intervals are those of factors.
-    #[default]
-    Amount,
-    /// From zero to one: intervals are those of odds, and numbers are shown in percent.
-    Share,
-    /// Any number: intervals are symmetric.
-    Real,
 }
 
 /// A section of the page.

@@ -1,16 +1,16 @@
 //! Studies that are no part of the program: a folder with `study.toml`, its scenarios, and points to lay over.
 //!
 //! - `document`: the file
-//! - `measure`: numbers, by completion times, counters and SQL
 //! - `chart`: sections with charts
+//!
+//! Its claims and their numbers are checked by [`crate::compile`].
 //!
 //! A study that is loaded is kept as long as the program runs, like those that are part of it.
 
 mod chart;
 mod document;
-mod measure;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use std::sync::Arc;
 use floodway_model::family::Entry;
 use floodway_scenario::{Error, Place, Problem, Source, suggest};
 
-use crate::claim::{Claim, GIVEN, Row};
+use crate::claim::Row;
+use crate::compile::{Cases, Compiler, all, kept, measure};
 use crate::evidence::{Case, Evidence};
 use crate::exhibit::{moves, number};
 use crate::flows::FlowGroup;
 use crate::plan::{Experiment, Level, name};
 use crate::readings::{Choice, Factor, Judged, Network, Readings};
-use crate::sql::Query;
 use crate::{Library, Study};
 
-use document::{Document, Number, Vary};
+use document::{Document, Vary};
 
 /// The file of a study.
 pub const FILE: &str = "study.toml";
@@ -48,21 +48,9 @@ struct Known {
 
 /// A study while it is checked.
 struct Loading<'a> {
-    source: Arc<Source>,
     document: &'a Document,
     experiments: BTreeMap<&'a str, Known>,
-    queries: Vec<Query>,
-    problems: Vec<Problem>,
-}
-
-/// Something that lives as long as the program.
-fn kept<T>(of: T) -> &'static T {
-    Box::leak(Box::new(of))
-}
-
-/// Some of them.
-fn all<T>(of: Vec<T>) -> &'static [T] {
-    Box::leak(of.into_boxed_slice())
+    compiler: Compiler<'a>,
 }
 
 /// Reads the study of a folder. Fails with everything that is wrong with its file, or with the first scenario that cannot
@@ -86,28 +74,17 @@ pub fn load(folder: &Path) -> Result<&'static Study, Error> {
         let help = "see docs/own-study.md for what a study can have";
         Error::from(Problem::error(place, error.message(), help))
     })?;
-    let mut loading = Loading {
-        source: Arc::clone(&source),
-        document: &document,
-        experiments: BTreeMap::new(),
-        queries: Vec::new(),
-        problems: Vec::new(),
-    };
+    let compiler = Compiler::new(&source, &document.flows, Cases::OfExperiments);
+    let mut loading = Loading { document: &document, experiments: BTreeMap::new(), compiler };
     loading.experiments(folder)?;
     let study = loading.study(folder);
-    match Error::of(loading.problems) {
+    match Error::of(loading.compiler.problems) {
         Some(error) => Err(error),
         None => Ok(study),
     }
 }
 
 impl<'a> Loading<'a> {
-    /// Something is wrong there.
-    fn wrong(&mut self, range: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
-        let place = Place::at(&self.source, range);
-        self.problems.push(Problem::error(place, message, help));
-    }
-
     /// Reads the scenarios, for their variants.
     fn experiments(&mut self, folder: &Path) -> Result<(), Error> {
         let document = self.document;
@@ -116,7 +93,7 @@ impl<'a> Loading<'a> {
             let file = name(&path.display().to_string());
             if !path.is_file() {
                 let message = format!("there is no file {}", path.display());
-                self.wrong(
+                self.compiler.wrong(
                     of.scenario.span(),
                     message,
                     format!("scenarios are named from where {FILE} is"),
@@ -139,7 +116,7 @@ impl<'a> Loading<'a> {
                     Some(known) => variants.push(*known),
                     None => {
                         let message = format!("{file} has no variant `{}`", wanted.get_ref());
-                        self.wrong(
+                        self.compiler.wrong(
                             wanted.span(),
                             message,
                             suggest::remedy(wanted.get_ref(), "variants", &there),
@@ -149,6 +126,11 @@ impl<'a> Loading<'a> {
             }
             if of.variants.is_empty() {
                 variants = there;
+            }
+            for name in &names {
+                let case = |variant: &&'static str| Case { experiment: name, variant };
+                let named = |case: Case| (format!("{name}/{}", case.variant), case);
+                self.compiler.cases.extend(variants.iter().map(case).map(named));
             }
             self.experiments.insert(label, Known { names, at, vary, variants, file });
         }
@@ -175,7 +157,11 @@ impl<'a> Loading<'a> {
                 Some(value) => at.push(value),
                 None => {
                     let message = format!("`{}` has no place on an axis", text(value));
-                    self.wrong(range.clone(), message, "give a number for each value in `at`");
+                    self.compiler.wrong(
+                        range.clone(),
+                        message,
+                        "give a number for each value in `at`",
+                    );
                     at.push(0.0);
                 }
             }
@@ -235,97 +221,14 @@ impl<'a> Loading<'a> {
         }
     }
 
-    /// A case by its name.
-    fn case(&mut self, of: &toml::Spanned<String>) -> Option<Case> {
-        let text = of.get_ref();
-        let all: Vec<Case> = self
-            .experiments
-            .values()
-            .flat_map(|known| {
-                known.names.iter().flat_map(|name| {
-                    known.variants.iter().map(move |variant| Case { experiment: name, variant })
-                })
-            })
-            .collect();
-        let found = text.rsplit_once('/').and_then(|(experiment, variant)| {
-            all.iter().find(|case| case.experiment == experiment && case.variant == variant)
-        });
-        if found.is_none() {
-            let names: Vec<String> =
-                all.iter().map(|case| format!("{}/{}", case.experiment, case.variant)).collect();
-            let message = format!(
-                "there is no case `{text}`; a case is an experiment and one of its variants"
-            );
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            self.wrong(of.span(), message, suggest::remedy(text, "cases", &names));
-        }
-        found.copied()
-    }
-
-    /// A statement, as one of those that runs are asked.
-    fn query(&mut self, sql: &toml::Spanned<String>, columns: usize) -> Option<usize> {
-        match Query::new(sql.get_ref(), columns) {
-            Ok(query) => {
-                let known = self.queries.iter().position(|other| *other == query);
-                Some(known.unwrap_or_else(|| {
-                    self.queries.push(query);
-                    self.queries.len() - 1
-                }))
-            }
-            Err(message) => {
-                let help = "tables and columns are in the reference; `times` has the completion times of measured \
-                            flows, and quantile(x, p) is there beside SQLite's functions";
-                self.wrong(sql.span(), format!("this SQL cannot be asked: {message}"), help);
-                None
-            }
-        }
-    }
-
-    /// The number of a claim, or a check.
-    fn row(
-        &mut self,
-        id: &'static str,
-        source: &str,
-        of: &'a Number,
-        is_check: bool,
-    ) -> Option<Row> {
-        let measure = self.measure(&of.measure)?;
-        Some(Row {
-            id,
-            part: name(&of.part),
-            metric: name(&of.metric),
-            claimed: name(&of.claimed),
-            source: name(source),
-            rule: of.rule.into(),
-            expected: if is_check { GIVEN } else { name(&of.expected) },
-            measure: kept(move |evidence: &Evidence| measure.measure(evidence)),
-        })
-    }
-
     fn study(&mut self, folder: &Path) -> &'static Study {
         let document = self.document;
-        let groups: Vec<FlowGroup> = measure::groups(document);
-        let mut rows = Vec::new();
-        let mut claims = Vec::new();
-        let mut ids = BTreeSet::new();
-        for claim in &document.claim {
-            let id = name(claim.id.get_ref());
-            if !ids.insert(id) {
-                let help = "each claim has a name of its own; parts of a claim are its numbers";
-                self.wrong(claim.id.span(), format!("there are two claims `{id}`"), help);
-            }
-            claims.push(Claim {
-                id,
-                quotation: name(&claim.quotation),
-                result: None,
-                parts_differ_in: claim.parts_differ_in.as_deref().map(name),
-            });
-            for of in &claim.number {
-                rows.extend(self.row(id, &claim.source, of, false));
-            }
-        }
+        let groups: Vec<FlowGroup> = measure::groups(&document.flows);
+        let (claims, rows) = self.compiler.claims(&document.claim);
+        let mut rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
         for (at, of) in document.check.iter().enumerate() {
-            rows.extend(self.row(name(&format!("check {}", at + 1)), "", of, true));
+            let id = name(&format!("check {}", at + 1));
+            rows.extend(self.compiler.row(id, "", of, true).map(|(row, _)| row));
         }
         let readings = self.readings();
         let plan = self.plan();
@@ -353,7 +256,7 @@ impl<'a> Loading<'a> {
             library: Library::Folder(name(&folder.display().to_string())),
             groups: all(groups),
             keeps_flows: false,
-            queries: all(std::mem::take(&mut self.queries)),
+            queries: all(std::mem::take(&mut self.compiler.queries)),
             plan: kept(plan),
             claims: all(claims),
             rows: all(vec![rows]),
@@ -373,7 +276,7 @@ impl<'a> Loading<'a> {
             if ![2, 4].contains(&choices.len()) {
                 let message = format!("`{}` has {} choices", factor.name, choices.len());
                 let help = "a factor has two or four: so every pair of choices of two factors is run equally often";
-                self.wrong(factor.choice.span(), message, help);
+                self.compiler.wrong(factor.choice.span(), message, help);
             }
             let choice = |of: &document::Choice| Choice {
                 name: name(&of.name),
@@ -390,7 +293,7 @@ impl<'a> Loading<'a> {
             let names: Vec<&str> = self.experiments.keys().copied().collect();
             let Some(known) = self.experiments.get(wanted.get_ref().as_str()) else {
                 let message = format!("there is no experiment `{}`", wanted.get_ref());
-                self.wrong(
+                self.compiler.wrong(
                     wanted.span(),
                     message,
                     suggest::remedy(wanted.get_ref(), "experiments", &names),
@@ -409,7 +312,7 @@ impl<'a> Loading<'a> {
             if of.vary.is_some() || !of.set.is_empty() {
                 let message = format!("`{}` has settings of its own", wanted.get_ref());
                 let help = "an experiment that is run in every reading is as its scenario has it: move its settings there";
-                self.wrong(wanted.span(), message, help);
+                self.compiler.wrong(wanted.span(), message, help);
             }
             networks.push(network);
         }
@@ -419,10 +322,10 @@ impl<'a> Loading<'a> {
         if networks.is_empty() || factors.is_empty() {
             let range = 0..0;
             let message = "`factor` and `readings_of` go together, and one of them is missing";
-            self.wrong(range, message, "name the experiments that are run in every reading, as in readings_of = [\"main\"]");
+            self.compiler.wrong(range, message, "name the experiments that are run in every reading, as in readings_of = [\"main\"]");
             return None;
         }
-        if !self.problems.is_empty() {
+        if !self.compiler.problems.is_empty() {
             return None;
         }
         let (set, at_level) = (document.set.clone(), self.at_level());
@@ -447,10 +350,14 @@ impl<'a> Loading<'a> {
         let known: Vec<String> = rows.iter().map(names).collect();
         for sentence in &self.document.answer {
             for used in placeholders(sentence.get_ref()) {
-                if !known.iter().any(|name| name == used) && self.problems.is_empty() {
+                if !known.iter().any(|name| name == used) && self.compiler.problems.is_empty() {
                     let names: Vec<&str> = known.iter().map(String::as_str).collect();
                     let message = format!("`{{{used}}}` is no number of a claim");
-                    self.wrong(sentence.span(), message, suggest::remedy(used, "numbers", &names));
+                    self.compiler.wrong(
+                        sentence.span(),
+                        message,
+                        suggest::remedy(used, "numbers", &names),
+                    );
                 }
             }
         }
