@@ -240,3 +240,41 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
     let text = folder::load(&folder.join("nowhere")).unwrap_err().plain();
     assert!(text.contains("a study is a folder with a file study.toml"), "{text}");
 }
+
+/// The folders that come with floodway: each can be loaded, and each of its scenarios runs at every level.
+#[test]
+fn shipped_studies_can_be_run() {
+    let studies = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let folders = fs::read_dir(studies).unwrap().map(|entry| entry.unwrap().path());
+    let folders: Vec<PathBuf> = folders.filter(|path| path.is_dir()).collect();
+    assert!(folders.iter().any(|folder| folder.ends_with("dctcp")));
+    for folder in folders {
+        let study = folder::load(&folder).unwrap_or_else(|error| panic!("{}", error.plain()));
+        for level in [Level::Quick, Level::Standard, Level::Full] {
+            for experiment in (study.plan)(level) {
+                let scenario = experiment.scenario(&study.library, &[]);
+                scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
+            }
+        }
+        // Rules are written before the runs, and so is what was expected.
+        for row in study.all_rows() {
+            assert!(!row.expected.is_empty(), "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn the_study_of_dctcp_has_the_numbers_of_its_paper() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../studies/dctcp");
+    let study = folder::load(&folder).unwrap();
+    let quick: Vec<&str> = (study.plan)(Level::Quick).iter().map(|of| of.name).collect();
+    let readings = ["reading-00", "reading-01", "reading-02", "reading-03"];
+    assert_eq!(quick, [&["multi-hop", "two-flows"], &readings[..]].concat());
+    let claimed: Vec<&str> = study.rows_of("F1").iter().map(|row| row.claimed).collect();
+    assert_eq!(claimed, ["46 Mb/s", "475 Mb/s", "54 Mb/s"]);
+    // The points that are laid over have the mean of a group for each of its flows.
+    let points = fs::read_to_string(folder.join("paper.csv")).unwrap();
+    let rates: Vec<&str> =
+        points.lines().skip(1).map(|line| line.split_once(',').unwrap().1).collect();
+    assert_eq!(rates, [["46"; 10], ["475"; 10], ["475"; 10], ["54"; 10]].concat());
+}
