@@ -26,6 +26,15 @@ pub struct Claim {
     /// Default none.
     #[serde(default)]
     pub parts_differ_in: Option<String>,
+    /// In a study: lists of settings of which each combination has these numbers, with `{LIST}` for a setting in the names
+    /// of cases and in texts. Default none.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub over: Vec<Spanned<String>>,
+    /// In a study: settings of these lists that the claim is not about. Default none.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub except: Vec<Spanned<String>>,
     /// The numbers that it is judged by.
     pub number: Vec<Number>,
 }
@@ -45,6 +54,10 @@ pub struct Number {
     /// The expected result and the reason, written before the runs. Default empty.
     #[serde(default)]
     pub expected: String,
+    /// In a claim over lists of settings: the same for a setting, by its name. Default `expected`.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub expected_of: BTreeMap<String, Spanned<String>>,
     /// What counts as reproduced, written before the runs.
     pub rule: Rule,
     /// How it is measured.
@@ -113,6 +126,8 @@ pub struct Measure {
     pub kind: Option<Spanned<Kind>>,
     /// The unit of a counter or of SQL: `ns`, `bytes`, `Gb/s`. Default none, for a count.
     pub unit: Option<String>,
+    /// How many of a counter, or of the answer of SQL, are one of this unit: 1e6 for milliseconds of nanoseconds. Default 1.
+    pub per: Option<f64>,
     /// The scale on which intervals are formed. Default `amount`.
     #[serde(default)]
     pub scale: Scale,

@@ -141,6 +141,12 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
             "leave it out",
         ),
         (
+            "source = \"page 2\"",
+            "source = \"page 2\"\nover = [\"size\"]",
+            "there is no list of settings `size`",
+            "lists stand in the file of a study: [[settings.NAME]]",
+        ),
+        (
             "counter = \"pause_frames\", ",
             "",
             "a measure has exactly one of `fct`, `counter` and `sql`",

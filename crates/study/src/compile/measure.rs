@@ -57,6 +57,7 @@ pub struct Compiled {
     of: Case,
     kind: Kind,
     unit: &'static str,
+    per: f64,
     scale: Scale,
 }
 
@@ -119,7 +120,13 @@ impl Compiler<'_> {
             claims::Scale::Real => Scale::REAL,
         };
         let kind = of.kind.as_ref().map_or(Kind::Change, |kind| *kind.get_ref());
-        Some(Compiled { asked, from, of: to, kind, unit, scale })
+        if let (Some(_), Asked::Fct(..)) = (of.per, asked) {
+            let help = "leave it out: completion times are in nanoseconds, and shown in the unit that fits";
+            self.wrong(range, "`per` is for counters and SQL", help);
+            return None;
+        }
+        let per = of.per.unwrap_or(1.0);
+        Some(Compiled { asked, from, of: to, kind, unit, per, scale })
     }
 
     fn asked(&mut self, measure: &Spanned<Measure>) -> Option<Asked> {
@@ -199,11 +206,13 @@ impl Compiled {
                 // What no run knows is a wrong name, or did not happen anywhere.
                 let mut runs = cases.flat_map(|case| evidence.runs(case));
                 match runs.any(|(_, facts)| facts.scalars.contains_key(counter)) {
-                    true => self.of_runs(evidence, |facts| facts.number(counter)),
+                    true => self.of_runs(evidence, |facts| facts.number(counter) / self.per),
                     false => Measured { unit: self.unit, ..Measured::default() },
                 }
             }
-            (Asked::Sql(query), _) => self.of_runs(evidence, |facts| facts.answer(query)),
+            (Asked::Sql(query), _) => {
+                self.of_runs(evidence, |facts| facts.answer(query) / self.per)
+            }
         }
     }
 
@@ -225,6 +234,21 @@ impl Compiled {
     ) -> Measured {
         let differences = evidence.pairs(from, self.of).map(|(_, a, b)| number(b) - number(a));
         estimate(differences, Scale::REAL, self.unit)
+    }
+
+    /// Whether it is a change or a difference, and not a number of one case.
+    pub fn is_of_two(&self) -> bool {
+        self.from.is_some()
+    }
+
+    /// Whether it is a change in percent.
+    pub fn is_change(&self) -> bool {
+        self.from.is_some() && self.kind == Kind::Change
+    }
+
+    /// Whether the case that it is of, or leads to, was run.
+    pub fn was_run(&self, evidence: &Evidence) -> bool {
+        evidence.has(self.of)
     }
 
     /// The cases that it is of.

@@ -1,5 +1,6 @@
 //! Claims as files write them, checked and made into rows: those of a study in a folder, and those of a scenario.
 
+pub mod lists;
 pub mod measure;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +15,8 @@ use crate::claim::{Claim, GIVEN, Row, Rule};
 use crate::evidence::Case;
 use crate::plan::name;
 use crate::sql::Query;
+
+use lists::{Named, Pick};
 
 /// Something that lives as long as the program.
 pub fn kept<T>(of: T) -> &'static T {
@@ -62,6 +65,8 @@ pub struct Compiler<'a> {
     source: Arc<Source>,
     flows: &'a BTreeMap<String, Flows>,
     kind: Cases,
+    /// Lists of settings by name; a scenario has none.
+    pub lists: BTreeMap<String, Vec<Named>>,
     /// The cases that there are, by name.
     pub cases: Vec<(String, Case)>,
     /// What runs are asked in SQL.
@@ -77,6 +82,7 @@ impl<'a> Compiler<'a> {
             source: Arc::clone(source),
             flows,
             kind,
+            lists: BTreeMap::new(),
             cases: Vec::new(),
             queries: Vec::new(),
             problems: Vec::new(),
@@ -143,11 +149,68 @@ impl<'a> Compiler<'a> {
                 result: None,
                 parts_differ_in: claim.parts_differ_in.as_deref().map(name),
             });
-            for of in &claim.number {
-                rows.extend(self.row(id, &claim.source, of, false));
-            }
+            rows.extend(self.rows_of(id, claim));
         }
         (claims, rows)
+    }
+
+    /// The numbers of a claim: of each combination of its lists of settings, if it is over any.
+    fn rows_of(&mut self, id: &'static str, claim: &claims::Claim) -> Vec<(Row, Vec<Case>)> {
+        let Some(picks) = self.picks(&claim.over) else { return Vec::new() };
+        let left_out = self.left_out(claim, &picks);
+        let mut rows = Vec::new();
+        for pick in picks.iter().filter(|pick| !pick.has_any(&left_out)) {
+            for of in &claim.number {
+                self.known_expectations(of, &picks);
+                let expected = of.expected_of.get(&pick.name());
+                let filled = Number {
+                    part: pick.labels(&of.part),
+                    metric: pick.labels(&of.metric),
+                    claimed: pick.labels(&of.claimed),
+                    expected: expected.map_or_else(|| &of.expected, |own| own.get_ref()).clone(),
+                    expected_of: BTreeMap::new(),
+                    rule: of.rule,
+                    measure: pick.measure(&of.measure),
+                };
+                rows.extend(self.row(id, &claim.source, &filled, false));
+            }
+        }
+        rows
+    }
+
+    /// The settings that a claim is not about, which must be there.
+    fn left_out(&mut self, claim: &claims::Claim, picks: &[Pick]) -> Vec<String> {
+        let known: BTreeSet<&str> = picks.iter().flat_map(Pick::names).collect();
+        for name in &claim.except {
+            if !known.contains(name.get_ref().as_str()) {
+                let names: Vec<&str> = known.iter().copied().collect();
+                let message = format!("there is no setting `{}`", name.get_ref());
+                self.wrong(
+                    name.span(),
+                    message,
+                    suggest::remedy(name.get_ref(), "settings", &names),
+                );
+            }
+        }
+        claim.except.iter().map(|name| name.get_ref().clone()).collect()
+    }
+
+    /// Refuses an expectation of a setting that is not there.
+    fn known_expectations(&mut self, of: &Number, picks: &[Pick]) {
+        for (name, text) in &of.expected_of {
+            if !picks.iter().any(|pick| pick.name() == *name) {
+                let names: Vec<String> = picks.iter().map(Pick::name).collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let message = format!("`expected_of` has `{name}`, which the claim is not about");
+                let place = Place::at(&self.source, text.span());
+                let problem =
+                    Problem::error(place, message, suggest::remedy(name, "settings", &names));
+                // It is found once for each combination.
+                if !self.problems.contains(&problem) {
+                    self.problems.push(problem);
+                }
+            }
+        }
     }
 
     /// The number of a claim, or a check.

@@ -16,6 +16,8 @@ pub struct Document {
     pub title: String,
     /// What it asks, in one sentence.
     pub question: String,
+    /// What it is, in a line of a list; by default the question.
+    pub summary: Option<String>,
     /// What it answers: sentences in which `{ID}` or `{ID/part}` stands for a measured number.
     #[serde(default)]
     pub answer: Vec<Spanned<String>>,
@@ -28,6 +30,12 @@ pub struct Document {
     /// Groups of flows, by their names.
     #[serde(default)]
     pub flows: BTreeMap<String, Flows>,
+    /// Lists of settings, by their names: what experiments are run over.
+    #[serde(default)]
+    pub settings: BTreeMap<String, Vec<Setting>>,
+    /// Changes over lists of settings, by their names: sentences say with which settings they fall and rise.
+    #[serde(default)]
+    pub change: BTreeMap<String, Change>,
     /// The experiments, by their names.
     pub experiment: BTreeMap<String, Experiment>,
     /// What the source leaves open.
@@ -80,6 +88,57 @@ pub struct Thoroughness {
     pub replications: Option<u32>,
 }
 
+/// One of a list of settings.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// A short name, fit for a directory.
+    pub name: Spanned<String>,
+    /// What it is called on the page; by default its name.
+    pub label: Option<String>,
+    /// The settings that make it, as `--set` takes them.
+    #[serde(default)]
+    pub set: Vec<String>,
+}
+
+/// A change over lists of settings.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// The lists.
+    pub over: Vec<Spanned<String>>,
+    /// How it is measured, `from` one case `to` another.
+    pub measure: Spanned<Measure>,
+}
+
+/// What differs for an experiment at a level.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AtLevel {
+    /// The variants to run; by default those of the experiment.
+    #[serde(default)]
+    pub variants: Vec<Spanned<String>>,
+    /// Runs of every variant.
+    pub replications: Option<u32>,
+}
+
+/// What differs for the combinations on the axes of a grid: those in which at most one list has another than its first
+/// setting.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axes {
+    /// The variants to run; by default those of the experiment.
+    #[serde(default)]
+    pub variants: Vec<Spanned<String>>,
+    /// Runs of every variant.
+    pub replications: Option<u32>,
+    /// The least thorough level at which they are run.
+    pub from: Option<Rank>,
+    /// What differs by level.
+    #[serde(default)]
+    pub level: BTreeMap<Rank, AtLevel>,
+}
+
 /// An experiment.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -96,8 +155,16 @@ pub struct Experiment {
     pub replications: Option<u32>,
     /// The least thorough level at which it is run.
     pub from: Option<Rank>,
+    /// What differs by level.
+    #[serde(default)]
+    pub level: BTreeMap<Rank, AtLevel>,
     /// A setting with several values: an experiment for each.
     pub vary: Option<Spanned<Vary>>,
+    /// Lists of settings: an experiment for each combination, called by the names of its settings: `dcqcn-shared`.
+    #[serde(default)]
+    pub over: Vec<Spanned<String>>,
+    /// What differs on the axes of the grid of these combinations.
+    pub axes: Option<Axes>,
 }
 
 /// A setting with several values.
@@ -144,6 +211,10 @@ pub struct Section {
     pub name: String,
     /// Its heading.
     pub heading: String,
+    /// The least thorough level at which it is shown.
+    pub from: Option<Rank>,
+    /// What came out, in a sentence like those of the answer.
+    pub answer: Option<Spanned<String>>,
     /// Paragraphs.
     #[serde(default)]
     pub text: Vec<String>,
@@ -167,13 +238,55 @@ pub struct Chart {
     #[serde(default)]
     pub note: String,
     /// What it looks like.
-    pub kind: Look,
-    /// The horizontal axis; of bars the only one.
-    pub x: Axis,
-    /// The vertical axis, of lines.
+    pub kind: Spanned<Look>,
+    /// Lists of settings, with `{LIST}` for a setting in the names of cases and in labels.
+    #[serde(default)]
+    pub over: Vec<Spanned<String>>,
+    /// The horizontal axis; of bars the only one. A table has none.
+    pub x: Option<Axis>,
+    /// The vertical axis, of lines and heat maps.
     pub y: Option<Axis>,
+    /// The scale of the colors, of heat maps.
+    pub z: Option<Axis>,
     /// What it shows, one thing after the other.
+    #[serde(default)]
     pub series: Vec<Series>,
+    /// The rows of a table, for each setting.
+    #[serde(default)]
+    pub row: Vec<Line>,
+    /// The columns of a table.
+    #[serde(default)]
+    pub column: Vec<Column>,
+}
+
+/// A row of a table: a case.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// What it is called.
+    pub label: String,
+    /// The case.
+    pub of: Spanned<String>,
+}
+
+/// A column of a table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Its heading.
+    pub label: String,
+    /// A number of the case of the row: a measure without `of`.
+    pub measure: Option<Spanned<Measure>>,
+    /// Something else about that case.
+    pub shows: Option<Spanned<Shows>>,
+}
+
+/// What a column shows that is no number.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Shows {
+    /// How many of the measured flows had not completed: `3 of 1200`.
+    Unfinished,
 }
 
 /// What a chart looks like.
@@ -186,6 +299,10 @@ pub enum Look {
     Curve,
     /// Points that SQL gives: a distribution, something over time.
     Points,
+    /// Numbers in rows, a case each, and columns.
+    Table,
+    /// Numbers over two lists of settings: the first down, the second across.
+    HeatMap,
 }
 
 /// An axis.
@@ -212,6 +329,8 @@ pub struct Series {
     pub label: String,
     /// How it is measured. Of a curve, the experiment of its cases has `vary`.
     pub measure: Option<Spanned<Measure>>,
+    /// Which of the looks it has, counted from 0; by default as many as stand before it.
+    pub look: Option<usize>,
     /// The number that was claimed, of a chart of numbers.
     pub claimed: Option<f64>,
     /// A file beside `study.toml` with points to lay over: a line of the names of two columns, then two numbers a line,
