@@ -136,10 +136,10 @@ pub fn page_with(
     points: &[Overlay],
 ) -> Result<String, String> {
     let page = Page { manifest, summary, experiment };
-    let (style, scripts): (&[&str], &[&str]) = match page.plays() {
-        true => (&[playback::STYLE], &playback::SCRIPTS),
-        false => (&[], &[]),
-    };
+    let scripts: &[&str] = if page.plays() { &playback::SCRIPTS } else { &[] };
+    let claimed = (!summary.claims.is_empty()).then_some(study::STYLE);
+    let style: Vec<&str> =
+        page.plays().then_some(playback::STYLE).into_iter().chain(claimed).collect();
     let mut sections = page.sections();
     let mut figures: Vec<&mut Drawn> = sections.iter_mut().flat_map(Section::figures_mut).collect();
     points.iter().try_for_each(|of| lay_over(&mut figures, of))?;
@@ -153,7 +153,7 @@ pub fn page_with(
              same folder, and " code { "dictionary.md" } " says what their columns mean."
         }
     };
-    Ok(document((name, name), &summary.order, (style, scripts), body))
+    Ok(document((name, name), &summary.order, (&style, scripts), body))
 }
 
 /// The figures of that page, in its order.
@@ -295,7 +295,19 @@ impl Page<'_> {
         };
         let last = [self.guide(), self.scenario(), self.provenance()];
         let last = last.into_iter().filter(|section| !section.is_empty());
-        all.into_iter().chain(last).map(folded).collect()
+        self.claims()
+            .into_iter()
+            .chain(all.into_iter().map(folded))
+            .chain(last.map(folded))
+            .collect()
+    }
+
+    /// What the scenario claims, right after the answer.
+    fn claims(&self) -> Option<Section> {
+        let claims = &self.summary.claims;
+        let mut section = Section::new("claims", "Claims");
+        section.text(study::claims::of_run(claims));
+        (!claims.is_empty()).then_some(section)
     }
 
     fn kind(&self) -> Kind {
