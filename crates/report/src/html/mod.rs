@@ -5,11 +5,13 @@
 //! - `top`: what was simulated, the answer, and how sure it is
 //! - `section`: sections, their anchors, and the list of contents
 //! - `figure`: charts with their caption, legend and numbers
+//! - `embedded`: the results alone, for a page of others that runs the scenario
 //! - the other modules: a section or two each
 
 mod completion;
 mod deadlocks;
 mod delays;
+mod embedded;
 mod figure;
 mod links;
 mod memory;
@@ -36,6 +38,7 @@ use sha2::{Digest, Sha256};
 
 use crate::chart;
 use crate::{Experiment, Manifest, Summary};
+pub use embedded::embedded;
 pub use figure::Drawn;
 pub use study::{drawn, study};
 pub use sweep::sweep;
@@ -230,10 +233,25 @@ fn notice(urgent: bool, words: &str, list: &[String]) -> Markup {
 impl Page<'_> {
     /// All sections that have something to show: those that matter first, then the others, folded.
     fn sections(&self) -> Vec<Section> {
+        let mut all = self.results();
+        let order = self.kind().sections();
+        let place = |section: &Section| order.iter().position(|id| *id == section.id());
+        all.sort_by_key(|section| place(section).unwrap_or(usize::MAX));
+        let folded = |section: Section| match place(&section) {
+            Some(_) => section,
+            None => section.folded(),
+        };
+        let last = [self.guide(), self.scenario(), self.provenance()];
+        let last = last.into_iter().filter(|section| !section.is_empty());
+        all.into_iter().chain(last).map(folded).collect()
+    }
+
+    /// The sections of results that have something to show.
+    fn results(&self) -> Vec<Section> {
         let flows = |section: fn(&Self) -> Option<Section>| {
             self.summary.has_flows().then(|| section(self)).flatten()
         };
-        let mut all: Vec<Section> = [
+        [
             flows(Self::slowdown),
             flows(Self::times),
             flows(Self::distributions),
@@ -256,17 +274,7 @@ impl Page<'_> {
         .into_iter()
         .flatten()
         .filter(|section| !section.is_empty())
-        .collect();
-        let order = self.kind().sections();
-        let place = |section: &Section| order.iter().position(|id| *id == section.id());
-        all.sort_by_key(|section| place(section).unwrap_or(usize::MAX));
-        let folded = |section: Section| match place(&section) {
-            Some(_) => section,
-            None => section.folded(),
-        };
-        let last = [self.guide(), self.scenario(), self.provenance()];
-        let last = last.into_iter().filter(|section| !section.is_empty());
-        all.into_iter().chain(last).map(folded).collect()
+        .collect()
     }
 
     fn kind(&self) -> Kind {

@@ -115,7 +115,7 @@
       'aria-label': 'Simulated time',
     });
     const stripKey = element(stage, 'p', { class: 'keys' });
-    const panels = element(stage, 'div');
+    const panels = element(stage, 'div', { class: 'panels' });
     element(
       stage,
       'p',
