@@ -164,11 +164,11 @@
   // The same on the command line.
   function command() {
     const word = (text) => (/^[\w.=/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-    const list = presetOf(state.preset).controls;
-    return state.sides.map(({ variant, set }) => {
-      const settings = controls.settingsOf(list, state.shared, set).map((setting) => ` --set ${word(setting)}`);
-      const one = lastScenario?.variants.length > 1 ? ` --variant ${word(variant)}` : '';
-      return `floodway run ${lastScenario?.name ?? 'scenario'}.toml${one}${settings.join('')}`;
+    const { name, variants, sides } = lastScenario;
+    return sides.map(({ variant, set }) => {
+      const settings = set.map((setting) => ` --set ${word(setting)}`);
+      const one = variants.length > 1 ? ` --variant ${word(variant)}` : '';
+      return `floodway run ${name}.toml${one}${settings.join('')}`;
     }).join('\n');
   }
 
@@ -222,6 +222,8 @@
 
   // The address holds the state, so that a reload loses nothing.
   async function remember() {
+    // A link that is broken stays to be looked at.
+    if (!get('notice').hidden) return;
     try {
       history.replaceState(null, '', await share.pack(state));
     } catch {
@@ -233,6 +235,7 @@
 
   let waiting = 0;
   function soon(ms) {
+    get('notice').hidden = true;
     clearTimeout(waiting);
     stale(true);
     waiting = setTimeout(run, ms);
@@ -275,7 +278,10 @@
       soon(500);
     });
     controls.onChange(() => soon(100));
-    get('preset').addEventListener('change', (event) => take(begin(event.target.value)));
+    get('preset').addEventListener('change', (event) => {
+      get('notice').hidden = true;
+      take(begin(event.target.value));
+    });
     get('reset').addEventListener('click', () => take(begin(state.preset)));
     for (const side of [0, 1]) {
       get(`side-${side}`).addEventListener('change', (event) => {

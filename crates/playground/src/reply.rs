@@ -97,6 +97,8 @@ pub struct Described {
 pub struct Settings {
     /// The variant.
     pub variant: String,
+    /// The settings with which the program has the same.
+    pub set: Vec<String>,
     /// The values of all parameters.
     pub settings: Document,
     /// Memory that one run takes, estimated, in bytes.

@@ -40,7 +40,9 @@ pub struct Progress {
 /// One valid side.
 struct Checked {
     scenario: Scenario,
-    /// Index of its variant.
+    /// Names of all variants of the text.
+    variants: Vec<String>,
+    /// Index of its variant in the scenario.
     variant: usize,
     /// Name in the results: that of the variant, or of the side if both have the same variant.
     name: String,
@@ -107,12 +109,35 @@ fn sides(experiment: &Experiment) -> (Vec<Checked>, Reply) {
 }
 
 fn load(text: &str, side: &Side) -> Result<Checked, floodway_scenario::Error> {
-    let overrides = Overrides { quick: false, set: side.set.clone() };
-    let scenario = Scenario::parse(text, FILE, &overrides)?;
-    let named = |variant: &Variant| side.variant.as_ref() == Some(&variant.name);
-    let variant = scenario.variants().iter().position(named).unwrap_or(0);
+    let parse = |set: &[String]| {
+        Scenario::parse(text, FILE, &Overrides { quick: false, set: set.to_vec() })
+    };
+    let names = |of: &Scenario| -> Vec<String> {
+        of.variants().iter().map(|variant| variant.name.clone()).collect()
+    };
+    let place = |all: &[String]| {
+        all.iter().position(|name| side.variant.as_ref() == Some(name)).unwrap_or(0)
+    };
+    let (scenario, variants) = match parse(&side.set) {
+        Ok(scenario) => {
+            let variants = names(&scenario);
+            (scenario, variants)
+        }
+        // If a setting does not go with another variant only, this side is without that variant.
+        Err(error) => {
+            let variants = names(&parse(&[])?);
+            if variants.len() == 1 {
+                return Err(error);
+            }
+            let chosen = place(&variants);
+            let others = variants.iter().enumerate().filter(|(at, _)| *at != chosen);
+            let others = others.map(|(_, name)| format!("variants.{name}=false"));
+            (parse(&others.chain(side.set.iter().cloned()).collect::<Vec<_>>())?, variants)
+        }
+    };
+    let variant = place(&names(&scenario));
     let name = scenario.variants()[variant].name.clone();
-    Ok(Checked { scenario, variant, name })
+    Ok(Checked { scenario, variants, variant, name })
 }
 
 /// Why a page cannot run this, if it cannot.
@@ -143,12 +168,13 @@ fn described(sides: &[Checked]) -> Described {
         let (memory, flows) = side.footprint();
         let variant = side.variant();
         let settings = variant.settings.clone();
-        Settings { variant: variant.name.clone(), settings, memory, flows }
+        let set = side.scenario.overrides.set.clone();
+        Settings { variant: variant.name.clone(), set, settings, memory, flows }
     };
     Described {
         name: first.scenario.name.clone(),
         question: first.scenario.question.clone(),
-        variants: first.scenario.variants().iter().map(|variant| variant.name.clone()).collect(),
+        variants: first.variants.clone(),
         same_traffic: sides.iter().all(|side| side.variant().shares_traffic_with(first.variant())),
         sides: sides.iter().map(settings).collect(),
     }

@@ -155,3 +155,18 @@ fn completions_come_from_the_schema() {
     let reply = reply(&json!({ "do": "schema" }));
     assert!(reply["schema"]["properties"]["topology"].is_object());
 }
+
+/// A queue of 60 KB is too small for the XOFF of another variant, which is not on this side.
+#[test]
+fn a_setting_need_not_go_with_variants_that_are_not_compared() {
+    let preset = PRESETS.iter().find(|preset| preset.name == "trimming").unwrap();
+    let side = |variant: &str| json!({ "variant": variant, "set": ["switch.queue.size=60KB"] });
+    let request = |variant| json!({ "do": "check", "text": preset.text, "sides": [side(variant)] });
+    let trim = reply(&request("trim"));
+    assert_eq!(errors(&trim), [""; 0]);
+    assert_eq!(trim["scenario"]["variants"].as_array().unwrap().len(), 4);
+    assert_eq!(trim["scenario"]["sides"][0]["variant"], "trim");
+    assert!(trim["scenario"]["sides"][0]["set"].to_string().contains("variants.pfc=false"));
+    let pfc = reply(&request("pfc"));
+    assert!(errors(&pfc)[0].contains("above the queue's size"), "{pfc}");
+}

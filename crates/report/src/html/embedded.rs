@@ -5,8 +5,9 @@
 use maud::html;
 
 use super::section::Section;
+use super::r#type::with_code;
 use super::{Page, document, playback};
-use crate::{Experiment, Manifest, Summary};
+use crate::{Experiment, Manifest, Summary, words};
 
 /// Sections that are open, in order; others are folded.
 const OPEN: [&str; 12] = [
@@ -35,7 +36,15 @@ pub fn embedded(manifest: &Manifest, summary: &Summary, experiment: &Experiment)
         None => section.folded(),
     });
     let body = html! {
-        header { (page.answer()) }
+        header {
+            (page.answer())
+            @if !summary.caveats.is_empty() {
+                details.caveats {
+                    summary { "Before you rely on these numbers: " (words::count(summary.caveats.len() as f64)) }
+                    ul { @for caveat in &summary.caveats { li { (with_code(caveat)) } } }
+                }
+            }
+        }
         main {
             @for section in folded { (section.html()) }
             (page.guide().html())

@@ -34,12 +34,13 @@ impl Page<'_> {
                 p.eyebrow { (raw(&scenario.name)) " · " (raw(date)) " · floodway " (raw(&self.manifest.floodway)) }
                 h1 { (set(question)) }
                 (self.answer())
+                (notice(false, "Before you rely on these numbers:", &self.summary.caveats))
                 (self.simulated())
             }
         }
     }
 
-    /// What is wrong with the results, the answer, and how sure it is.
+    /// What is wrong with the results, the answer, and its numbers.
     pub(super) fn answer(&self) -> Markup {
         html! {
             (notice(
@@ -63,7 +64,6 @@ impl Page<'_> {
                 }
             }
             (self.headlines())
-            (notice(false, "Before you rely on these numbers:", &self.summary.caveats))
         }
     }
 
