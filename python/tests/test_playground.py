@@ -97,7 +97,9 @@ class Playground:
 
     def slide(self, label, value):
         """Move a control, as a pointer or the keyboard would."""
-        change = "(input, value) => { input.value = value; input.dispatchEvent(new Event('input')); }"
+        change = (
+            "(input, value) => { input.value = value; input.dispatchEvent(new Event('input')); }"
+        )
         self.page.get_by_label(label, exact=True).evaluate(change, str(value))
 
     def check(self):
@@ -123,7 +125,17 @@ def opened(browser, built):
 
 def fingerprints(program, folder, scenario, *options):
     """What the program says of each run: by variant and replication."""
-    command = [program, "run", scenario, "--out", folder / "results", "--force", "--quiet", "--threads", "1"]
+    command = [
+        program,
+        "run",
+        scenario,
+        "--out",
+        folder / "results",
+        "--force",
+        "--quiet",
+        "--threads",
+        "1",
+    ]
     subprocess.run([*command, *options], check=True)
     runs = json.loads((folder / "results/manifest.json").read_text(encoding="utf-8"))["runs"]
     return {(run["variant"], run["replication"]): run["fingerprint"] for run in runs}
@@ -170,7 +182,9 @@ def test_runs_are_those_of_the_program_to_the_bit(opened, program, tmp_path, nam
     shown.settled().check()
 
 
-@pytest.mark.parametrize("file", ["try", "toolbox/all-reduce", "toolbox/rpc", "dualq/modern", "toolbox/dcqcn-stability"])
+@pytest.mark.parametrize(
+    "file", ["try", "toolbox/all-reduce", "toolbox/rpc", "dualq/modern", "toolbox/dcqcn-stability"]
+)
 def test_other_scenarios_have_the_same_fingerprints(opened, program, tmp_path, file):
     file = ROOT / f"scenarios/{file}.toml"
     text = file.read_text(encoding="utf-8")
@@ -310,7 +324,10 @@ def test_a_long_run_reports_progress_and_can_be_stopped(opened):
     # And it goes on.
     shown.page.locator("#preset").select_option("deadlock")
     shown.settled()
-    assert "deadlock" in shown.page.frame_locator("#results iframe").locator("body").inner_text().lower()
+    assert (
+        "deadlock"
+        in shown.page.frame_locator("#results iframe").locator("body").inner_text().lower()
+    )
     shown.check()
 
 
@@ -339,7 +356,9 @@ def test_a_link_holds_everything(browser, opened):
     assert len(link) < 6_000
     other = opened("#" + link.split("#")[1]).settled()
     assert other.answer() == answer
-    assert other.page.locator("#editor textarea").input_value().startswith("# Ä comment: 'ünïcode'.\n")
+    assert (
+        other.page.locator("#editor textarea").input_value().startswith("# Ä comment: 'ünïcode'.\n")
+    )
     assert other.page.get_by_label("Queue, B", exact=True).input_value() == "60"
     assert other.page.locator("#preset").input_value() == "trimming"
     other.check()
@@ -394,7 +413,7 @@ def test_completions_come_with_what_they_mean(opened):
     area, options = shown.page.locator("#editor textarea"), shown.page.locator("#completions li")
     shown.page.wait_for_timeout(500)
     area.press("Control+Space")
-    assert sorted(options.locator("b").all_inner_texts()) == ["xoff", "xon"]
+    assert sorted(options.locator("b").all_inner_texts()) == ["xoff", "xon", "xon_offset"]
     area.press("Tab")
     assert area.input_value().endswith("\nxoff")
     area.press_sequentially("_")
@@ -480,7 +499,9 @@ def test_nothing_overflows(opened, view, name):
         assert wide <= room
     wide, room = shown.page.frame_locator("#results iframe").locator("html").evaluate(widths)
     assert wide <= room
-    background = shown.page.locator("body").evaluate("(body) => getComputedStyle(body).backgroundColor")
+    background = shown.page.locator("body").evaluate(
+        "(body) => getComputedStyle(body).backgroundColor"
+    )
     inside = shown.page.frame_locator("#results iframe").locator("body")
     assert inside.evaluate("(body) => getComputedStyle(body).backgroundColor") == background
     assert (background == "rgb(21, 24, 27)") == ("dark" in view)
@@ -510,7 +531,9 @@ def test_the_scenario_can_be_saved(opened):
     with shown.page.expect_download() as waited:
         shown.page.get_by_role("button", name="Save scenario").click()
     assert waited.value.suggested_filename == "incast.toml"
-    assert waited.value.path().read_text(encoding="utf-8") == (PRESETS / "incast.toml").read_text(encoding="utf-8")
+    assert waited.value.path().read_text(encoding="utf-8") == (PRESETS / "incast.toml").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_page_is_a_few_megabytes(built):

@@ -38,7 +38,9 @@ def source(name):
 def main(program, target):
     packed = gzip.compress(program.read_bytes(), 9, mtime=0)
     # JSON in a page: `<` could end its element.
-    presets = json.dumps([preset(name) for name in ORDER], ensure_ascii=False).replace("<", "\\u003c")
+    presets = json.dumps([preset(name) for name in ORDER], ensure_ascii=False).replace(
+        "<", "\\u003c"
+    )
     # Each script is strict by its first line, which counts for all of them.
     scripts = "\n".join(source(f"{name}.js") for name in SCRIPTS)
     parts = {

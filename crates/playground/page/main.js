@@ -47,7 +47,7 @@
   }
 
   function stale(is) {
-    get('results').classList.toggle('stale', is);
+    for (const id of ['results', 'answer']) get(id).classList.toggle('stale', is);
   }
 
   function tell(problems, refused) {
@@ -158,6 +158,7 @@
     });
     get('fingerprints').replaceChildren(...rows);
     get('command').textContent = command();
+    get('answer').textContent = results.answer.join(' ');
     display(results.page);
   }
 

@@ -184,7 +184,8 @@ fn simulate(sides: &[Checked], watch: &(dyn Fn(Progress) + Sync)) -> Results {
     let manifest = manifest(sides);
     let mut runs = Runs::new(&manifest);
     let replications = sides.iter().map(|side| side.scenario.replications).max().unwrap_or(0);
-    let pairs = (0..replications).flat_map(|number| sides.iter().enumerate().map(move |at| (number, at)));
+    let pairs =
+        (0..replications).flat_map(|number| sides.iter().enumerate().map(move |at| (number, at)));
     let pairs = pairs.filter(|(number, (_, side))| *number < side.scenario.replications);
     let all = sides.iter().map(|side| side.scenario.replications as usize).sum();
     let (mut ran, mut wall_s) = (Vec::new(), 0.0);
@@ -237,7 +238,11 @@ fn outcome(
     }
     // There is nobody to set it: the page ends a run with its worker.
     let stop = AtomicBool::new(false);
-    Simulation::new(spec).audited(false).run_with(&simulation::Run { threads: 1, stop: &stop, watch })
+    Simulation::new(spec).audited(false).run_with(&simulation::Run {
+        threads: 1,
+        stop: &stop,
+        watch,
+    })
 }
 
 fn reached(run: usize, runs: usize, progress: &floodway_sim::Progress) -> Progress {

@@ -36,7 +36,11 @@ fn all_presets_are_compared_on_the_same_traffic() {
         assert_eq!(reply["scenario"]["same_traffic"], true, "{}", preset.name);
         assert_eq!(reply["scenario"]["name"], preset.name);
         let variants = reply["scenario"]["sides"].as_array().unwrap().iter();
-        assert!(variants.map(|side| side["variant"].as_str().unwrap()).eq(&sides), "{}", preset.name);
+        assert!(
+            variants.map(|side| side["variant"].as_str().unwrap()).eq(&sides),
+            "{}",
+            preset.name
+        );
     }
 }
 
@@ -119,7 +123,10 @@ fn an_error_has_its_place_and_is_reported_once_for_both_sides() {
     assert_eq!(errors(&reply).len(), 1, "{reply}");
     let problem = &reply["problems"][0];
     let line = text.lines().position(|line| line.starts_with("kmx")).unwrap() + 1;
-    assert_eq!((problem["line"].as_u64(), problem["column"].as_u64()), (Some(line as u64), Some(1)));
+    assert_eq!(
+        (problem["line"].as_u64(), problem["column"].as_u64()),
+        (Some(line as u64), Some(1))
+    );
     assert!(problem["plain"].as_str().unwrap().contains("kmax"), "{problem}");
     assert_eq!(reply["results"], Value::Null);
 }

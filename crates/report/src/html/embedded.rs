@@ -40,7 +40,7 @@ pub fn embedded(manifest: &Manifest, summary: &Summary, experiment: &Experiment)
             (page.answer())
             @if !summary.caveats.is_empty() {
                 details.caveats {
-                    summary { "Before you rely on these numbers: " (words::count(summary.caveats.len() as f64)) }
+                    summary { "Before you rely on these numbers (" (words::count(summary.caveats.len() as f64)) ")" }
                     ul { @for caveat in &summary.caveats { li { (with_code(caveat)) } } }
                 }
             }
