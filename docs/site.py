@@ -4,8 +4,8 @@
 
 Pages keep their places relative to each other, so that links between them are the same in the book and
 in the repository. What they show is copied; links to sources, which are not in the book, become plain
-text. A notebook becomes a page of its cells, and lies beside that page. The playground, if it has been built
-(`make playground`), is part of the book, and the first page begins with it.
+text. A notebook becomes a page of its cells, and lies beside that page. The playground, if it has been
+built (`make playground`), is part of the book, and the first page begins with it.
 """
 
 import json
@@ -21,15 +21,15 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 PLAYGROUND = ROOT / "target/playground/index.html"
 FIRST = "README.md"
 FRAME = """
-<p><a href="playground/index.html">Try it here</a>: the simulator runs in this page. Move a control, and both settings run
-again on the same traffic.</p>
-<iframe src="playground/index.html" title="Playground" loading="lazy" style="width: 100%; height: 760px; border: 1px solid
-#8886; border-radius: 6px"></iframe>
+<p><a href="playground/index.html">Try it here</a>: the simulator runs in this page. Move a control, and
+both settings run again on the same traffic.</p>
+<iframe src="playground/index.html" title="Playground" loading="lazy"
+style="width: 100%; height: 760px; border: 1px solid #8886; border-radius: 6px"></iframe>
 """
 
 
 def with_playground(page, text):
-    """The first page with the playground below its title, and the playground's own page with a link to it."""
+    """The first page with the playground below its title, and the page about it with a link to it."""
     title, rest = text.split("\n", 1)
     if page == FIRST:
         return f"{title}\n{FRAME}\n{rest}"
@@ -59,7 +59,9 @@ def links(text, change):
 
     # Code may stand in the words of a link, so that only blocks of it are left alone.
     parts = re.split(r"(^```.*?^```)", text, flags=re.M | re.S)
-    return "".join(part if index % 2 else LINK.sub(one, part) for index, part in enumerate(parts))
+    return "".join(
+        part if index % 2 else LINK.sub(one, part) for index, part in enumerate(parts)
+    )
 
 
 def in_book(path):

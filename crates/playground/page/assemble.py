@@ -2,8 +2,8 @@
 
     python3 crates/playground/page/assemble.py floodway-playground.wasm target/playground/index.html
 
-The page has its style, its scripts, the scenarios with their controls, and the simulator (compressed with gzip,
-in Base64), so that it works as a file and without a network.
+The page has its style, its scripts, the scenarios with their controls, and the simulator (compressed
+with gzip, in Base64), so that it works as a file and without a network.
 """
 
 import base64

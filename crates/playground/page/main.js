@@ -100,7 +100,6 @@
     current?.stop();
     stale(true);
     say('busy', 'Running');
-    const begun = performance.now();
     const asked = simulator.ask(request(), (told) => mine === version && progress(told));
     current = asked;
     // What is there at once needs no button, which would only flicker.
@@ -125,7 +124,7 @@
     if (reply.scenario) describe(reply.scenario);
     if (!reply.results) return say('error', 'This cannot run; the results are those of before.');
     if (!reply.problems.some(({ file }) => file !== 'scenario.toml')) remember();
-    show(reply.results, performance.now() - begun);
+    show(reply.results);
   }
 
   // The variants of both sides, and the values of all controls.
@@ -143,10 +142,11 @@
     get('traffic').hidden = scenario.same_traffic;
   }
 
-  function show(results, ms) {
+  function show(results) {
+    const seconds = results.runs.reduce((sum, run) => sum + run.wall_s, 0);
     const hops = results.runs.reduce((sum, { hops }) => sum + hops, 0);
     const runs = results.runs.length === 1 ? '1 run' : `${results.runs.length} runs`;
-    say('done', `${runs}, ${hops.toLocaleString('en')} packet-hops in ${(ms / 1000).toFixed(2)} s`);
+    say('done', `${runs}, ${hops.toLocaleString('en')} packet-hops in ${seconds.toFixed(2)} s`);
     const rows = results.runs.map(({ side, variant, replication, fingerprint }) => {
       const row = document.createElement('tr');
       for (const text of [['A', 'B'][side], variant, String(replication), fingerprint]) {
