@@ -321,6 +321,8 @@ def test_a_long_run_reports_progress_and_can_be_stopped(opened):
     shown.page.get_by_text("Stopped.").wait_for()
     assert shown.answer() == before
     assert shown.page.locator("#editor textarea").input_value() == ENDLESS
+    shown.page.get_by_role("button", name="Run again").click()
+    stop.wait_for()
     # And it goes on.
     shown.page.locator("#preset").select_option("deadlock")
     shown.settled()
@@ -350,6 +352,7 @@ def test_a_link_holds_everything(browser, opened):
     shown.settled()
     answer = shown.answer()
     shown.page.get_by_role("button", name="Copy link").click()
+    shown.page.locator("#linked").wait_for()
     link = shown.page.locator("#link").input_value()
     assert len(link) < 6_000
     other = opened("#" + link.split("#")[1]).settled()

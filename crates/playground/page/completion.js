@@ -29,8 +29,8 @@ const completion = (() => {
     for (const { properties = {} } of at(root, path)) {
       for (const [name, schema] of Object.entries(properties)) {
         if (found.has(name)) continue;
-        const told = alternatives(root, schema).map((other) => other.description).find(Boolean);
-        found.set(name, { text: name, told: firstSentence(told) });
+        const description = alternatives(root, schema).map((other) => other.description).find(Boolean);
+        found.set(name, { text: name, description: firstSentence(description) });
       }
     }
     return [...found.values()];
@@ -40,11 +40,11 @@ const completion = (() => {
     const found = new Map();
     for (const schema of at(root, path)) {
       const all = schema.enum ?? ('const' in schema ? [schema.const] : schema.type === 'boolean' ? [true, false] : []);
-      for (const value of all) found.set(String(value), { text: typeof value === 'string' ? `"${value}"` : String(value), told: firstSentence(schema.description) });
+      for (const value of all) found.set(String(value), { text: typeof value === 'string' ? `"${value}"` : String(value), description: firstSentence(schema.description) });
       // A member of a family can be written as its name.
       if (schema.properties && schema.required?.length === 1 && Object.keys(schema.properties).length === 1) {
         const [name] = schema.required;
-        if (!found.has(name)) found.set(name, { text: `"${name}"`, told: firstSentence(schema.description) });
+        if (!found.has(name)) found.set(name, { text: `"${name}"`, description: firstSentence(schema.description) });
       }
     }
     return [...found.values()];

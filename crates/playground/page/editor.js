@@ -97,10 +97,10 @@ const editor = (() => {
     if (!proposed) return close();
     wanted = asked;
     list.replaceChildren();
-    proposed.options.forEach(({ text, told }, at) => {
+    proposed.options.forEach(({ text, description }, at) => {
       const item = make(list, 'li', { role: 'option', id: `completion-${at}` });
       make(item, 'b', {}, text);
-      item.append(' ' + told);
+      item.append(' ' + description);
       item.addEventListener('pointerdown', (event) => {
         event.preventDefault();
         choose(at);

@@ -12,6 +12,8 @@
   let current = null;
   // How often the state has changed; results of an older one are not shown.
   let version = 0;
+  // The timer of the next run, or 0.
+  let waiting = 0;
   let lastScenario = null;
 
   const presetOf = (name) => presets.find((preset) => preset.name === name) ?? presets[0];
@@ -40,7 +42,7 @@
 
   // Messages.
 
-  function say(kind, text) {
+  function setStatus(kind, text) {
     const line = get('status');
     line.className = kind;
     get('said').textContent = text;
@@ -50,7 +52,7 @@
     for (const id of ['results', 'answer']) get(id).classList.toggle('stale', is);
   }
 
-  function tell(problems, refused) {
+  function listProblems(problems, refused) {
     editor.show(problems.filter(({ file }) => file === 'scenario.toml'));
     const list = get('problems');
     list.replaceChildren();
@@ -91,16 +93,19 @@
     bar.hidden = false;
     bar.value = (run + done) / runs;
     const time = now >= 1e6 ? `${(now / 1e6).toFixed(2)} ms` : `${(now / 1e3).toFixed(1)} µs`;
-    say('busy', `Run ${run + 1} of ${runs}: ${time} simulated`);
+    setStatus('busy', `Run ${run + 1} of ${runs}: ${time} simulated`);
   }
 
   async function run() {
+    clearTimeout(waiting);
+    waiting = 0;
     version += 1;
     const mine = version;
     current?.stop();
     stale(true);
-    say('busy', 'Running');
-    const asked = simulator.ask(request(), (told) => mine === version && progress(told));
+    setStatus('busy', 'Running');
+    get('again').hidden = true;
+    const asked = simulator.ask(request(), (reached) => mine === version && progress(reached));
     current = asked;
     // What is there at once needs no button, which would only flicker.
     const late = setTimeout(() => mine === version && (get('stop').hidden = false), 250);
@@ -116,13 +121,15 @@
     current = null;
     get('bar').hidden = get('stop').hidden = true;
     if (fault) {
-      tell([], fault);
-      return say('error', 'The run failed; the results are those of before.');
+      listProblems([], fault);
+      get('again').hidden = false;
+      return setStatus('error', 'The run failed; the results are those of before.');
     }
-    if (reply === null) return say('error', 'Stopped. The results are those of before.');
-    tell(reply.problems, reply.refused);
+    get('again').hidden = reply !== null;
+    if (reply === null) return setStatus('error', 'Stopped. The results are those of before.');
+    listProblems(reply.problems, reply.refused);
     if (reply.scenario) describe(reply.scenario);
-    if (!reply.results) return say('error', 'This cannot run; the results are those of before.');
+    if (!reply.results) return setStatus('error', 'This cannot run; the results are those of before.');
     if (!reply.problems.some(({ file }) => file !== 'scenario.toml')) remember();
     show(reply.results);
   }
@@ -146,7 +153,7 @@
     const seconds = results.runs.reduce((sum, run) => sum + run.wall_s, 0);
     const hops = results.runs.reduce((sum, { hops }) => sum + hops, 0);
     const runs = results.runs.length === 1 ? '1 run' : `${results.runs.length} runs`;
-    say('done', `${runs}, ${hops.toLocaleString('en')} packet-hops in ${seconds.toFixed(2)} s`);
+    setStatus('done', `${runs}, ${hops.toLocaleString('en')} packet-hops in ${seconds.toFixed(2)} s`);
     const rows = results.runs.map(({ side, variant, replication, fingerprint }) => {
       const row = document.createElement('tr');
       for (const text of [['A', 'B'][side], variant, String(replication), fingerprint]) {
@@ -181,6 +188,7 @@
   function display(page) {
     const results = get('results');
     results.querySelectorAll('iframe.next').forEach((other) => other.remove());
+    const mine = version;
     const next = document.createElement('iframe');
     next.className = 'next';
     next.title = 'Results';
@@ -207,8 +215,8 @@
       frame?.remove();
       next.className = '';
       frame = next;
-      stale(false);
-      results.dataset.version = String(version);
+      // Unless something has changed in the meantime.
+      stale(waiting !== 0 || version !== mine);
     });
     results.append(next);
   }
@@ -234,7 +242,6 @@
 
   // Changes.
 
-  let waiting = 0;
   function soon(ms) {
     get('notice').hidden = true;
     clearTimeout(waiting);
@@ -290,6 +297,7 @@
         run();
       });
     }
+    get('again').addEventListener('click', run);
     get('stop').addEventListener('click', () => current?.stop());
     get('save').addEventListener('click', () => save(`${lastScenario?.name ?? 'scenario'}.toml`, state.text));
     get('share').addEventListener('click', async () => {
@@ -333,7 +341,7 @@
     }
     for (const { name, title } of presets) get('preset').append(new Option(title, name));
     listen();
-    say('busy', 'Starting the simulator');
+    setStatus('busy', 'Starting the simulator');
     if (!(await openLink())) take(begin(presets[0].name));
     const reply = await simulator.ask({ do: 'schema' }).done;
     editor.schema = reply.schema;

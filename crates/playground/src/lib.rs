@@ -14,7 +14,7 @@ pub mod reply;
 pub mod request;
 pub mod run;
 
-use floodway_scenario::json_schema;
+use floodway_scenario::file_schema;
 
 pub use reply::Reply;
 pub use request::Request;
@@ -30,7 +30,7 @@ pub fn answer(request: &str, watch: &(dyn Fn(run::Progress) + Sync)) -> String {
 
 fn reply_to(request: &Request, watch: &(dyn Fn(run::Progress) + Sync)) -> Reply {
     match request {
-        Request::Schema => Reply { schema: Some(json_schema()), ..Reply::default() },
+        Request::Schema => Reply { schema: Some(file_schema()), ..Reply::default() },
         Request::Check(experiment) => run::check(experiment),
         Request::Run(experiment) => run::run(experiment, watch),
     }

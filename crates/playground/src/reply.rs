@@ -12,7 +12,7 @@ pub struct Reply {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// What is wrong with the scenario, and warnings.
-    pub problems: Vec<Told>,
+    pub problems: Vec<Diagnostic>,
     /// The scenario, if it is valid on all sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Described>,
@@ -38,7 +38,7 @@ impl Reply {
 
 /// A problem with its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Told {
+pub struct Diagnostic {
     /// `error`, `warning` or `advice`.
     pub severity: &'static str,
     /// The cause.
@@ -57,7 +57,7 @@ pub struct Told {
     pub plain: String,
 }
 
-impl From<&Problem> for Told {
+impl From<&Problem> for Diagnostic {
     fn from(problem: &Problem) -> Self {
         let at = problem.place.position();
         Self {

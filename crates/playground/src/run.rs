@@ -10,7 +10,7 @@ use floodway_scenario::{Overrides, Scenario, Variant};
 use floodway_sim::{Simulation, simulation};
 use serde::Serialize;
 
-use crate::reply::{Described, Ran, Reply, Results, Settings, Told};
+use crate::reply::{Described, Diagnostic, Ran, Reply, Results, Settings};
 use crate::request::{Experiment, Side};
 
 /// Name of the scenario's text in messages.
@@ -86,10 +86,10 @@ fn sides(experiment: &Experiment) -> (Vec<Checked>, Reply) {
             Ok(checked) => checked.scenario.warnings(),
             Err(error) => error.problems(),
         };
-        for told in problems.iter().map(Told::from) {
+        for diagnostic in problems.iter().map(Diagnostic::from) {
             // Both sides have what is wrong with the text.
-            if !reply.problems.contains(&told) {
-                reply.problems.push(told);
+            if !reply.problems.contains(&diagnostic) {
+                reply.problems.push(diagnostic);
             }
         }
         sides.extend(found);
@@ -191,8 +191,8 @@ fn simulate(sides: &[Checked], watch: &(dyn Fn(Progress) + Sync)) -> Results {
     let (mut ran, mut wall_s) = (Vec::new(), 0.0);
     for (place, (replication, (at, side))) in pairs.enumerate() {
         let seed = side.scenario.replication_seed(replication);
-        let told = |progress| watch(reached(place, all, &progress));
-        let outcome = outcome(side.variant(), replication, seed, &told);
+        let report = |progress| watch(reached(place, all, &progress));
+        let outcome = outcome(side.variant(), replication, seed, &report);
         wall_s += outcome.wall.as_secs_f64();
         let run = Run {
             variant: &side.name,

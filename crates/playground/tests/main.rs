@@ -160,7 +160,7 @@ fn requests_that_make_no_sense_are_refused() {
 #[test]
 fn completions_come_from_the_schema() {
     let reply = reply(&json!({ "do": "schema" }));
-    assert!(reply["schema"]["properties"]["topology"].is_object());
+    assert!(reply["schema"].to_string().contains("\"variants\""));
 }
 
 /// A queue of 60 KB is too small for the XOFF of another variant, which is not on this side.
