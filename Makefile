@@ -6,7 +6,7 @@
 
 FLOODWAY := $(or $(CARGO_TARGET_DIR),target)/release/floodway
 
-.PHONY: demo build setup test try wheel python lock check-style check-docs check-skeletons deny attack mutants guard guard-accept bench peers notebooks \
+.PHONY: demo build setup test try playground check-playground wheel python lock check-style check-docs check-skeletons deny attack mutants guard guard-accept bench peers notebooks \
 	docs studies check-studies coverage site picture clean
 
 # Compares a small data centre with and without Congestion Isolation, in both readings of ECN, and says where
@@ -79,6 +79,15 @@ python: wheel
 	target/python/bin/pip install --quiet --require-hashes --requirement python/locked/test.txt
 	target/python/bin/pip install --quiet --no-deps --force-reinstall target/wheels/floodway-*.whl
 	FLOODWAY="$(abspath $(FLOODWAY))" target/python/bin/python -m pytest
+
+# The simulator in a page that works offline, target/playground/index.html: docs/playground.md.
+playground:
+	@tools/playground
+
+# Whether the page computes what the program does, and works in a browser. It needs the environment of `make python`.
+check-playground: build playground
+	@test -x target/python/bin/python || { echo "its tests need the Python package: run make python" >&2; exit 1; }
+	FLOODWAY="$(abspath $(FLOODWAY))" FLOODWAY_BROWSER=1 target/python/bin/python -m pytest python/tests/test_playground.py
 
 # The versions and hashes of what builds and tests the Python package, anew (https://docs.astral.sh/uv).
 UV := uv pip compile --quiet --generate-hashes --universal --python-version 3.10 \

@@ -4,7 +4,8 @@
 
 Pages keep their places relative to each other, so that links between them are the same in the book and
 in the repository. What they show is copied; links to sources, which are not in the book, become plain
-text. A notebook becomes a page of its cells, and lies beside that page.
+text. A notebook becomes a page of its cells, and lies beside that page. The playground, if it has been
+built (`make playground`), is part of the book, and the first page begins with it.
 """
 
 import json
@@ -15,6 +16,26 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+
+
+PLAYGROUND = ROOT / "target/playground/index.html"
+FIRST = "README.md"
+FRAME = """
+<p><a href="playground/index.html">Try it here</a>: the simulator runs in this page. Move a control, and
+both settings run again on the same traffic.</p>
+<iframe src="playground/index.html" title="Playground" loading="lazy"
+style="width: 100%; height: 760px; border: 1px solid #8886; border-radius: 6px"></iframe>
+"""
+
+
+def with_playground(page, text):
+    """The first page with the playground below its title, and the page about it with a link to it."""
+    title, rest = text.split("\n", 1)
+    if page == FIRST:
+        return f"{title}\n{FRAME}\n{rest}"
+    if page == "docs/playground.md":
+        return f"{title}\n\n[Open the playground](../playground/index.html).\n{rest}"
+    return text
 
 
 def normal(path):
@@ -94,6 +115,9 @@ def main(target):
     (source / "SUMMARY.md").write_text(summary, encoding="utf-8")
     for file in ("book.toml", "site.css"):
         shutil.copy(ROOT / "docs" / file, target / file)
+    if PLAYGROUND.exists():
+        (source / "playground").mkdir()
+        shutil.copy(PLAYGROUND, source / "playground/index.html")
     for page in pages:
         folder = PurePosixPath(page).parent
 
@@ -114,6 +138,8 @@ def main(target):
         place = source / in_book(page)
         place.parent.mkdir(parents=True, exist_ok=True)
         text = links(page_of(ROOT / page, place), of_page)
+        if PLAYGROUND.exists():
+            text = with_playground(page, text)
         place.write_text(text, encoding="utf-8")
 
 

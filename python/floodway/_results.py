@@ -96,6 +96,16 @@ class Results:
         return tuple(variant["name"] for variant in self.manifest["variants"])
 
     @property
+    def claims(self) -> list[dict[str, Any]]:
+        """What the scenario claims of its results (``[[claim]]``), in order; empty if it claims nothing.
+
+        Each has its ``id``, the ``quotation`` of its ``source``, the ``verdict``, the ``result`` in a
+        sentence, and its numbers, ``parts``, as the claims of a `Study` have them.
+        """
+        claims: list[dict[str, Any]] = (self.summary or {}).get("claims", [])
+        return claims
+
+    @property
     def charts(self) -> dict[str, Chart]:
         """The charts of the report by name, drawn again from the tables: ``slowdown-by-size``.
 

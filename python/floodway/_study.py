@@ -78,7 +78,7 @@ def _share(claim: Mapping[str, Any]) -> str:
 
 
 def study(
-    name: str,
+    name: str | os.PathLike[str],
     level: str = "standard",
     set: Mapping[str, Any] | Iterable[str] = (),
     out: str | os.PathLike[str] | None = None,
@@ -91,14 +91,15 @@ def study(
     Parameters
     ----------
     name
-        ``ci``, ``sfc``, ``dualq``, ``short-range`` or ``interplay``.
+        ``ci``, ``sfc``, ``dualq``, ``short-range`` or ``interplay``, or a folder with a ``study.toml``.
     level
         ``quick``, ``standard`` or ``full``.
     set
         What to change in all experiments; the claims are then judged under it.
     out
         Directory for the results; runs that are there already are not repeated. Default
-        ``results/study-`` and the name, of a quick one with ``-quick`` after it.
+        ``results/study-`` and the name, or the last part of the folder; of a quick one with ``-quick``
+        after it.
     replace
         Whether runs that are there are repeated.
     threads
@@ -123,10 +124,12 @@ def study(
     """
     texts = _toml.settings(set) if isinstance(set, Mapping) else _toml.texts("set", set)
     end = "-quick" if level == "quick" else ""
-    default = Path("results") / f"study-{name}{end}"
+    name = os.fspath(name)
+    label = Path(name).resolve().name if Path(name).is_dir() else name
+    default = Path("results") / f"study-{label}{end}"
     path = _arguments.directory("out", default if out is None else out)
     threads = _arguments.threads(threads)
-    bar = shown(progress, f"study {name}")
+    bar = shown(progress, f"study {label}")
     watch = (lambda *values: bar(Advance(*values))) if bar else None
     try:
         place = (os.fspath(path), replace)

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use floodway_lab::{Done, Existing, How, Watcher, execute};
+use floodway_lab::{Done, Existing, How, Watcher, What, execute};
 use floodway_model::table::{Table, Values};
 use floodway_report::terminal::{self, Style};
 use floodway_report::{Directory, INTERRUPTED, Run as Kept};
@@ -252,7 +252,7 @@ fn experiment(
     };
     let variants: Vec<_> = scenario.variants().iter().collect();
     let mut watcher = StopAfterOne(interrupt.then_some(&stop));
-    execute((None, scenario), &variants, path, &how, &mut watcher, |_| {})
+    execute(&What::new(scenario), &variants, path, &how, &mut watcher, |_| {})
         .map_err(|error| Finding::new(Kind::Failure, format!("results cannot be kept: {error}")))
 }
 

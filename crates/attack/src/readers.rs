@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use floodway_lab::{Existing, How, execute};
+use floodway_lab::{Existing, How, What, execute};
 use floodway_model::Table;
 use floodway_report::format::{self, Sheet};
 use floodway_report::manifest::Record;
@@ -478,7 +478,7 @@ fn execute_into(
         audit: true,
     };
     let variants: Vec<_> = scenario.variants().iter().collect();
-    let done = execute((None, scenario), &variants, path, &how, &mut (), take);
+    let done = execute(&What::new(scenario), &variants, path, &how, &mut (), take);
     assert!(done.is_err() || !stop.load(Ordering::Relaxed));
     done
 }

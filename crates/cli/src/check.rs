@@ -3,6 +3,7 @@
 use floodway_lab::{Budget, all_cores};
 use floodway_scenario::derived::Derived;
 use floodway_scenario::{Problem, Scenario, Variant};
+use floodway_study::RunClaims;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -13,12 +14,14 @@ use crate::{output, selection};
 pub fn check(options: &CheckOptions) -> Result<(), Failure> {
     let scenario = options.selection.load([])?;
     let variants = options.selection.variants(&scenario)?;
+    let claims = RunClaims::of(&scenario)?;
     let budget = Budget::of(&scenario, &variants, all_cores());
     // What is refused here is refused by `floodway run` too, whatever its threads.
     Budget { threads: 1, ..budget }.check(&scenario.file_name)?;
     let derived = derived(&scenario, &variants);
     if options.json {
         let mut value = serde_json::to_value(&derived).expect("numbers and names are JSON");
+        value["claims"] = claims.iter().flat_map(RunClaims::names).collect();
         value["warnings"] = scenario.warnings().iter().map(warning).collect();
         value["budget"] = json!({
             "runs": budget.runs,
@@ -33,7 +36,12 @@ pub fn check(options: &CheckOptions) -> Result<(), Failure> {
         return output::print_json(&value);
     }
     selection::warn(scenario.warnings());
-    output::print(&format!("{derived}{budget}\n"))?;
+    let claims: Vec<&str> = claims.iter().flat_map(RunClaims::names).collect();
+    let judged = match claims.as_slice() {
+        [] => String::new(),
+        names => format!("judged after the runs: {}\n", names.join(", ")),
+    };
+    output::print(&format!("{derived}{judged}{budget}\n"))?;
     // Of the default number of threads there may be too many.
     if let Err(refused) = budget.check(&scenario.file_name) {
         output::note(&format!("`floodway run` needs an option: {}", refused.problems()[0].help));

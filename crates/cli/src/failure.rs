@@ -29,6 +29,8 @@ pub enum Failure {
     System(&'static str, io::Error),
     /// Runs that were not sound, by what is wrong with them.
     Violations(Vec<String>),
+    /// Claims that do not hold, although `--insist` asks for it.
+    Claims(Vec<String>),
     /// A measurement in another process failed.
     Measurement(String),
     /// Published results are of another version.
@@ -58,6 +60,7 @@ impl Failure {
             Self::Output(_)
             | Self::System(..)
             | Self::Violations(_)
+            | Self::Claims(_)
             | Self::Measurement(_)
             | Self::Outdated(_) => 1,
         }
@@ -96,6 +99,7 @@ impl Failure {
                      please report it with the scenario and the seed",
                 );
             }
+            Self::Claims(claims) => claims.iter().for_each(|claim| error(claim)),
             Self::Interrupted => {}
         }
     }

@@ -28,7 +28,8 @@ pub struct Options {
 pub const EXIT_STATUS: &str = "\
 Exit status:
   0    all went well
-  1    a run failed or broke a rule that no sound run breaks, or reading or writing failed
+  1    a run failed or broke a rule that no sound run breaks, reading or writing failed, or a claim
+       does not hold or cannot be judged (`--insist`)
   2    the command line, the scenario or the directory is refused; no results are written
   130  interrupted (Ctrl-C or SIGTERM); what was finished is kept. A second Ctrl-C kills";
 
@@ -131,6 +132,10 @@ pub struct RunOptions {
     /// schedulers, rates, windows. What breaks one is reported as a violation; results are the same.
     #[arg(long)]
     pub audit: bool,
+    /// Exit with status 1 unless every claim of the scenario holds, `[[claim]]`. Without it the verdicts have no
+    /// effect on the exit status.
+    #[arg(long)]
+    pub insist: bool,
     /// Print one JSON object, the summary, and nothing else on standard output.
     #[arg(long)]
     pub json: bool,
@@ -187,6 +192,10 @@ pub struct StudyOptions {
     /// schedulers, rates, windows. What breaks one is reported as a violation; results are the same.
     #[arg(long)]
     pub audit: bool,
+    /// Exit with status 1 unless every claim holds. Claims of which the source says too little to judge do not count.
+    /// Without it the verdicts have no effect on the exit status.
+    #[arg(long, conflicts_with_all = ["plan", "verify"])]
+    pub insist: bool,
     /// Print one JSON object, claims and verdicts, and nothing else on standard output.
     #[arg(long)]
     pub json: bool,

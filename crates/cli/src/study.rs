@@ -12,7 +12,7 @@ use floodway_study::{Level, Study};
 use crate::failure::Failure;
 use crate::options::StudyOptions;
 use crate::output;
-use crate::run::{Speaker, Talk, command, stop_on_signals, threads};
+use crate::run::{Speaker, Talk, command, insist, stop_on_signals, threads};
 
 /// Runs a study.
 pub fn study(options: &StudyOptions) -> Result<(), Failure> {
@@ -62,10 +62,10 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
         let table = terminal::claims(&judged.result, output::style());
         output::print(&format!("{table}open {} in a browser\n", output::path(&judged.page)))?;
     }
-    match judged.result.violations {
-        violations if violations.is_empty() => Ok(()),
-        violations => Err(Failure::Violations(violations)),
+    if !judged.result.violations.is_empty() {
+        return Err(Failure::Violations(judged.result.violations));
     }
+    insist(options.insist, study.not_held(&judged.result.claims))
 }
 
 /// The study of this name, or in this folder.

@@ -30,6 +30,11 @@ pub fn sweep(options: &SweepOptions) -> Result<(), Failure> {
         Budget::of_sweep(&sweep, &variants, threads(options.threads)).check(&base.file_name)?;
         let runs = sweep::due(&sweep, &variants, &Default::default(), &Default::default()).len();
         output::note(&format!("{points} points and {} variants: {runs} runs", variants.len()));
+        if base.claims.is_some() {
+            output::note(
+                "the claims of the scenario are not judged in a sweep; `floodway run` does that",
+            );
+        }
     }
     let path = out(options, &base);
     let store = (!options.no_cache).then(|| Store::new(&options.cache));

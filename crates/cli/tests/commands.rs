@@ -14,7 +14,8 @@ fn help_and_version_go_to_standard_output() {
     assert!(floodway(&["--help"]).out.contains(
         "Exit status:
   0    all went well
-  1    a run failed or broke a rule that no sound run breaks, or reading or writing failed
+  1    a run failed or broke a rule that no sound run breaks, reading or writing failed, or a claim
+       does not hold or cannot be judged (`--insist`)
   2    the command line, the scenario or the directory is refused; no results are written
   130  interrupted (Ctrl-C or SIGTERM); what was finished is kept. A second Ctrl-C kills
 "

@@ -52,6 +52,7 @@ fn every_command_of_the_guide_works() {
         "network",
         "crossbar",
         "ring",
+        "claimed",
     ];
     assert_eq!(files, named.map(|name| format!("{name}.toml")));
 

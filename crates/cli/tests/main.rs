@@ -3,6 +3,7 @@
 
 mod budget;
 mod chart;
+mod claims;
 mod commands;
 mod common;
 mod compare;

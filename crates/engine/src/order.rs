@@ -51,7 +51,8 @@ impl Order {
 
     /// Sorts these arrivals by receiving node, replacing the previous order.
     pub fn arrange<F: Frame>(&mut self, arrivals: &[Arrival<F>]) {
-        assert!(arrivals.len() >> self.index_bits == 0, "more frames in a window than keys name");
+        let count = arrivals.len() as u64;
+        assert!(count >> self.index_bits == 0, "more frames in a window than keys name");
         for arrival in arrivals {
             let place = self.places[arrival.to.index()] as usize;
             self.due[place / WORD] |= 1 << (place % WORD);

@@ -11,6 +11,7 @@ use floodway_report::{
     Directory, Earlier, Ending, Experiment, INTERRUPTED, Lock, Manifest, Run, Status, Summary,
 };
 use floodway_scenario::{Scenario, Variant};
+use floodway_study::{Evidence, RunClaims};
 
 use crate::board::Board;
 use crate::queue::{self, Finished, Job, Queue, Taker};
@@ -63,17 +64,36 @@ pub struct Cost {
     pub thread_s: f64,
 }
 
+/// What is run.
+#[derive(Clone, Copy, Debug)]
+pub struct What<'a> {
+    /// The name of the experiment, if there are several.
+    pub name: Option<&'a str>,
+    /// Its scenario.
+    pub scenario: &'a Scenario,
+    /// What is judged after the runs: the scenario's claims, if it has any and they are asked for.
+    pub claims: Option<RunClaims>,
+}
+
+impl<'a> What<'a> {
+    /// A scenario by itself, without its claims.
+    pub fn new(scenario: &'a Scenario) -> Self {
+        Self { name: None, scenario, claims: None }
+    }
+}
+
 /// Runs variants of a scenario into a results directory. Every run, loaded or simulated, is passed to
 /// `take` in the order of the jobs: by replication, and within it by variant. This includes
-/// [`INTERRUPTED`] runs. `name` identifies the experiment if there are several.
+/// [`INTERRUPTED`] runs.
 pub fn execute(
-    (name, scenario): (Option<&str>, &Scenario),
+    what: &What,
     variants: &[&Variant],
     path: &Path,
     how: &How,
     watcher: &mut dyn Watcher,
     take: impl FnMut(&Run),
 ) -> Result<Done, Error> {
+    let What { name, scenario, claims } = *what;
     let jobs = queue::jobs(scenario, variants, how.trace.is_some());
     let manifest = manifest(scenario, variants, how);
     // Checked before the directory is locked: if it holds anything else, nothing may be written
@@ -102,6 +122,7 @@ pub fn execute(
     let left: Vec<_> = jobs.iter().filter(|job| there[job.place].is_none()).copied().collect();
     let mut books = Books {
         experiment: Experiment::new(&manifest),
+        claims: claims.map(|claims| (claims, claims.evidence())),
         directory,
         earlier: earlier.as_ref(),
         there: &there,
@@ -141,6 +162,8 @@ fn there<'a>(jobs: &[Job<'_>], earlier: &'a Earlier, threads: usize) -> Vec<Opti
 struct Books<'a, Take> {
     directory: Directory,
     experiment: Experiment,
+    /// What is claimed, and what the runs say of it.
+    claims: Option<(RunClaims, Evidence)>,
     earlier: Option<&'a Earlier>,
     /// The existing run, by job.
     there: &'a [Option<&'a Record>],
@@ -197,11 +220,17 @@ impl<Take: FnMut(&Run)> Books<'_, Take> {
     fn give(&mut self, run: &Run, there_already: bool) {
         self.watcher.ended(run, there_already);
         self.experiment.add_run(run);
+        if let Some((_, evidence)) = &mut self.claims {
+            evidence.add("", run);
+        }
         (self.take)(run);
     }
 
     /// Completes the directory.
-    fn finish(self, runs: usize) -> Result<Done, Error> {
+    fn finish(mut self, runs: usize) -> Result<Done, Error> {
+        if let Some((claims, evidence)) = &self.claims {
+            self.experiment.set_claims(claims.judge(evidence));
+        }
         let reused = self.there.iter().flatten().count();
         // A signal that arrives after the last run has ended has no effect.
         let whole = reused + self.simulated == runs;

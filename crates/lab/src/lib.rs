@@ -28,7 +28,7 @@ use floodway_report::Run;
 
 pub use board::Total;
 pub use budget::Budget;
-pub use execute::{Cost, Done, Existing, execute};
+pub use execute::{Cost, Done, Existing, What, execute};
 
 /// Options for running an experiment, a study or a sweep.
 #[derive(Clone, Copy, Debug)]

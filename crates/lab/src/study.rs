@@ -9,7 +9,7 @@ use floodway_report::{Lock, Run, directory, manifest};
 use floodway_scenario::{Scenario, Variant};
 use floodway_study::{Evidence, Experiment, Level, Study};
 
-use crate::{Budget, Existing, How, Watcher, execute};
+use crate::{Budget, Existing, How, Watcher, What, execute};
 
 /// The parameters of the request.
 #[derive(Clone, Copy, Debug)]
@@ -195,8 +195,9 @@ impl Session<'_> {
             evidence.add(experiment.name, run);
         };
         let path = self.order.path.join(experiment.name);
-        let named = (Some(experiment.name), scenario);
-        let done = execute(named, &variants, &path, self.how, watcher, take)?;
+        // The claims of the study are judged, not those of its scenarios.
+        let what = What { name: Some(experiment.name), ..What::new(scenario) };
+        let done = execute(&what, &variants, &path, self.how, watcher, take)?;
         if done.interrupted() {
             return Err(Failure::Interrupted(experiment.name));
         }

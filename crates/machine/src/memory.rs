@@ -44,6 +44,8 @@ pub enum Limit {
     ControlGroup,
     /// A limit on the address space or on the data of a process, `ulimit -v` or `ulimit -d`.
     Process,
+    /// What a page in a browser should take.
+    Page,
 }
 
 impl fmt::Display for Limit {
@@ -52,6 +54,7 @@ impl fmt::Display for Limit {
             Self::Machine => "of the machine",
             Self::ControlGroup => "of the control group (the container)",
             Self::Process => "of the process (`ulimit -v` or `ulimit -d`)",
+            Self::Page => "of what a page in a browser may take",
         })
     }
 }
@@ -65,6 +68,7 @@ pub fn room() -> Option<Room> {
         (machine, Limit::Machine),
         (of_groups(Path::new("/sys/fs/cgroup")), Limit::ControlGroup),
         (of_process(), Limit::Process),
+        (of_page(), Limit::Page),
     ];
     let known = all.into_iter().filter_map(|(bytes, limit)| Some(Room { bytes: bytes?, limit }));
     known.min_by_key(|room| room.bytes)
@@ -83,6 +87,21 @@ fn of_process() -> Option<u64> {
 
 #[cfg(not(unix))]
 fn of_process() -> Option<u64> {
+    None
+}
+
+/// What is left of the memory that a page in a browser should take: browsers end pages before they reach
+/// the 4 GiB of 32-bit WebAssembly.
+#[cfg(target_family = "wasm")]
+fn of_page() -> Option<u64> {
+    const MOST: u64 = 1_500_000_000;
+    const PAGE: u64 = 65_536;
+    let held = core::arch::wasm32::memory_size(0) as u64 * PAGE;
+    Some(MOST.saturating_sub(held))
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn of_page() -> Option<u64> {
     None
 }
 

@@ -4,13 +4,13 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use floodway_lab::study::{Failure, Order, run};
-use floodway_lab::{Budget, Existing, How, Total, Watcher, words_of_others};
+use floodway_lab::{Budget, Existing, How, Total, Watcher, What, words_of_others};
 use floodway_report::html;
 use floodway_report::study::Section;
 use floodway_report::trace;
 use floodway_scenario::suggest::remedy;
 use floodway_scenario::{Scenario, Variant};
-use floodway_study::{CATALOGUE, Level};
+use floodway_study::{CATALOGUE, Level, RunClaims};
 use pyo3::prelude::*;
 
 use crate::background::{self, Desk};
@@ -94,6 +94,8 @@ pub fn execute(
     Budget::of(scenario, variants, threads)
         .check(&scenario.file_name)
         .map_err(|refused| error::scenario(py, &refused))?;
+    let claims = RunClaims::of(scenario).map_err(|failed| error::scenario(py, &failed))?;
+    let what = What { claims, ..What::new(scenario) };
     let (formats, command) = (vec!["parquet".to_owned()], command(py));
     let work = |desk: &Desk<News>| {
         let how = How {
@@ -106,7 +108,7 @@ pub fn execute(
             command: &command,
         };
         let mut teller = Teller::new(desk);
-        floodway_lab::execute((None, scenario), variants, path, &how, &mut teller, |_| {})
+        floodway_lab::execute(&what, variants, path, &how, &mut teller, |_| {})
             .map(|_| teller.others)
     };
     let done = background::work(py, work, |news| tell(watch, news))?;

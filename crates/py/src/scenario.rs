@@ -6,7 +6,8 @@ use floodway_lab::Budget;
 use floodway_lab::execute::described;
 use floodway_report::{Run, html};
 use floodway_scenario::derived::Derived;
-use floodway_scenario::{Overrides, Scenario, Variant};
+use floodway_scenario::{Error, Overrides, Scenario, Variant};
+use floodway_study::RunClaims;
 use pyo3::prelude::*;
 
 use crate::chart::Picture;
@@ -22,8 +23,14 @@ pub struct Checked(Scenario);
 /// Reads and checks a scenario file.
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf, quick: bool, set: Vec<String>) -> PyResult<Checked> {
-    let found = py.detach(|| Scenario::load(&path, &Overrides { quick, set }));
+    let found = py.detach(|| Scenario::load(&path, &Overrides { quick, set }).and_then(claimed));
     found.map(Checked).map_err(|error| error::scenario(py, &error))
+}
+
+/// The same scenario, if its claims are right too.
+fn claimed(scenario: Scenario) -> Result<Scenario, Error> {
+    RunClaims::of(&scenario)?;
+    Ok(scenario)
 }
 
 /// Checks a scenario. Files that it names are sought beside `file`.
@@ -35,7 +42,8 @@ pub fn parse(
     quick: bool,
     set: Vec<String>,
 ) -> PyResult<Checked> {
-    let found = py.detach(|| Scenario::parse(text, file, &Overrides { quick, set }));
+    let found =
+        py.detach(|| Scenario::parse(text, file, &Overrides { quick, set }).and_then(claimed));
     found.map(Checked).map_err(|error| error::scenario(py, &error))
 }
 

@@ -17,6 +17,7 @@ use crate::metrics::{
 use crate::recording::{self, Fabric, Recording};
 use crate::shapes::{Depths, InUse, Point, Shapes, SizeBin, Sketch};
 use crate::statistics::{Scale, least_values};
+use crate::study::Claim;
 use crate::summary::{
     Basis, ClassName, ClassSummary, Counter, Interval, Measure, Paired, Summary, VariantSummary,
 };
@@ -38,6 +39,8 @@ pub struct Experiment {
     shapes: BTreeMap<(usize, u32), Shapes>,
     /// By variant and replication: the deadlocks that it ended in, in words.
     deadlocks: BTreeMap<(usize, u32), Vec<String>>,
+    /// What is claimed of them, and what came of it.
+    claims: Vec<Claim>,
     /// Whether a network that was recorded is too large to be drawn.
     too_large_to_draw: bool,
     /// What each table is, from those that were seen.
@@ -55,6 +58,7 @@ impl Experiment {
             waiting: BTreeMap::new(),
             shapes: BTreeMap::new(),
             deadlocks: BTreeMap::new(),
+            claims: Vec::new(),
             too_large_to_draw: false,
             dictionary: crate::dictionary::Dictionary::default(),
         }
@@ -79,6 +83,11 @@ impl Experiment {
         self.too_large_to_draw |= recording::too_large(run.tables);
         self.shapes.insert(key, shapes);
         self.pair(variant, run.replication, flows);
+    }
+
+    /// Takes the verdicts on what is claimed of the runs.
+    pub fn set_claims(&mut self, claims: Vec<Claim>) {
+        self.claims = claims;
     }
 
     /// Only the first replication of each variant keeps its time series and its links. Of those that
@@ -251,6 +260,7 @@ impl Experiment {
                 .collect(),
             caveats: Vec::new(),
             deadlocks: self.deadlocks(),
+            claims: self.claims.clone(),
             violations: manifest.violations(),
             variants: names.map(|(at, variant)| (variant.name.clone(), self.variant(at))).collect(),
         };

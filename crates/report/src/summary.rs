@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::statistics::{Change, Estimate, NoInterval, Scale};
+use crate::study::Claim;
 use crate::words;
 
 /// The results of an experiment in numbers.
@@ -43,6 +44,9 @@ pub struct Summary {
     pub deadlocks: Vec<String>,
     /// Every violation of every run; empty in a sound experiment.
     pub violations: Vec<String>,
+    /// What the scenario claims of its results, with what came of it; empty if it claims nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<Claim>,
     /// The numbers, by variant.
     pub variants: BTreeMap<String, VariantSummary>,
 }

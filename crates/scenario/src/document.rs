@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::claims;
 use crate::failure;
 use crate::measured::MeasureUntil;
 use crate::presets;
@@ -119,6 +120,12 @@ pub struct Document {
     /// says.
     #[serde(default, skip_serializing)]
     pub sweep: Option<sweep::Spec>,
+    /// What is claimed of the results: `floodway run` judges it after the runs. Cases are variants. Default none.
+    #[serde(default, skip_serializing)]
+    pub claim: Vec<claims::Claim>,
+    /// Groups of flows by name, for claims about completion times. Default none.
+    #[serde(default, skip_serializing)]
+    pub flows: BTreeMap<String, claims::Flows>,
 }
 
 /// What a host is made of.

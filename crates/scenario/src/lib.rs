@@ -18,6 +18,7 @@
 //! `switch.aqm=drop_tail`, chooses it with its defaults. `switch.flow_control.pfc=false` removes a
 //! mechanism. Elements of a list have numbers: `workload.0.many_to_many.load=0.5`.
 //!
+//! - [`claims`]: what is said of results, and the numbers that it is judged by
 //! - [`document`]: the file's fields with meanings and defaults
 //! - [`topology`]: families of networks
 //! - [`workload`]: families of traffic
@@ -32,6 +33,7 @@
 //! - [`derived`]: numbers that follow
 
 mod check;
+pub mod claims;
 mod derive;
 pub mod derived;
 mod described;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use floodway_machine::read;
 
+use crate::claims::{self, Claims};
 use crate::scenario::Overrides;
 use crate::sweep;
 use crate::text::{
@@ -15,8 +16,18 @@ use crate::text::{
 };
 
 /// Keys that belong to the whole scenario, so that no variant may change them.
-pub const SHARED: [&str; 8] =
-    ["name", "question", "seed", "replications", "variants", "quick", "sweep", "extends"];
+pub const SHARED: [&str; 10] = [
+    "name",
+    "question",
+    "seed",
+    "replications",
+    "variants",
+    "quick",
+    "sweep",
+    "extends",
+    "claim",
+    "flows",
+];
 
 /// The longest name that may become a directory.
 const LONGEST_NAME: usize = 64;
@@ -99,6 +110,8 @@ pub struct Written {
     base: Item,
     quick: Option<Entry>,
     sweep: Option<Entry>,
+    /// What the scenario's own file says of claims.
+    claims: Vec<Entry>,
     variants: Vec<Named>,
     warnings: Vec<Problem>,
 }
@@ -118,12 +131,13 @@ impl Written {
             normalise(&mut quick.item, &mut warnings);
         }
         let sweep = base.take("sweep");
+        let claims = claims::KEYS.iter().filter_map(|key| base.take(key)).collect();
         let mut variants = named(base.take("variants"), &mut warnings)?;
         normalise(&mut base, &mut warnings);
         let Some(extends) = extends else {
             drop_removed(&mut variants)?;
             let sources = vec![Arc::clone(source)];
-            return Ok(Self { sources, base, quick, sweep, variants, warnings });
+            return Ok(Self { sources, base, quick, sweep, claims, variants, warnings });
         };
         if base.written("name").is_none() {
             let message = "a scenario that extends another needs a `name` of its own";
@@ -149,6 +163,8 @@ impl Written {
         }
         // A grid is replaced as a whole: its dimensions have no names.
         below.sweep = sweep.or(below.sweep);
+        // What is claimed of another experiment is not claimed of this one.
+        below.claims = claims;
         below.sources.insert(0, Arc::clone(source));
         below.warnings.append(&mut warnings);
         Ok(below)
@@ -198,6 +214,11 @@ impl Written {
         decode(item).map(Some).map_err(Error::new)
     }
 
+    /// What the file claims; none if it claims nothing.
+    pub fn claims(&self) -> Result<Option<Claims>, Error> {
+        Claims::read(&self.sources[0], &self.claims)
+    }
+
     /// Whether there is a `[quick]`.
     pub fn has_quick(&self) -> bool {
         self.quick.is_some()
@@ -240,7 +261,11 @@ impl Documents {
                 return Err(Problem::error(Place::whole(&written.sources[0]), message, help));
             };
             expect_table(&quick, "quick", &key_place)?;
-            refuse_keys(&quick, &["name", "quick", "sweep", "extends"], "`[quick]`")?;
+            refuse_keys(
+                &quick,
+                &["name", "quick", "sweep", "extends", "claim", "flows"],
+                "`[quick]`",
+            )?;
             lay_over(&mut variants, named(quick.take("variants"), &mut warnings)?)?;
             normalise(&mut quick, &mut warnings);
             merge(&mut base, &quick)?;
@@ -256,6 +281,12 @@ impl Documents {
                         &mut variants,
                         named(setting.overlay.take("variants"), &mut warnings)?,
                     )?;
+                }
+                [first, ..] if claims::KEYS.contains(&first.as_str()) => {
+                    let message = format!("`{}` cannot be set", setting.path.join("."));
+                    let help =
+                        "claims and their rules are written before the runs: change the file";
+                    return Err(Problem::error(setting.place, message, help));
                 }
                 [first, ..] if ["variants", "quick", "sweep"].contains(&first.as_str()) => {
                     let message = format!("`{}` cannot be set", setting.path.join("."));

@@ -11,6 +11,7 @@ use floodway_sim::delays::Sample;
 use miette::Severity;
 
 use crate::check;
+use crate::claims::Claims;
 use crate::derive;
 use crate::document::Document;
 use crate::files::{Files, InputFile};
@@ -52,6 +53,8 @@ pub struct Scenario {
     pub files: Vec<InputFile>,
     /// What it says of its sweep.
     pub sweep: Option<sweep::Spec>,
+    /// What it claims of its results. Nothing in a run depends on it.
+    pub claims: Option<Claims>,
     variants: Vec<Variant>,
     warnings: Vec<Problem>,
 }
@@ -119,6 +122,7 @@ impl Scenario {
         footprint::refuse_text(&Place::whole(&source), text)?;
         let written = Written::read(&source, reader)?;
         let sweep = written.sweep()?;
+        let claims = written.claims()?;
         let mut findings = Findings::default();
         let variants = prepare(&written, overrides, &files, &mut findings)?;
         let read = files.list();
@@ -145,6 +149,7 @@ impl Scenario {
             overrides: overrides.clone(),
             files: read,
             sweep,
+            claims,
             variants,
             warnings: tidy(warnings),
         })

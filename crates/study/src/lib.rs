@@ -24,17 +24,19 @@
 //! - [`library`]: what the scenarios say
 //! - [`claim`]: claims, their numbers and the rules for them
 //! - [`sql`]: numbers asked of the tables of a run in SQL
-//! - [`folder`]: studies that are no part of the program
+//! - `compile`: claims as files write them, checked and made into rows
+//! - [`folder`]: studies that are folders of files; that of interplay is one, and part of the program
+//! - [`run_claims`]: the claims of a scenario, judged by its runs
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
 //! - [`matrix`]: their grids of small charts and heat maps
 //! - [`ci`]: the study of Congestion Isolation
 //! - [`sfc`]: the study of Source Flow Control
 //! - [`dualq`]: the study of the DualQ Coupled AQM
 //! - [`short_range`]: the study of rate control in short-range interconnects
-//! - [`interplay`]: Congestion Isolation with other congestion controls and memories
 
 pub mod ci;
 pub mod claim;
+mod compile;
 pub mod curves;
 pub mod deliveries;
 pub mod departures;
@@ -46,12 +48,12 @@ pub mod flows;
 pub mod folder;
 pub mod frames;
 pub mod histogram;
-pub mod interplay;
 pub mod library;
 pub mod matrix;
 pub mod measure;
 pub mod plan;
 pub mod readings;
+pub mod run_claims;
 pub mod section;
 pub mod sfc;
 pub mod short_range;
@@ -60,6 +62,7 @@ pub mod traffic;
 
 use std::fmt;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use floodway_model::family::Entry;
 use floodway_report::study::Section;
@@ -73,6 +76,7 @@ pub use measure::Measured;
 pub use plan::{Experiment, Level};
 pub use readings::Judged;
 pub use readings::closest::Closest;
+pub use run_claims::RunClaims;
 
 /// One study.
 pub struct Study {
@@ -107,9 +111,17 @@ pub struct Study {
     pub sections: Of<Vec<Section>>,
 }
 
-/// All studies.
-pub static CATALOGUE: &[&Study] =
-    &[&ci::STUDY, &sfc::STUDY, &dualq::STUDY, &short_range::STUDY, &interplay::STUDY];
+/// All studies that are part of the program.
+pub static CATALOGUE: LazyLock<[&'static Study; 5]> = LazyLock::new(|| {
+    let interplay = folder::built(INTERPLAY, "studies/interplay");
+    [&ci::STUDY, &sfc::STUDY, &dualq::STUDY, &short_range::STUDY, interplay]
+});
+
+/// The files of the study of interplay: Congestion Isolation with other congestion controls and memories.
+const INTERPLAY: &[(&str, &str)] = &[
+    ("studies/interplay/study.toml", include_str!("../../../studies/interplay/study.toml")),
+    ("scenarios/ci/lossless.toml", include_str!("../../../scenarios/ci/lossless.toml")),
+];
 
 impl fmt::Debug for Study {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

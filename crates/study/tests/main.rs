@@ -7,6 +7,7 @@ mod many;
 mod measures;
 mod plan;
 mod readings;
+mod run_claims;
 mod short_range;
 mod synthetic;
 mod whole;

@@ -11,7 +11,7 @@ const LEVELS: [Level; 3] = [Level::Quick, Level::Standard, Level::Full];
 
 #[test]
 fn every_experiment_of_every_level_is_valid_and_has_its_variants() {
-    for study in CATALOGUE {
+    for study in CATALOGUE.iter() {
         for level in LEVELS {
             let plan = (study.plan)(level);
             let names: BTreeSet<_> = plan.iter().map(|experiment| experiment.name).collect();
@@ -43,7 +43,7 @@ fn split(experiment: &Experiment) -> (u32, Experiment) {
 
 #[test]
 fn a_larger_level_has_the_runs_of_a_smaller_one() {
-    for study in CATALOGUE {
+    for study in CATALOGUE.iter() {
         let full: Vec<(u32, Experiment)> = (study.plan)(Level::Full).iter().map(split).collect();
         for (number, experiment) in (study.plan)(Level::Standard).iter().map(split) {
             let larger = full.iter().any(|of| of.0 >= number && of.1 == experiment);

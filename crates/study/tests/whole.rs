@@ -79,7 +79,7 @@ fn evidence(study: &'static Study, level: Level) -> Evidence {
 #[test]
 fn no_interval_of_a_claim_leaves_the_domain_of_its_number() {
     let mut intervals = 0;
-    for study in CATALOGUE {
+    for study in CATALOGUE.iter() {
         let (claims, checks) = study.judge(&evidence(study, Level::Full));
         for claim in claims.into_iter().flat_map(|claim| claim.parts).chain(checks) {
             let Some((low, high)) = claim.low.zip(claim.high) else { continue };
@@ -98,7 +98,7 @@ fn no_interval_of_a_claim_leaves_the_domain_of_its_number() {
 
 #[test]
 fn every_study_has_sections_and_every_claim_its_evidence() {
-    for study in CATALOGUE {
+    for study in CATALOGUE.iter() {
         for level in [Level::Quick, Level::Full] {
             let evidence = evidence(study, level);
             let (claims, checks) = study.judge(&evidence);
@@ -146,7 +146,7 @@ fn every_study_has_sections_and_every_claim_its_evidence() {
 
 #[test]
 fn every_study_names_its_groups_and_claims_once() {
-    for study in CATALOGUE {
+    for study in CATALOGUE.iter() {
         let labels: BTreeSet<&str> = study.groups.iter().map(|group| group.label).collect();
         assert_eq!(labels.len(), study.groups.len(), "two groups of one label");
         let mut rows = BTreeSet::new();
@@ -161,7 +161,7 @@ fn every_study_names_its_groups_and_claims_once() {
 
 #[test]
 fn without_runs_nothing_is_claimed_to_be_known() {
-    for study in CATALOGUE {
+    for study in CATALOGUE.iter() {
         let evidence = Evidence::new(study, Level::Quick, &[]);
         assert_eq!((study.sections)(&evidence), []);
         // What checks the set-up may read scenarios only.
@@ -176,7 +176,7 @@ fn without_runs_nothing_is_claimed_to_be_known() {
 
 #[test]
 fn every_claim_has_numbers_and_every_number_a_claim() {
-    for study in CATALOGUE {
+    for study in CATALOGUE.iter() {
         let mut ids = BTreeSet::new();
         for claim in study.claims {
             assert!(ids.insert(claim.id), "{} twice", claim.id);

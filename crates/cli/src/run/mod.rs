@@ -6,9 +6,10 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-use floodway_lab::{Budget, Done, Existing, How, all_cores, execute};
+use floodway_lab::{Budget, Done, Existing, How, What, all_cores, execute};
 use floodway_report::terminal;
 use floodway_scenario::{Scenario, Variant};
+use floodway_study::RunClaims;
 
 use crate::failure::Failure;
 use crate::options::RunOptions;
@@ -20,6 +21,13 @@ pub use signals::stop_on_signals;
 pub fn run(options: &RunOptions) -> Result<(), Failure> {
     let scenario = options.selection.load(settings(options))?;
     let variants = options.selection.variants(&scenario)?;
+    let claims = RunClaims::of(&scenario)?;
+    if options.insist && claims.is_none() {
+        return Err(Failure::Unknown(format!(
+            "`--insist` asks that every claim holds, and {} claims nothing; add a [[claim]] to it, or leave `--insist` out",
+            scenario.file_name
+        )));
+    }
     let path = out(options, &scenario);
     let budget = Budget::of(&scenario, &variants, threads(options.threads));
     budget.check(&scenario.file_name)?;
@@ -34,17 +42,24 @@ pub fn run(options: &RunOptions) -> Result<(), Failure> {
         command: &command(),
     };
     let mut speaker = Speaker::new(talk(options));
-    let done = execute((None, &scenario), &variants, &path, &how, &mut speaker, |_| {})?;
+    let what = What { claims, ..What::new(&scenario) };
+    let done = execute(&what, &variants, &path, &how, &mut speaker, |_| {})?;
 
     show(options, &done, &path)?;
     if done.interrupted() {
         output::note(&words::interrupted(&done, &path, &how));
         return Err(Failure::Interrupted);
     }
-    match done.summary.violations {
-        violations if violations.is_empty() => Ok(()),
-        violations => Err(Failure::Violations(violations)),
+    if !done.summary.violations.is_empty() {
+        return Err(Failure::Violations(done.summary.violations));
     }
+    let judged = &done.summary.claims;
+    insist(options.insist, claims.map_or_else(Vec::new, |claims| claims.not_held(judged)))
+}
+
+/// Fails with the claims that do not hold, if it is asked that all do.
+pub fn insist(asked: bool, not_held: Vec<String>) -> Result<(), Failure> {
+    if asked && !not_held.is_empty() { Err(Failure::Claims(not_held)) } else { Ok(()) }
 }
 
 /// Flows that are explained with `--why`.
@@ -114,6 +129,8 @@ fn show(options: &RunOptions, done: &Done, path: &Path) -> Result<(), Failure> {
     if options.quiet {
         return Ok(());
     }
-    let table = terminal::table(&done.summary, output::style());
+    let claims = terminal::run_claims(&done.summary.claims, output::style());
+    let claims = if claims.is_empty() { claims } else { claims + "\n" };
+    let table = terminal::table(&done.summary, output::style()) + &claims;
     output::print(&(table + &words::closing(&done.cost, path, options.trace.as_deref())))
 }

@@ -5,11 +5,13 @@
 //! - `top`: what was simulated, the answer, and how sure it is
 //! - `section`: sections, their anchors, and the list of contents
 //! - `figure`: charts with their caption, legend and numbers
+//! - `embedded`: the results alone, for a page of others that runs the scenario
 //! - the other modules: a section or two each
 
 mod completion;
 mod deadlocks;
 mod delays;
+mod embedded;
 mod figure;
 mod links;
 mod memory;
@@ -37,6 +39,7 @@ use sha2::{Digest, Sha256};
 
 use crate::chart;
 use crate::{Ending, Experiment, Manifest, Run, Status, Summary};
+pub use embedded::embedded;
 pub use figure::Drawn;
 pub use overlay::{Overlay, lay_over, read_points};
 pub use study::{drawn, study};
@@ -136,10 +139,10 @@ pub fn page_with(
     points: &[Overlay],
 ) -> Result<String, String> {
     let page = Page { manifest, summary, experiment };
-    let (style, scripts): (&[&str], &[&str]) = match page.plays() {
-        true => (&[playback::STYLE], &playback::SCRIPTS),
-        false => (&[], &[]),
-    };
+    let scripts: &[&str] = if page.plays() { &playback::SCRIPTS } else { &[] };
+    let claimed = (!summary.claims.is_empty()).then_some(study::STYLE);
+    let style: Vec<&str> =
+        page.plays().then_some(playback::STYLE).into_iter().chain(claimed).collect();
     let mut sections = page.sections();
     let mut figures: Vec<&mut Drawn> = sections.iter_mut().flat_map(Section::figures_mut).collect();
     points.iter().try_for_each(|of| lay_over(&mut figures, of))?;
@@ -153,7 +156,7 @@ pub fn page_with(
              same folder, and " code { "dictionary.md" } " says what their columns mean."
         }
     };
-    Ok(document((name, name), &summary.order, (style, scripts), body))
+    Ok(document((name, name), &summary.order, (&style, scripts), body))
 }
 
 /// The figures of that page, in its order.
@@ -259,10 +262,26 @@ fn notice(urgent: bool, words: &str, list: &[String]) -> Markup {
 impl Page<'_> {
     /// All sections that have something to show: those that matter first, then the others, folded.
     fn sections(&self) -> Vec<Section> {
+        let mut all = self.results();
+        let order = self.kind().sections();
+        let place = |section: &Section| order.iter().position(|id| *id == section.id());
+        all.sort_by_key(|section| place(section).unwrap_or(usize::MAX));
+        let folded = |section: Section| match place(&section) {
+            Some(_) => section,
+            None => section.folded(),
+        };
+        let last = [self.guide(), self.scenario(), self.provenance()];
+        let last = last.into_iter().filter(|section| !section.is_empty());
+        let all = all.into_iter().chain(last).map(folded);
+        self.claims().into_iter().chain(all).collect()
+    }
+
+    /// The sections of results that have something to show.
+    fn results(&self) -> Vec<Section> {
         let flows = |section: fn(&Self) -> Option<Section>| {
             self.summary.has_flows().then(|| section(self)).flatten()
         };
-        let mut all: Vec<Section> = [
+        [
             flows(Self::slowdown),
             flows(Self::times),
             flows(Self::distributions),
@@ -285,17 +304,15 @@ impl Page<'_> {
         .into_iter()
         .flatten()
         .filter(|section| !section.is_empty())
-        .collect();
-        let order = self.kind().sections();
-        let place = |section: &Section| order.iter().position(|id| *id == section.id());
-        all.sort_by_key(|section| place(section).unwrap_or(usize::MAX));
-        let folded = |section: Section| match place(&section) {
-            Some(_) => section,
-            None => section.folded(),
-        };
-        let last = [self.guide(), self.scenario(), self.provenance()];
-        let last = last.into_iter().filter(|section| !section.is_empty());
-        all.into_iter().chain(last).map(folded).collect()
+        .collect()
+    }
+
+    /// What the scenario claims, right after the answer.
+    fn claims(&self) -> Option<Section> {
+        let claims = &self.summary.claims;
+        let mut section = Section::new("claims", "Claims");
+        section.text(study::claims::of_run(claims));
+        (!claims.is_empty()).then_some(section)
     }
 
     fn kind(&self) -> Kind {

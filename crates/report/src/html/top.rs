@@ -33,30 +33,37 @@ impl Page<'_> {
             header {
                 p.eyebrow { (raw(&scenario.name)) " · " (raw(date)) " · floodway " (raw(&self.manifest.floodway)) }
                 h1 { (set(question)) }
-                (notice(
-                    true,
-                    "These results break a law that every sound run keeps. Do not use them; the program has a \
-                     mistake.",
-                    &self.summary.violations,
-                ))
-                (notice(
-                    true,
-                    "Ports wait for each other in a cycle, and would for ever:",
-                    &self.summary.deadlocks,
-                ))
-                ul.answer {
-                    @for (at, sentence) in self.summary.answer.iter().enumerate() {
-                        @let name = &self.summary.order[at + 1];
-                        li class={ "c" ((at + 1) % LOOKS) } {
-                            strong { (raw(name)) }
-                            (emphasised(sentence.strip_prefix(name.as_str()).unwrap_or(sentence))) "."
-                        }
-                    }
-                }
-                (self.headlines())
+                (self.answer())
                 (notice(false, "Before you rely on these numbers:", &self.summary.caveats))
                 (self.simulated())
             }
+        }
+    }
+
+    /// What is wrong with the results, the answer, and its numbers.
+    pub(super) fn answer(&self) -> Markup {
+        html! {
+            (notice(
+                true,
+                "These results break a law that every sound run keeps. Do not use them; the program has a \
+                 mistake.",
+                &self.summary.violations,
+            ))
+            (notice(
+                true,
+                "Ports wait for each other in a cycle, and would for ever:",
+                &self.summary.deadlocks,
+            ))
+            ul.answer {
+                @for (at, sentence) in self.summary.answer.iter().enumerate() {
+                    @let name = &self.summary.order[at + 1];
+                    li class={ "c" ((at + 1) % LOOKS) } {
+                        strong { (raw(name)) }
+                        (emphasised(sentence.strip_prefix(name.as_str()).unwrap_or(sentence))) "."
+                    }
+                }
+            }
+            (self.headlines())
         }
     }
 

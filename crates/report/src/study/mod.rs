@@ -3,7 +3,7 @@
 
 mod directory;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::chart::{Grid, HeatMap, Lines, Rows};
 use crate::evidence::file_name;
@@ -50,7 +50,7 @@ pub struct Study {
 }
 
 /// One claim of a source.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// Its name: `A1`.
     pub id: String,
@@ -72,7 +72,7 @@ pub struct Claim {
 }
 
 /// What came of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Verdict {
     /// It holds in every reading that can be judged.
     #[serde(rename = "holds")]
@@ -113,7 +113,7 @@ impl Verdict {
 
 /// In which readings of the source a claim holds. A reading makes a choice for everything that the
 /// source leaves open.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Readings {
     /// In how many of all readings.
     #[serde(flatten)]
@@ -150,7 +150,7 @@ impl Counted {
 }
 
 /// How many readings of some have which outcome.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// In how many the claim holds.
     pub holds: usize,
@@ -183,7 +183,7 @@ impl Counts {
 }
 
 /// A choice on which it depends whether a claim holds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Deciding {
     /// What the source leaves open: `ECN`.
     pub factor: String,
@@ -198,7 +198,7 @@ pub struct Deciding {
 }
 
 /// One number of a claim or of a check.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// The name of its claim or check: `A1`.
     pub id: String,
@@ -227,7 +227,7 @@ pub struct Part {
 }
 
 /// How a number compares with what was claimed of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Comparison {
     /// The measured value lies within the tolerance that was written down before.
     #[serde(rename = "reproduced")]

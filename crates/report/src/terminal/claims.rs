@@ -2,7 +2,7 @@
 
 use super::{Paint, Style, paint, wrapped};
 use crate::evidence::Agreement;
-use crate::study::{Claim, Comparison, Study, Verdict};
+use crate::study::{Claim, Comparison, Part, Study, Verdict};
 
 /// Below the first line of a claim.
 const INDENT: usize = 4;
@@ -42,6 +42,47 @@ pub fn claims(study: &Study, style: Style) -> String {
         text += &wrapped(sentence, style.width, style, Paint::Bold);
     }
     text
+}
+
+/// The claims of a scenario, judged by its own runs: verdict and words of each, then its numbers with what was claimed of
+/// them. Empty if it claims nothing.
+pub fn run_claims(claims: &[Claim], style: Style) -> String {
+    let mut text = String::new();
+    for claim in claims {
+        let agreement = Agreement::from(claim.verdict);
+        let verdict = format!("{} {}", agreement.sign(), claim.verdict.name());
+        let painted = paint(&verdict, Some(colour(agreement)), style);
+        text.push('\n');
+        text += &lines(&format!("{} {verdict}", claim.id), 0, style, None)
+            .replacen(&verdict, &painted, 1);
+        let quotation = format!("\"{}\" ({})", claim.quotation, claim.source);
+        text += &lines(&quotation, INDENT, style, Some(Paint::Dim));
+        text += &lines(&claim.condition, INDENT, style, None);
+        for part in &claim.parts {
+            text += &lines(&number(part), INDENT, style, None);
+        }
+    }
+    text
+}
+
+/// A number of a claim in a line: what it is, what was measured, what was claimed, and how they compare.
+fn number(part: &Part) -> String {
+    let name = if part.part.is_empty() { String::new() } else { format!("{}: ", part.part) };
+    let measured = match part.figures() {
+        Some((value, range)) if range.is_empty() => value,
+        Some((value, range)) => format!("{value} {range}"),
+        None => "–".to_owned(),
+    };
+    let claimed = match part.claimed.as_str() {
+        "" => String::new(),
+        claimed => format!("; claimed: {claimed}"),
+    };
+    let verdict = match (part.verdict, part.remark.as_str()) {
+        (Comparison::CannotJudge, remark) if !remark.is_empty() => remark.to_owned(),
+        (verdict, "") => verdict.name().to_owned(),
+        (verdict, remark) => format!("{} ({remark})", verdict.name()),
+    };
+    format!("{name}{}: {measured}{claimed}; {verdict}", part.metric)
 }
 
 /// A claim: verdict and name, then the words of the source, where it holds, and what was measured.

@@ -12,7 +12,7 @@ use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
 use crate::{entries, operations, throughput};
 
-pub use claims::claims;
+pub use claims::{claims, run_claims};
 pub use sweep::sweep;
 
 /// How the text may look.

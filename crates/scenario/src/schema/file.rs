@@ -99,8 +99,12 @@ impl Parts {
         let mut extension = over.clone();
         extension["required"] = json!(["name", "extends"]);
         set(&mut extension, "variants", removable.clone());
+        // Claims are not those of the file below, so nothing is laid on them.
+        for key in crate::claims::KEYS {
+            extension["properties"][key] = scenario["properties"][key].clone();
+        }
         extension["properties"]["quick"] = reference;
-        let mut quick = without(&over, &["name", "quick", "sweep", "extends"]);
+        let mut quick = without(&over, &["name", "quick", "sweep", "extends", "claim", "flows"]);
         set(&mut quick, "variants", removable);
         quick["description"] = meaning.clone();
         let mut variant = without(&over, &SHARED);

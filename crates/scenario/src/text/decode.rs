@@ -4,6 +4,7 @@
 
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, Visitor};
+use serde_spanned::de::{SpannedDeserializer, is_spanned};
 
 use super::fault::{Fault, Kind};
 use super::item::{Entry, Item, Value};
@@ -174,10 +175,14 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        _name: &'static str,
+        name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
+        if is_spanned(name) {
+            let range = self.item.place.range.clone().unwrap_or_default();
+            return visitor.visit_map(SpannedDeserializer::new(self, range));
+        }
         let Some(table) = self.item.table() else {
             return self.wrong("a table");
         };
@@ -249,6 +254,14 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
 
     serde::forward_to_deserialize_any! {
         i128 u128 char bytes byte_buf unit unit_struct tuple_struct identifier
+    }
+}
+
+impl<'de> IntoDeserializer<'de, Fault> for Decoder<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
     }
 }
 

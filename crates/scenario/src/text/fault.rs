@@ -198,6 +198,15 @@ fn example(path: &[String], field: &str) -> &'static str {
         "count" => ", for example: count = 3",
         "path" if path[0] == "topology" => ", for example: path = \"topology.txt\"",
         "path" => ", for example: path = \"flows.csv\"",
+        "id" => ", for example: id = \"A1\"",
+        "quotation" => ", what is claimed in the words of its source, in quotes",
+        "source" => ", for example: source = \"the paper, section 3\"",
+        "metric" => ", what the number is in words, in quotes",
+        "number" => {
+            ", for example the lines: [[claim.number]], metric = \"…\", rule = { less = 5 }"
+        }
+        "rule" => ", what counts as reproduced, for example: rule = { less = 5 }",
+        "measure" => ", for example: measure = { fct = \"mean\", from = \"red\", to = \"step\" }",
         "flow" => ", for example the lines: [[workload.list.flow]], src = 0, dst = 1",
         _ => ", a number",
     }

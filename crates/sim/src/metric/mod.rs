@@ -34,7 +34,8 @@ pub struct Sampling {
 impl Sampling {
     /// Number of samples that are due before `at`.
     fn before(&self, at: Instant) -> usize {
-        (at.since(self.from).0.div_ceil(self.interval.0) as usize).min(self.count)
+        let before = at.since(self.from).0.div_ceil(self.interval.0);
+        before.min(self.count as u64) as usize
     }
 
     /// Number of samples in a run that ended at `end`.

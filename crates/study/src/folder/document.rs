@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::Bytes;
+use floodway_scenario::claims::{Claim, Flows, Measure, Number};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::claim::Rule;
 use crate::plan::Level;
 
 /// The whole file.
@@ -17,6 +16,8 @@ pub struct Document {
     pub title: String,
     /// What it asks, in one sentence.
     pub question: String,
+    /// What it is, in a line of a list; by default the question.
+    pub summary: Option<String>,
     /// What it answers: sentences in which `{ID}` or `{ID/part}` stands for a measured number.
     #[serde(default)]
     pub answer: Vec<Spanned<String>>,
@@ -29,6 +30,12 @@ pub struct Document {
     /// Groups of flows, by their names.
     #[serde(default)]
     pub flows: BTreeMap<String, Flows>,
+    /// Lists of settings, by their names: what experiments are run over.
+    #[serde(default)]
+    pub settings: BTreeMap<String, Vec<Setting>>,
+    /// Changes over lists of settings, by their names: sentences say with which settings they fall and rise.
+    #[serde(default)]
+    pub change: BTreeMap<String, Change>,
     /// The experiments, by their names.
     pub experiment: BTreeMap<String, Experiment>,
     /// What the source leaves open.
@@ -81,19 +88,55 @@ pub struct Thoroughness {
     pub replications: Option<u32>,
 }
 
-/// A group of flows.
+/// One of a list of settings.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Flows {
-    /// Only flows of at least this size.
+pub struct Setting {
+    /// A short name, fit for a directory.
+    pub name: Spanned<String>,
+    /// What it is called on the page; by default its name.
+    pub label: Option<String>,
+    /// The settings that make it, as `--set` takes them.
     #[serde(default)]
-    pub from: Option<Bytes>,
-    /// Only flows of less than this size.
+    pub set: Vec<String>,
+}
+
+/// A change over lists of settings.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// The lists.
+    pub over: Vec<Spanned<String>>,
+    /// How it is measured, `from` one case `to` another.
+    pub measure: Spanned<Measure>,
+}
+
+/// What differs for an experiment at a level.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AtLevel {
+    /// The variants to run; by default those of the experiment.
     #[serde(default)]
-    pub below: Option<Bytes>,
-    /// Only flows of this workload, counted from 0.
+    pub variants: Vec<Spanned<String>>,
+    /// Runs of every variant.
+    pub replications: Option<u32>,
+}
+
+/// What differs for the combinations on the axes of a grid: those in which at most one list has another than its first
+/// setting.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axes {
+    /// The variants to run; by default those of the experiment.
     #[serde(default)]
-    pub workload: Option<u64>,
+    pub variants: Vec<Spanned<String>>,
+    /// Runs of every variant.
+    pub replications: Option<u32>,
+    /// The least thorough level at which they are run.
+    pub from: Option<Rank>,
+    /// What differs by level.
+    #[serde(default)]
+    pub level: BTreeMap<Rank, AtLevel>,
 }
 
 /// An experiment.
@@ -112,8 +155,16 @@ pub struct Experiment {
     pub replications: Option<u32>,
     /// The least thorough level at which it is run.
     pub from: Option<Rank>,
+    /// What differs by level.
+    #[serde(default)]
+    pub level: BTreeMap<Rank, AtLevel>,
     /// A setting with several values: an experiment for each.
     pub vary: Option<Spanned<Vary>>,
+    /// Lists of settings: an experiment for each combination, called by the names of its settings: `dcqcn-shared`.
+    #[serde(default)]
+    pub over: Vec<Spanned<String>>,
+    /// What differs on the axes of the grid of these combinations.
+    pub axes: Option<Axes>,
 }
 
 /// A setting with several values.
@@ -152,141 +203,6 @@ pub struct Choice {
     pub set: Vec<String>,
 }
 
-/// A claim.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Claim {
-    /// Its name: `A1`.
-    pub id: Spanned<String>,
-    /// The words of the source; in brackets what was added to them.
-    pub quotation: String,
-    /// Where they stand.
-    pub source: String,
-    /// If each of its numbers is of another reading: what these differ in.
-    pub parts_differ_in: Option<String>,
-    /// What it is judged by.
-    pub number: Vec<Number>,
-}
-
-/// A number that a claim is judged by, or a check.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Number {
-    /// Which part of the claim it is; empty if there is only one.
-    #[serde(default)]
-    pub part: String,
-    /// What the number is.
-    pub metric: String,
-    /// What was claimed of it, in words.
-    #[serde(default)]
-    pub claimed: String,
-    /// What was expected to come out, and why; written before the runs.
-    #[serde(default)]
-    pub expected: String,
-    /// How it is judged.
-    pub rule: Judgement,
-    /// How it is measured.
-    pub measure: Spanned<Measure>,
-}
-
-/// A rule.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Judgement {
-    /// See [`Rule::Effect`].
-    Effect([f64; 2]),
-    /// See [`Rule::Less`].
-    Less(f64),
-    /// See [`Rule::More`].
-    More(f64),
-    /// See [`Rule::None`].
-    None(f64),
-    /// See [`Rule::NotAbove`].
-    NotAbove(f64),
-    /// See [`Rule::AtMost`].
-    AtMost(f64),
-    /// See [`Rule::Between`].
-    Between([f64; 2]),
-    /// See [`Rule::Within`].
-    Within([f64; 2]),
-    /// See [`Rule::Exactly`].
-    Exactly(f64),
-    /// See [`Rule::Never`].
-    Never,
-    /// See [`Rule::Described`].
-    Described,
-}
-
-impl From<Judgement> for Rule {
-    fn from(rule: Judgement) -> Self {
-        match rule {
-            Judgement::Effect([low, high]) => Self::Effect(low, high),
-            Judgement::Less(least) => Self::Less(least),
-            Judgement::More(least) => Self::More(least),
-            Judgement::None(within) => Self::None(within),
-            Judgement::NotAbove(most) => Self::NotAbove(most),
-            Judgement::AtMost(most) => Self::AtMost(most),
-            Judgement::Between([low, high]) => Self::Between(low, high),
-            Judgement::Within([low, high]) => Self::Within(low, high),
-            Judgement::Exactly(value) => Self::Exactly(value),
-            Judgement::Never => Self::Never,
-            Judgement::Described => Self::Described,
-        }
-    }
-}
-
-/// How a number is measured. Exactly one of `fct`, `counter` and `sql`; either `of`, or `from` and `to`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Measure {
-    /// A statistic of completion times: `mean`, `p50`, `p95`, `p99` or `p99.9`.
-    pub fct: Option<Spanned<String>>,
-    /// The group of flows that completion times are of; all measured flows by default.
-    pub flows: Option<Spanned<String>>,
-    /// A counter of a run, by its name.
-    pub counter: Option<Spanned<String>>,
-    /// A statement that asks the tables of a run for one number.
-    pub sql: Option<Spanned<String>>,
-    /// The case whose number it is: `experiment/variant`.
-    pub of: Option<Spanned<String>>,
-    /// The case that a change starts from.
-    pub from: Option<Spanned<String>>,
-    /// The case that it leads to.
-    pub to: Option<Spanned<String>>,
-    /// What is measured of two cases; a change in percent by default.
-    #[serde(rename = "as")]
-    pub kind: Option<Spanned<Kind>>,
-    /// The unit of a counter or of SQL: `ns`, `bytes`, `Gb/s`; none of a count.
-    pub unit: Option<String>,
-    /// The scale on which intervals are formed.
-    #[serde(default)]
-    pub scale: Scale,
-}
-
-/// What is measured of two cases.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// The change in percent, paired by replication.
-    #[default]
-    Change,
-    /// The difference, paired by replication.
-    Difference,
-}
-
-/// The scale of a number.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scale {
-    /// Zero or more: intervals are those of factors.
-    #[default]
-    Amount,
-    /// From zero to one: intervals are those of odds, and numbers are shown in percent.
-    Share,
-    /// Any number: intervals are symmetric.
-    Real,
-}
-
 /// A section of the page.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -295,6 +211,10 @@ pub struct Section {
     pub name: String,
     /// Its heading.
     pub heading: String,
+    /// The least thorough level at which it is shown.
+    pub from: Option<Rank>,
+    /// What came out, in a sentence like those of the answer.
+    pub answer: Option<Spanned<String>>,
     /// Paragraphs.
     #[serde(default)]
     pub text: Vec<String>,
@@ -318,13 +238,55 @@ pub struct Chart {
     #[serde(default)]
     pub note: String,
     /// What it looks like.
-    pub kind: Look,
-    /// The horizontal axis; of bars the only one.
-    pub x: Axis,
-    /// The vertical axis, of lines.
+    pub kind: Spanned<Look>,
+    /// Lists of settings, with `{LIST}` for a setting in the names of cases and in labels.
+    #[serde(default)]
+    pub over: Vec<Spanned<String>>,
+    /// The horizontal axis; of bars the only one. A table has none.
+    pub x: Option<Axis>,
+    /// The vertical axis, of lines and heat maps.
     pub y: Option<Axis>,
+    /// The scale of the colors, of heat maps.
+    pub z: Option<Axis>,
     /// What it shows, one thing after the other.
+    #[serde(default)]
     pub series: Vec<Series>,
+    /// The rows of a table, for each setting.
+    #[serde(default)]
+    pub row: Vec<Line>,
+    /// The columns of a table.
+    #[serde(default)]
+    pub column: Vec<Column>,
+}
+
+/// A row of a table: a case.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// What it is called.
+    pub label: String,
+    /// The case.
+    pub of: Spanned<String>,
+}
+
+/// A column of a table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Its heading.
+    pub label: String,
+    /// A number of the case of the row: a measure without `of`.
+    pub measure: Option<Spanned<Measure>>,
+    /// Something else about that case.
+    pub shows: Option<Spanned<Shows>>,
+}
+
+/// What a column shows that is no number.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Shows {
+    /// How many of the measured flows had not completed: `3 of 1200`.
+    Unfinished,
 }
 
 /// What a chart looks like.
@@ -337,6 +299,10 @@ pub enum Look {
     Curve,
     /// Points that SQL gives: a distribution, something over time.
     Points,
+    /// Numbers in rows, a case each, and columns.
+    Table,
+    /// Numbers over two lists of settings: the first down, the second across.
+    HeatMap,
 }
 
 /// An axis.
@@ -363,6 +329,8 @@ pub struct Series {
     pub label: String,
     /// How it is measured. Of a curve, the experiment of its cases has `vary`.
     pub measure: Option<Spanned<Measure>>,
+    /// Which of the looks it has, counted from 0; by default as many as stand before it.
+    pub look: Option<usize>,
     /// The number that was claimed, of a chart of numbers.
     pub claimed: Option<f64>,
     /// A file beside `study.toml` with points to lay over: a line of the names of two columns, then two numbers a line,

@@ -127,7 +127,7 @@
     });
     const stripKey = element(stage, 'p', { class: 'keys' });
     const matrixKey = element(stage, 'p', { class: 'keys' });
-    const panels = element(stage, 'div');
+    const panels = element(stage, 'div', { class: 'panels' });
     element(
       stage,
       'p',

@@ -77,6 +77,37 @@ pub(super) fn table(study: &Study) -> Markup {
     }
 }
 
+/// The claims of a scenario, judged by its own runs: each with all its numbers.
+pub(in crate::html) fn of_run(claims: &[Claim]) -> Markup {
+    html! {
+        p {
+            "The scenario claims this of its results, with rules that stand in its file. A claim holds if each of its \
+             numbers has the claimed sign or keeps the claimed limit, and if the intervals leave no doubt."
+        }
+        table.claims {
+            thead {
+                tr { th { "claim" } th.text { "what was claimed" } th { "measured" } th.text { "verdict" } }
+            }
+            @for claim in claims {
+                tbody id={ "claim-" (claim.id) } {
+                    tr.claim {
+                        th scope="row" { b { (raw(&claim.id)) } }
+                        td.text colspan="2" {
+                            blockquote { (set(&claim.quotation)) }
+                            p.source { (set(&claim.source)) }
+                            @if !claim.condition.is_empty() { p.remark { (with_code(&claim.condition)) } }
+                        }
+                        td.text.judged.(Agreement::from(claim.verdict).class()) {
+                            (mark(claim.verdict)) (claim.verdict.name())
+                        }
+                    }
+                    (rows(&claim.parts))
+                }
+            }
+        }
+    }
+}
+
 /// What cannot fail, last.
 pub(super) fn checks(study: &Study) -> Markup {
     html! {

@@ -1,7 +1,7 @@
 //! The page of a study: what was claimed, what came out, and the evidence, as a paper's evaluation
 //! section has them. One file like the page of a run, in the same style.
 
-mod claims;
+pub(super) mod claims;
 pub(super) mod sections;
 
 pub use sections::drawn;

@@ -1,7 +1,10 @@
-//! Numbers of a study in a folder: completion times, counters, and SQL.
+//! Numbers: completion times, counters, and SQL.
+
+use std::collections::BTreeMap;
 
 use floodway_model::{Bytes, Duration, Rate};
 use floodway_report::statistics::Scale;
+use floodway_scenario::claims::{self, Flows, Kind, Measure};
 use floodway_scenario::suggest;
 use toml::Spanned;
 
@@ -10,21 +13,20 @@ use crate::flows::{FlowGroup, Quantile};
 use crate::measure::{Measured, estimate};
 use crate::plan::name;
 
-use super::Loading;
-use super::document::{self, Document, Kind, Measure};
+use super::Compiler;
 
 /// All measured flows.
 const ALL: FlowGroup = FlowGroup::all("all flows");
 
 /// The groups of flows that are asked for.
-pub fn groups(document: &Document) -> Vec<FlowGroup> {
-    let group = |(label, of): (&String, &document::Flows)| FlowGroup {
+pub fn groups(flows: &BTreeMap<String, Flows>) -> Vec<FlowGroup> {
+    let group = |(label, of): (&String, &Flows)| FlowGroup {
         label: name(label),
         from: of.from.map_or(0, |bytes| bytes.0),
         below: of.below.map(|bytes| bytes.0),
         workload: of.workload,
     };
-    document.flows.iter().map(group).chain([ALL]).collect()
+    flows.iter().map(group).chain([ALL]).collect()
 }
 
 /// Where a value lies on an axis: a number as it is, a size in bytes, a rate in b/s, a time in ns.
@@ -55,17 +57,18 @@ pub struct Compiled {
     of: Case,
     kind: Kind,
     unit: &'static str,
+    per: f64,
     scale: Scale,
 }
 
-impl Loading<'_> {
+impl Compiler<'_> {
     /// Checks how a number is measured.
-    pub(super) fn measure(&mut self, of: &Spanned<Measure>) -> Option<Compiled> {
+    pub fn measure(&mut self, of: &Spanned<Measure>) -> Option<Compiled> {
         self.measure_of(of, None)
     }
 
     /// The same of any of the experiments of a varied one: its name stands for `first`.
-    pub(super) fn measure_of(
+    pub fn measure_of(
         &mut self,
         measure: &Spanned<Measure>,
         varied: Option<(&str, &'static str)>,
@@ -91,11 +94,7 @@ impl Loading<'_> {
             }
             _ => {
                 let message = "a measure is `of` one case, or leads `from` one `to` another";
-                self.wrong(
-                    range,
-                    message,
-                    "write of = \"experiment/variant\", or both from and to",
-                );
+                self.wrong(range, message, self.kind.help_of());
                 return None;
             }
         };
@@ -111,17 +110,23 @@ impl Loading<'_> {
         let unit = match asked {
             Asked::Fct(..) => "ns",
             _ => match (of.unit.as_deref(), of.scale) {
-                (None, document::Scale::Share) => "% of the whole",
+                (None, claims::Scale::Share) => "% of the whole",
                 (unit, _) => unit.map_or("", name),
             },
         };
         let scale = match of.scale {
-            document::Scale::Amount => Scale::NON_NEGATIVE,
-            document::Scale::Share => Scale::SHARE,
-            document::Scale::Real => Scale::REAL,
+            claims::Scale::Amount => Scale::NON_NEGATIVE,
+            claims::Scale::Share => Scale::SHARE,
+            claims::Scale::Real => Scale::REAL,
         };
         let kind = of.kind.as_ref().map_or(Kind::Change, |kind| *kind.get_ref());
-        Some(Compiled { asked, from, of: to, kind, unit, scale })
+        if let (Some(_), Asked::Fct(..)) = (of.per, asked) {
+            let help = "leave it out: completion times are in nanoseconds, and shown in the unit that fits";
+            self.wrong(range, "`per` is for counters and SQL", help);
+            return None;
+        }
+        let per = of.per.unwrap_or(1.0);
+        Some(Compiled { asked, from, of: to, kind, unit, per, scale })
     }
 
     fn asked(&mut self, measure: &Spanned<Measure>) -> Option<Asked> {
@@ -151,10 +156,10 @@ impl Loading<'_> {
         let group = match flows {
             None => Some(ALL),
             Some(label) => {
-                let groups = groups(self.document);
+                let groups = groups(self.flows);
                 let found = groups.iter().find(|group| group.label == label.get_ref());
                 if found.is_none() {
-                    let names: Vec<&str> = self.document.flows.keys().map(String::as_str).collect();
+                    let names: Vec<&str> = self.flows.keys().map(String::as_str).collect();
                     let message = format!("there is no group of flows `{}`", label.get_ref());
                     self.wrong(
                         label.span(),
@@ -201,11 +206,13 @@ impl Compiled {
                 // What no run knows is a wrong name, or did not happen anywhere.
                 let mut runs = cases.flat_map(|case| evidence.runs(case));
                 match runs.any(|(_, facts)| facts.scalars.contains_key(counter)) {
-                    true => self.of_runs(evidence, |facts| facts.number(counter)),
+                    true => self.of_runs(evidence, |facts| facts.number(counter) / self.per),
                     false => Measured { unit: self.unit, ..Measured::default() },
                 }
             }
-            (Asked::Sql(query), _) => self.of_runs(evidence, |facts| facts.answer(query)),
+            (Asked::Sql(query), _) => {
+                self.of_runs(evidence, |facts| facts.answer(query) / self.per)
+            }
         }
     }
 
@@ -227,6 +234,21 @@ impl Compiled {
     ) -> Measured {
         let differences = evidence.pairs(from, self.of).map(|(_, a, b)| number(b) - number(a));
         estimate(differences, Scale::REAL, self.unit)
+    }
+
+    /// Whether it is a change or a difference, and not a number of one case.
+    pub fn is_of_two(&self) -> bool {
+        self.from.is_some()
+    }
+
+    /// Whether it is a change in percent.
+    pub fn is_change(&self) -> bool {
+        self.from.is_some() && self.kind == Kind::Change
+    }
+
+    /// Whether the case that it is of, or leads to, was run.
+    pub fn was_run(&self, evidence: &Evidence) -> bool {
+        evidence.has(self.of)
     }
 
     /// The cases that it is of.

@@ -1,0 +1,213 @@
+//! Claims: what somebody says of results, and the numbers by which it is judged. A scenario has them as `[[claim]]`, and
+//! so has the file of a study. Judging them is the matter of the crate `floodway-study`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use floodway_model::Bytes;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::text::{Entry, Error, Item, Place, Problem, Source, Table, Value, decode};
+
+/// A claim: the words of its source, and the numbers that decide whether it holds.
+#[derive(Clone, Debug, Deserialize, PartialEq, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// A short name of its own: `A1`.
+    #[schemars(with = "String")]
+    pub id: Spanned<String>,
+    /// What is claimed, in the words of the source; in brackets what was added to them.
+    pub quotation: String,
+    /// Where it stands: a paper and its section, a standard, a slide; or who expects it.
+    pub source: String,
+    /// If each number is about another experiment: what these differ in. The claim is then judged over these experiments.
+    /// Default none.
+    #[serde(default)]
+    pub parts_differ_in: Option<String>,
+    /// In a study: lists of settings of which each combination has these numbers, with `{LIST}` for a setting in the names
+    /// of cases and in texts. Default none.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub over: Vec<Spanned<String>>,
+    /// In a study: settings of these lists that the claim is not about. Default none.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub except: Vec<Spanned<String>>,
+    /// The numbers that it is judged by.
+    pub number: Vec<Number>,
+}
+
+/// A number that a claim is judged by.
+#[derive(Clone, Debug, Deserialize, PartialEq, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Number {
+    /// Which part of the claim it is. Default empty, for a claim with one number.
+    #[serde(default)]
+    pub part: String,
+    /// What the number is, in words: `mean completion time of mice, step vs. RED`.
+    pub metric: String,
+    /// What was claimed of it, in words: `-63 %`. Default empty.
+    #[serde(default)]
+    pub claimed: String,
+    /// The expected result and the reason, written before the runs. Default empty.
+    #[serde(default)]
+    pub expected: String,
+    /// In a claim over lists of settings: the same for a setting, by its name. Default `expected`.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub expected_of: BTreeMap<String, Spanned<String>>,
+    /// What counts as reproduced, written before the runs.
+    pub rule: Rule,
+    /// How it is measured.
+    #[schemars(with = "Measure")]
+    pub measure: Spanned<Measure>,
+}
+
+/// What counts as reproduced. With most rules the 95 % interval decides, not the number alone.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// The number lies between these two, and its interval excludes 0.
+    Effect([f64; 2]),
+    /// The interval lies below 0 and reaches minus this or further.
+    Less(f64),
+    /// The interval lies above 0 and reaches this or further.
+    More(f64),
+    /// The interval lies within this distance of 0.
+    None(f64),
+    /// The interval lies below this.
+    NotAbove(f64),
+    /// The number is at most this, whatever its interval.
+    AtMost(f64),
+    /// The number lies between these two, whatever its interval.
+    Between([f64; 2]),
+    /// The whole interval lies between these two.
+    Within([f64; 2]),
+    /// The number is this.
+    Exactly(f64),
+    /// The source says too little to judge by; the number is shown.
+    Never,
+    /// The number is shown beside those that the claim is judged by.
+    Described,
+}
+
+/// How a number is measured: exactly one of `fct`, `counter` and `sql`; either `of` one case, or `from` one `to` another.
+/// In a scenario a case is one of its variants, in a study `experiment/variant`.
+#[derive(Clone, Debug, Deserialize, PartialEq, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ClaimMeasure")]
+pub struct Measure {
+    /// A statistic of completion times: `mean`, `p50`, `p95`, `p99` or `p99.9`. Default none.
+    #[schemars(with = "Option<String>")]
+    pub fct: Option<Spanned<String>>,
+    /// The group of flows that completion times are of. Default all measured flows.
+    #[schemars(with = "Option<String>")]
+    pub flows: Option<Spanned<String>>,
+    /// A counter of a run, by its name in `summary.json`. Default none.
+    #[schemars(with = "Option<String>")]
+    pub counter: Option<Spanned<String>>,
+    /// A statement of SQLite that asks the tables of a run for one number. Default none.
+    #[schemars(with = "Option<String>")]
+    pub sql: Option<Spanned<String>>,
+    /// The case whose number it is. Default none: a change.
+    #[schemars(with = "Option<String>")]
+    pub of: Option<Spanned<String>>,
+    /// The case that a change starts from. Default none.
+    #[schemars(with = "Option<String>")]
+    pub from: Option<Spanned<String>>,
+    /// The case that it leads to. Default none.
+    #[schemars(with = "Option<String>")]
+    pub to: Option<Spanned<String>>,
+    /// What is measured of two cases, paired by replication. Default `change`.
+    #[serde(rename = "as")]
+    #[schemars(with = "Option<Kind>")]
+    pub kind: Option<Spanned<Kind>>,
+    /// The unit of a counter or of SQL: `ns`, `bytes`, `Gb/s`. Default none, for a count.
+    pub unit: Option<String>,
+    /// How many of a counter, or of the answer of SQL, are one of this unit: 1e6 for milliseconds of nanoseconds. Default 1.
+    pub per: Option<f64>,
+    /// The scale on which intervals are formed. Default `amount`.
+    #[serde(default)]
+    pub scale: Scale,
+}
+
+/// What is measured of two cases.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The change in percent.
+    #[default]
+    Change,
+    /// The difference.
+    Difference,
+}
+
+/// The scale of a number.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Zero or more: intervals are those of factors.
+    #[default]
+    Amount,
+    /// From zero to one: intervals are those of odds, and numbers are shown in percent.
+    Share,
+    /// Any number: intervals are symmetric.
+    Real,
+}
+
+/// A group of flows, for claims about completion times.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flows {
+    /// Only flows of at least this size. Default 0B.
+    #[serde(default)]
+    pub from: Option<Bytes>,
+    /// Only flows of less than this size. Default none: of any size.
+    #[serde(default)]
+    pub below: Option<Bytes>,
+    /// Only flows of this workload, counted from 0. Default none: of all workloads.
+    #[serde(default)]
+    pub workload: Option<u64>,
+}
+
+/// The claims of a scenario. Ranges of words are those of its own file: a file that extends another has the claims that
+/// it writes itself.
+#[derive(Clone, Debug)]
+pub struct Claims {
+    /// The file.
+    pub source: Arc<Source>,
+    /// The claims in order; at least one.
+    pub claim: Vec<Claim>,
+    /// Groups of flows by name.
+    pub flows: BTreeMap<String, Flows>,
+}
+
+/// The keys of a scenario that claims consist of.
+pub(crate) const KEYS: [&str; 2] = ["claim", "flows"];
+
+/// What the two keys hold.
+#[derive(Deserialize)]
+struct Written {
+    #[serde(default)]
+    claim: Vec<Claim>,
+    #[serde(default)]
+    flows: BTreeMap<String, Flows>,
+}
+
+impl Claims {
+    /// What a file says of its claims; none if it has no such keys.
+    pub(crate) fn read(source: &Arc<Source>, entries: &[Entry]) -> Result<Option<Self>, Error> {
+        let Some(first) = entries.first() else { return Ok(None) };
+        let table = Value::Table(Table { entries: entries.to_vec() });
+        let item = Item { value: table, place: Place::whole(source) };
+        let Written { claim, flows } = decode(&item).map_err(Error::new)?;
+        if claim.is_empty() {
+            let message = format!("`{}` is there without a claim", first.key);
+            let help = "groups of flows are for claims: add a [[claim]], or remove the groups";
+            return Err(Problem::error(first.key_place.clone(), message, help).into());
+        }
+        Ok(Some(Self { source: Arc::clone(source), claim, flows }))
+    }
+}

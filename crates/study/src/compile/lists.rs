@@ -1,0 +1,118 @@
+//! Lists of settings, and what is repeated for each combination of their settings.
+
+use std::collections::BTreeSet;
+
+use floodway_scenario::claims::Measure;
+use floodway_scenario::suggest;
+use toml::Spanned;
+
+use super::Compiler;
+
+/// A setting of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Its name, as it stands in those of experiments.
+    pub name: String,
+    /// What it is called on the page.
+    pub label: String,
+}
+
+/// A combination: a setting of each of some lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pick {
+    /// Lists, the place of the setting in each, and the setting.
+    of: Vec<(String, usize, Named)>,
+}
+
+impl Pick {
+    /// The names of its settings with `-` between them: `dcqcn-shared`.
+    pub fn name(&self) -> String {
+        self.names().collect::<Vec<_>>().join("-")
+    }
+
+    /// The names of its settings.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.of.iter().map(|(.., setting)| setting.name.as_str())
+    }
+
+    /// What it is called.
+    pub fn label(&self) -> String {
+        self.of.iter().map(|(.., setting)| setting.label.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The places of its settings in their lists.
+    pub fn places(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.of.iter().map(|(list, at, _)| (list.as_str(), *at))
+    }
+
+    /// Whether at most one of its settings is not the first of its list.
+    pub fn is_on_an_axis(&self) -> bool {
+        self.of.iter().filter(|(_, at, _)| *at > 0).count() <= 1
+    }
+
+    /// Whether it has any of these settings.
+    pub fn has_any(&self, names: &[String]) -> bool {
+        self.names().any(|name| names.iter().any(|other| other == name))
+    }
+
+    /// A text with what settings are called in place of `{LIST}`.
+    pub fn labels(&self, text: &str) -> String {
+        self.filled(text, |setting| &setting.label)
+    }
+
+    /// The name of a case with the names of settings in place of `{LIST}`.
+    pub fn case(&self, of: &Spanned<String>) -> Spanned<String> {
+        Spanned::new(of.span(), self.filled(of.get_ref(), |setting| &setting.name))
+    }
+
+    /// A measure of the cases of these settings.
+    pub fn measure(&self, of: &Spanned<Measure>) -> Spanned<Measure> {
+        let case = |case: &Option<Spanned<String>>| case.as_ref().map(|case| self.case(case));
+        let Measure { of: one, from, to, .. } = of.get_ref();
+        let filled =
+            Measure { of: case(one), from: case(from), to: case(to), ..of.get_ref().clone() };
+        Spanned::new(of.span(), filled)
+    }
+
+    fn filled(&self, text: &str, with: impl Fn(&Named) -> &String) -> String {
+        let fill = |text: String, (list, _, setting): &(String, usize, Named)| {
+            text.replace(&format!("{{{list}}}"), with(setting))
+        };
+        self.of.iter().fold(text.to_owned(), fill)
+    }
+}
+
+impl Compiler<'_> {
+    /// All combinations of the settings of these lists, the last list fastest; a single one without any list. None if one
+    /// of them is not there.
+    pub fn picks(&mut self, over: &[Spanned<String>]) -> Option<Vec<Pick>> {
+        let mut picks = vec![Pick::default()];
+        let mut seen = BTreeSet::new();
+        for list in over {
+            let name = list.get_ref();
+            let Some(settings) = self.lists.get(name).cloned() else {
+                let names: Vec<&str> = self.lists.keys().map(String::as_str).collect();
+                let help = match names.as_slice() {
+                    [] => "lists stand in the file of a study: [[settings.NAME]]".to_owned(),
+                    names => suggest::remedy(name, "lists", names),
+                };
+                self.wrong(list.span(), format!("there is no list of settings `{name}`"), help);
+                return None;
+            };
+            if !seen.insert(name.clone()) {
+                self.wrong(list.span(), format!("`{name}` is there twice"), "name each list once");
+                return None;
+            }
+            let with = |pick: &Pick| -> Vec<Pick> {
+                let more = settings.iter().enumerate().map(|(at, setting)| {
+                    let mut pick = pick.clone();
+                    pick.of.push((name.clone(), at, setting.clone()));
+                    pick
+                });
+                more.collect()
+            };
+            picks = picks.iter().flat_map(with).collect();
+        }
+        Some(picks)
+    }
+}

@@ -1,0 +1,256 @@
+//! Claims as files write them, checked and made into rows: those of a study in a folder, and those of a scenario.
+
+pub mod lists;
+pub mod measure;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use floodway_scenario::claims::{self, Flows, Number};
+use floodway_scenario::{Place, Problem, Source, suggest};
+use toml::Spanned;
+
+use crate::claim::{Claim, GIVEN, Row, Rule};
+use crate::evidence::Case;
+use crate::plan::name;
+use crate::sql::Query;
+
+use lists::{Named, Pick};
+
+/// Something that lives as long as the program.
+pub fn kept<T>(of: T) -> &'static T {
+    Box::leak(Box::new(of))
+}
+
+/// Some of them.
+pub fn all<T>(of: Vec<T>) -> &'static [T] {
+    Box::leak(of.into_boxed_slice())
+}
+
+/// What a case is called in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cases {
+    /// `experiment/variant`.
+    OfExperiments,
+    /// A variant, of a single scenario.
+    Variants,
+}
+
+impl Cases {
+    /// What is wrong with a name that no case has, and what such names are called.
+    fn unknown(self, text: &str) -> (String, &'static str) {
+        match self {
+            Self::OfExperiments => (
+                format!(
+                    "there is no case `{text}`; a case is an experiment and one of its variants"
+                ),
+                "cases",
+            ),
+            Self::Variants => (format!("the scenario has no variant `{text}`"), "variants"),
+        }
+    }
+
+    /// How a measure says what it is of.
+    fn help_of(self) -> &'static str {
+        match self {
+            Self::OfExperiments => "write of = \"experiment/variant\", or both from and to",
+            Self::Variants => "write of = \"variant\", or both from and to",
+        }
+    }
+}
+
+/// Claims while they are checked.
+pub struct Compiler<'a> {
+    source: Arc<Source>,
+    flows: &'a BTreeMap<String, Flows>,
+    kind: Cases,
+    /// Lists of settings by name; a scenario has none.
+    pub lists: BTreeMap<String, Vec<Named>>,
+    /// The cases that there are, by name.
+    pub cases: Vec<(String, Case)>,
+    /// What runs are asked in SQL.
+    pub queries: Vec<Query>,
+    /// What was found to be wrong.
+    pub problems: Vec<Problem>,
+}
+
+impl<'a> Compiler<'a> {
+    /// Of a file with these groups of flows; no cases yet.
+    pub fn new(source: &Arc<Source>, flows: &'a BTreeMap<String, Flows>, kind: Cases) -> Self {
+        Self {
+            source: Arc::clone(source),
+            flows,
+            kind,
+            lists: BTreeMap::new(),
+            cases: Vec::new(),
+            queries: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// Something is wrong there.
+    pub fn wrong(
+        &mut self,
+        range: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let place = Place::at(&self.source, range);
+        self.problems.push(Problem::error(place, message, help));
+    }
+
+    /// A case by its name.
+    pub fn case(&mut self, of: &Spanned<String>) -> Option<Case> {
+        let text = of.get_ref();
+        let found = self.cases.iter().find(|(name, _)| name == text).map(|(_, case)| *case);
+        if found.is_none() {
+            let (message, noun) = self.kind.unknown(text);
+            let names: Vec<&str> = self.cases.iter().map(|(name, _)| name.as_str()).collect();
+            let help = suggest::remedy(text, noun, &names);
+            self.wrong(of.span(), message, help);
+        }
+        found
+    }
+
+    /// A statement, as one of those that runs are asked.
+    pub fn query(&mut self, sql: &Spanned<String>, columns: usize) -> Option<usize> {
+        match Query::new(sql.get_ref(), columns) {
+            Ok(query) => {
+                let known = self.queries.iter().position(|other| *other == query);
+                Some(known.unwrap_or_else(|| {
+                    self.queries.push(query);
+                    self.queries.len() - 1
+                }))
+            }
+            Err(message) => {
+                let help = "tables and columns are in the reference; `times` has the completion times of measured \
+                            flows, and quantile(x, p) is there beside SQLite's functions";
+                self.wrong(sql.span(), format!("this SQL cannot be asked: {message}"), help);
+                None
+            }
+        }
+    }
+
+    /// The claims of a file, and their numbers with the cases that each is of.
+    pub fn claims(&mut self, written: &[claims::Claim]) -> (Vec<Claim>, Vec<(Row, Vec<Case>)>) {
+        let mut claims = Vec::new();
+        let mut rows = Vec::new();
+        let mut ids = BTreeSet::new();
+        for claim in written {
+            let id = name(claim.id.get_ref());
+            if !ids.insert(id) {
+                let help = "each claim has a name of its own; parts of a claim are its numbers";
+                self.wrong(claim.id.span(), format!("there are two claims `{id}`"), help);
+            }
+            claims.push(Claim {
+                id,
+                quotation: name(&claim.quotation),
+                result: None,
+                parts_differ_in: claim.parts_differ_in.as_deref().map(name),
+            });
+            rows.extend(self.rows_of(id, claim));
+        }
+        (claims, rows)
+    }
+
+    /// The numbers of a claim: of each combination of its lists of settings, if it is over any.
+    fn rows_of(&mut self, id: &'static str, claim: &claims::Claim) -> Vec<(Row, Vec<Case>)> {
+        let Some(picks) = self.picks(&claim.over) else { return Vec::new() };
+        let left_out = self.left_out(claim, &picks);
+        let mut rows = Vec::new();
+        for pick in picks.iter().filter(|pick| !pick.has_any(&left_out)) {
+            for of in &claim.number {
+                self.known_expectations(of, &picks);
+                let expected = of.expected_of.get(&pick.name());
+                let filled = Number {
+                    part: pick.labels(&of.part),
+                    metric: pick.labels(&of.metric),
+                    claimed: pick.labels(&of.claimed),
+                    expected: expected.map_or_else(|| &of.expected, |own| own.get_ref()).clone(),
+                    expected_of: BTreeMap::new(),
+                    rule: of.rule,
+                    measure: pick.measure(&of.measure),
+                };
+                rows.extend(self.row(id, &claim.source, &filled, false));
+            }
+        }
+        rows
+    }
+
+    /// The settings that a claim is not about, which must be there.
+    fn left_out(&mut self, claim: &claims::Claim, picks: &[Pick]) -> Vec<String> {
+        let known: BTreeSet<&str> = picks.iter().flat_map(Pick::names).collect();
+        for name in &claim.except {
+            if !known.contains(name.get_ref().as_str()) {
+                let names: Vec<&str> = known.iter().copied().collect();
+                let message = format!("there is no setting `{}`", name.get_ref());
+                self.wrong(
+                    name.span(),
+                    message,
+                    suggest::remedy(name.get_ref(), "settings", &names),
+                );
+            }
+        }
+        claim.except.iter().map(|name| name.get_ref().clone()).collect()
+    }
+
+    /// Refuses an expectation of a setting that is not there.
+    fn known_expectations(&mut self, of: &Number, picks: &[Pick]) {
+        for (name, text) in &of.expected_of {
+            if !picks.iter().any(|pick| pick.name() == *name) {
+                let names: Vec<String> = picks.iter().map(Pick::name).collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let message = format!("`expected_of` has `{name}`, which the claim is not about");
+                let place = Place::at(&self.source, text.span());
+                let problem =
+                    Problem::error(place, message, suggest::remedy(name, "settings", &names));
+                // It is found once for each combination.
+                if !self.problems.contains(&problem) {
+                    self.problems.push(problem);
+                }
+            }
+        }
+    }
+
+    /// The number of a claim, or a check.
+    pub fn row(
+        &mut self,
+        id: &'static str,
+        source: &str,
+        of: &Number,
+        is_check: bool,
+    ) -> Option<(Row, Vec<Case>)> {
+        let measure = self.measure(&of.measure)?;
+        let row = Row {
+            id,
+            part: name(&of.part),
+            metric: name(&of.metric),
+            claimed: name(&of.claimed),
+            source: name(source),
+            rule: of.rule.into(),
+            expected: if is_check { GIVEN } else { name(&of.expected) },
+            measure: kept(move |evidence: &crate::Evidence| measure.measure(evidence)),
+        };
+        Some((row, measure.cases()))
+    }
+}
+
+impl From<claims::Rule> for Rule {
+    fn from(rule: claims::Rule) -> Self {
+        use claims::Rule as Written;
+        match rule {
+            Written::Effect([low, high]) => Self::Effect(low, high),
+            Written::Less(least) => Self::Less(least),
+            Written::More(least) => Self::More(least),
+            Written::None(within) => Self::None(within),
+            Written::NotAbove(most) => Self::NotAbove(most),
+            Written::AtMost(most) => Self::AtMost(most),
+            Written::Between([low, high]) => Self::Between(low, high),
+            Written::Within([low, high]) => Self::Within(low, high),
+            Written::Exactly(value) => Self::Exactly(value),
+            Written::Never => Self::Never,
+            Written::Described => Self::Described,
+        }
+    }
+}
