@@ -11,8 +11,8 @@ use crate::{Experiment, Manifest, Summary, words};
 
 /// Sections that are open, in order; others are folded.
 const OPEN: [&str; 12] = [
-    "deadlocks",
     "congestion",
+    "deadlocks",
     "queues",
     "fct-distribution",
     "slowdown",
