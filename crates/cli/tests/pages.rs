@@ -95,6 +95,31 @@ fn commands_of_concepts_and_tasks_say_what_is_shown() {
     assert!(works("tasks") >= 7);
 }
 
+/// The commands of the tour succeed, and the claim that it adds to a scenario is judged.
+#[test]
+fn every_command_of_the_tour_works() {
+    // Its blocks stand in lists.
+    let page = fs::read_to_string(root().join("docs/tour.md")).unwrap().replace("\n   ", "\n");
+    let folder = place("tour");
+    fs::create_dir_all(&folder).unwrap();
+    let mut said = Vec::new();
+    for block in all_blocks(&page) {
+        match block.language {
+            "sh" => said.extend(block.text.lines().map(|line| run(line, &folder).out)),
+            "toml" => {
+                let scenario = fs::read_to_string(folder.join("mine.toml")).unwrap();
+                fs::write(folder.join("mine.toml"), format!("{scenario}\n{}\n", block.text)).unwrap();
+            }
+            "python" => {}
+            other => panic!("what is to become of a block of {other}?"),
+        }
+    }
+    assert_eq!(said.len(), 8);
+    assert!(said[3].contains("leaf 2 to host 10, which 7 flows of incast fill"), "{}", said[3]);
+    assert!(said[5].contains("mean completion time below 100 KB"), "{}", said[5]);
+    assert!(said[7].contains("codel vs. drop-tail: mean goodput"), "{}", said[7]);
+}
+
 /// All pages and notebooks in a folder and those below it.
 fn pages(folder: &Path) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
