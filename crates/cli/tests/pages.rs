@@ -108,7 +108,8 @@ fn every_command_of_the_tour_works() {
             "sh" => said.extend(block.text.lines().map(|line| run(line, &folder).out)),
             "toml" => {
                 let scenario = fs::read_to_string(folder.join("mine.toml")).unwrap();
-                fs::write(folder.join("mine.toml"), format!("{scenario}\n{}\n", block.text)).unwrap();
+                fs::write(folder.join("mine.toml"), format!("{scenario}\n{}\n", block.text))
+                    .unwrap();
             }
             "python" => {}
             other => panic!("what is to become of a block of {other}?"),
