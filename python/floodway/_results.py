@@ -97,10 +97,10 @@ class Results:
 
     @property
     def claims(self) -> list[dict[str, Any]]:
-        """What the scenario claims of its results (``[[claim]]``), in order; empty if it claims nothing.
+        """What the scenario claims of its results, ``[[claim]]``; empty if it claims nothing.
 
-        Each has its ``id``, the ``quotation`` of its ``source``, the ``verdict``, the ``result`` in a
-        sentence, and its numbers, ``parts``, as the claims of a `Study` have them.
+        Each has its ``id``, the ``quotation`` of its ``source``, the ``verdict``, the ``result`` in
+        a sentence, and its numbers, ``parts``, as the claims of a `Study` have them.
         """
         claims: list[dict[str, Any]] = (self.summary or {}).get("claims", [])
         return claims

@@ -91,15 +91,16 @@ def study(
     Parameters
     ----------
     name
-        ``ci``, ``sfc``, ``dualq``, ``short-range`` or ``interplay``, or a folder with a ``study.toml``.
+        ``ci``, ``sfc``, ``dualq``, ``short-range`` or ``interplay``, or a folder with a
+        ``study.toml``.
     level
         ``quick``, ``standard`` or ``full``.
     set
         What to change in all experiments; the claims are then judged under it.
     out
         Directory for the results; runs that are there already are not repeated. Default
-        ``results/study-`` and the name, or the last part of the folder; of a quick one with ``-quick``
-        after it.
+        ``results/study-`` and the name, or the last part of the folder; of a quick one with
+        ``-quick`` after it.
     replace
         Whether runs that are there are repeated.
     threads
