@@ -1,6 +1,7 @@
 //! Sections with charts of a study in a folder.
 
 use floodway_report::chart::{self, Colours, Line, Lines, Mark};
+use floodway_report::html::read_points;
 use floodway_report::study::{Exhibit, Section};
 use floodway_scenario::claims::Measure;
 use floodway_scenario::suggest;
@@ -359,25 +360,15 @@ impl Loading<'_> {
                 return None;
             }
         };
-        let mut points = Vec::new();
-        for (number, line) in text.lines().enumerate().skip(1) {
-            if line.trim().is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let cells: Vec<Option<f64>> =
-                line.split(',').map(|cell| cell.trim().parse().ok()).collect();
-            match cells.as_slice() {
-                [Some(x), Some(y)] => points.push((*x, *y)),
-                _ => {
-                    let message =
-                        format!("{}:{}: `{line}` is not two numbers", path.display(), number + 1);
-                    let help = "after a line with the names of two columns, each line has two numbers and a comma between them";
-                    self.compiler.wrong(file.span(), message, help);
-                    return None;
-                }
+        match read_points(&text) {
+            Ok(points) => Some(points),
+            Err((line, message)) => {
+                let message = format!("{}:{line}: {message}", path.display());
+                let help = "after a line with the names of two columns, each line has two numbers and a comma between them";
+                self.compiler.wrong(file.span(), message, help);
+                None
             }
         }
-        Some(points)
     }
 }
 
