@@ -1,8 +1,8 @@
 //! The table of counters.
 
 tables! {
-    /// What the mechanisms did during the measured interval, from `warmup_ns` on for `measured_ns`. What they did
-    /// before and after it is in the tables of ports and queues only, which cover the whole run.
+    /// Counters of the measured interval, which begins at `warmup_ns` and lasts for `measured_ns`. Only the tables of ports
+    /// and queues cover the whole run.
     counters {
         /// Name of the counter.
         name: String,

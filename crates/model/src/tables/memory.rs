@@ -1,8 +1,8 @@
 //! Tables about queues and switch buffers.
 
 tables! {
-    /// One row per egress queue of a switch, with all that waits for it at the inputs of a crossbar; samples are of the
-    /// measurement, the rest of the whole run.
+    /// One row per egress queue of a switch, including what waits for it at the inputs of a crossbar. Samples cover the
+    /// measured interval, everything else the whole run.
     queues {
         /// Name of the switch.
         node: String,
@@ -26,7 +26,7 @@ tables! {
         marked_packets: u64,
     }
 
-    /// How often the queues of a tier had which backlog when they were sampled during the measurement.
+    /// Distribution of the sampled backlogs of the queues of a tier, over the measured interval.
     depths {
         /// Tier of the switches.
         tier: u64,
@@ -38,9 +38,9 @@ tables! {
         samples: u64,
     }
 
-    /// How long the data queues of switches were, and how long packets had waited, when packets with payload left them
-    /// during the measurement. Departures of acknowledgments and other feedback are not counted, although they may be
-    /// in the queue too. Empty without the key departures.
+    /// Distributions of the queue length and of the sojourn time at departures of packets with payload from the data
+    /// queues of switches, over the measured interval. Departures of acknowledgments and other feedback are not counted,
+    /// although they may be in the queue too. Empty without the key departures.
     departures {
         /// Name of the switch.
         node: String,
@@ -61,8 +61,8 @@ tables! {
         departures: u64,
     }
 
-    /// One row per data queue of a switch that packets with payload left during the measurement: how long they had
-    /// waited. Acknowledgments and other feedback are not counted, although they may be in the queue too. Empty without
+    /// Sojourn times of packets with payload, one row per data queue of a switch from which any departed during the
+    /// measured interval. Acknowledgments and other feedback are not counted, although they may be in the queue too. Empty without
     /// the key departures.
     sojourns {
         /// Name of the switch.
@@ -81,7 +81,7 @@ tables! {
         max_sojourn_ns: f64,
     }
 
-    /// The queues of one number, over all switches, at each sample.
+    /// Backlog over time: one row per sample and queue number, over the ports of all switches.
     timeline {
         /// When the sample was taken.
         time_ns: f64,
@@ -95,8 +95,8 @@ tables! {
         paused_ports: u64,
     }
 
-    /// One row per switch: how much of its memory data takes; samples are of the measurement, the rest of the whole
-    /// run.
+    /// One row per switch: the occupancy of its buffer by data. Samples cover the measured interval, everything else the
+    /// whole run.
     switches {
         /// Name of the switch.
         node: String,
@@ -106,16 +106,16 @@ tables! {
         ports: u64,
         /// Samples taken during the measurement.
         samples: u64,
-        /// Mean over samples of what waits in all data queues of the switch; empty if no sample was taken.
+        /// Mean sampled backlog of all data queues of the switch; empty if no sample was taken.
         mean_occupancy_bytes: f64,
-        /// The most that ever waited in all data queues of the switch at a time, not only when it was sampled.
+        /// Largest backlog of all data queues of the switch together, at any time.
         max_occupancy_bytes: u64,
-        /// The most that ever waited in all data queues of one of its ports at a time.
+        /// Largest backlog of all data queues of any one of its ports, at any time.
         max_port_occupancy_bytes: u64,
     }
 
-    /// How often data took how much of the memory of ports and of switches when they were sampled during the
-    /// measurement: all data queues together, without the control queue.
+    /// Distribution of the sampled buffer occupancy of ports and of switches over the measured interval: all data queues
+    /// together, without the control queue.
     occupancy {
         /// Tier of the switches.
         tier: u64,
@@ -127,8 +127,8 @@ tables! {
         samples: u64,
     }
 
-    /// One row per ingress port of a switch with a crossbar: data that waits to cross, which the egress queues that it
-    /// is for count too; samples are of the measurement, the rest of the whole run.
+    /// One row per ingress port of a switch with a crossbar: data that waits to cross, which is also counted in its egress
+    /// queue. Samples cover the measured interval, everything else the whole run.
     inputs {
         /// Name of the switch.
         node: String,
@@ -140,9 +140,9 @@ tables! {
         samples: u64,
         /// Mean of the sampled bytes that waited or were crossing; empty if no sample was taken.
         mean_backlog_bytes: f64,
-        /// The most bytes that ever waited or were crossing, not only when they were sampled.
+        /// Most bytes that waited or were crossing, at any time.
         max_backlog_bytes: u64,
-        /// Data packets that came to wait.
+        /// Data packets that were queued.
         packets: u64,
         /// Their frame bytes.
         bytes: u64,

@@ -12,11 +12,11 @@ tables! {
         port: u64,
         /// Traffic class.
         class: u64,
-        /// Pause frames that the port sent to stop its neighbour, without refreshes.
+        /// Pause frames that the port sent to stop its neighbor, without refreshes.
         xoff_frames: u64,
         /// Pause frames that prolonged a pause.
         refresh_frames: u64,
-        /// Pause frames that let the neighbour go on.
+        /// Pause frames that ended a pause of the neighbor.
         xon_frames: u64,
         /// Time during which the port itself was not allowed to send the class.
         paused_ns: f64,
@@ -44,17 +44,17 @@ tables! {
 
     /// One row per port, queue and reason for which packets were dropped, over the whole run.
     drops {
-        /// Name of the switch; of what was lost on links also that of a host.
+        /// Name of the switch; for packets lost on a link, also that of a host.
         node: String,
-        /// Egress port; of what had no route the port by which it came.
+        /// Egress port; for packets without a route, the ingress port.
         port: u64,
         /// Egress queue for which the packets were bound.
         queue: u64,
         /// queue_full: no room in the egress queue; headroom_exceeded: no room for the ingress port and class, headroom
         /// included; egress_threshold: above what the egress pool lets the queue have; ingress_threshold: above what
-        /// the ingress pool lets the port and class have; aqm: chosen by the queue management and not ECN-capable, or
-        /// more than a mark was needed; link_down: the link was known to be down; no_route: no way was left;
-        /// lost_on_link: it was on the link when that failed, or was sent before that was known; watchdog: bound for a
+        /// the ingress pool lets the port and class have; aqm: the AQM chose a packet that is not ECN-capable, or
+        /// demanded a drop; link_down: the link was known to be down; no_route: no path was left;
+        /// lost_on_link: the packet was on the link when it failed, or was sent before the failure was detected; watchdog: bound for a
         /// queue in a storm of pauses; pushed_out: dropped by the queue discipline to make room for another.
         reason: String,
         /// Packets dropped.
@@ -79,8 +79,8 @@ tables! {
         bytes: u64,
     }
 
-    /// Ports that wait for each other in a cycle when the run ends, so that none of them will ever send: one row per
-    /// port and class. Empty without a deadlock; a pause that only lasts long is none.
+    /// Deadlocks: ports that wait for each other in a cycle when the run ends, so that none of them can ever send. One row
+    /// per port and class. Empty without a deadlock; a long pause is not one.
     deadlocks {
         /// Number of the cycle.
         cycle: u64,
@@ -126,7 +126,7 @@ tables! {
         class: u64,
         /// When it was detected.
         detected_ns: f64,
-        /// When it was over; empty if the run ended before.
+        /// When it ended; empty if the run ended first.
         restored_ns: f64,
         /// Packets dropped because of it.
         dropped_packets: u64,

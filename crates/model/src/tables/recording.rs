@@ -6,7 +6,7 @@ tables! {
     record {
         /// Samples from the warm-up to the end of the run.
         samples: u64,
-        /// One of so many samples is recorded, the first one included.
+        /// Every n-th sample is recorded, beginning with the first: n.
         every: u64,
         /// Samples that are recorded.
         recorded_samples: u64,
@@ -16,7 +16,7 @@ tables! {
         interval_ns: f64,
         /// Rows of the table pause_intervals.
         pause_intervals: u64,
-        /// Pauses that are not in it because they began later than as many pauses as it holds at most.
+        /// Later pauses that are not in it, because it has no more than 100,000 rows.
         pause_intervals_left_out: u64,
     }
 
@@ -42,7 +42,7 @@ tables! {
         port: u64,
         /// Bytes of the frames that it began to send in that time, of every kind, without preamble and gap.
         sent_bytes: u64,
-        /// How much of that time the wire was busy, preamble and gap included; over interval_ns it is the utilisation.
+        /// How much of that time the wire was busy, preamble and gap included; over interval_ns it is the utilization.
         busy_ns: f64,
         /// How much of that time it was not allowed to send, summed over the classes of data: at most interval_ns for
         /// each.

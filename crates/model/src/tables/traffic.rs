@@ -1,23 +1,23 @@
 //! Tables about flows, applications and operations.
 
 tables! {
-    /// One row per flow that began, in order of their numbers: that of start, except that flows in turn start one after
-    /// the other, and others when those have come that they wait for.
+    /// One row per flow that began, ordered by its number. Numbers follow start times, except for sequential flows and for
+    /// flows that depend on others.
     flows {
         /// Number of the flow.
         flow: u64,
-        /// Which workload of the scenario made it, counted from 0.
+        /// Workload of the scenario, counted from 0.
         workload: u64,
         /// Node number of the sending host.
         src: u64,
         /// Node number of the receiving host.
         dst: u64,
-        /// Payload of the message; 0 for a flow that never ends.
+        /// Payload of the message; 0 for a long-lived flow.
         bytes: u64,
-        /// When the sender was given the message; of one that follows another, when that was done; of one that waits for others,
-        /// when the last of them had arrived or been handed over.
+        /// Time at which the message was ready to be sent: for a sequential flow, when the previous one was complete; for a
+        /// flow that depends on others, when the last of them had arrived or been handed over.
         start_ns: f64,
-        /// When a flow without a size was to send nothing new; empty for one without such an end.
+        /// Time from which a long-lived flow sends nothing new; empty if it has no such time.
         stop_ns: f64,
         /// Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not
         /// happen before the run ended.
@@ -28,16 +28,16 @@ tables! {
         /// under way), for flows without a size, and where nothing is acknowledged (UDP, Ethernet). It is what the
         /// simulator of HPCC's authors writes to fct.txt.
         acked_fct_ns: f64,
-        /// The completion time on an idle network, by closed form; empty for a flow that never ends.
+        /// Completion time on an idle network, by closed form; empty for a long-lived flow.
         ideal_fct_ns: f64,
         /// fct_ns over ideal_fct_ns; empty if the flow did not complete.
         slowdown: f64,
-        /// Payload that arrived before the run ended, each byte once; what a receiver holds behind a missing packet is
-        /// in it.
+        /// Payload that arrived before the run ended, each byte once, including what a receiver holds behind a missing
+        /// packet.
         delivered_bytes: u64,
-        /// Data packets that the sender put on the wire, repetitions included.
+        /// Data packets that the sender put on the wire, retransmissions included.
         packets_sent: u64,
-        /// Of these, repetitions.
+        /// Of these, retransmissions.
         retransmitted_packets: u64,
         /// Data packets of the flow that switches dropped or that were lost on links that failed, headers of trimmed
         /// ones among them.
@@ -48,12 +48,12 @@ tables! {
         mean_rtt_ns: f64,
         /// Data packets that arrived with CE.
         marked_packets: u64,
-        /// 1 if the flow started after the warm-up and ends; statistics are over these flows.
+        /// 1 if the flow started after the warm-up and has a size; statistics are over these flows.
         measured: u64,
     }
 
-    /// What each flow that has no size, because it never ends or is stopped, has delivered at every multiple of
-    /// flow_samples until the run ended; empty without that key.
+    /// Payload delivered by each long-lived flow at every multiple of flow_samples until the end of the run; empty without
+    /// that key.
     deliveries {
         /// When the sample was taken.
         time_ns: f64,
@@ -95,11 +95,11 @@ tables! {
     /// One row per operation that began: a remote procedure call, which is a request and its response, or one round of
     /// a collective, which is all of its messages. Empty without such workloads.
     operations {
-        /// Which workload of the scenario it is of, counted from 0.
+        /// Workload of the scenario, counted from 0.
         workload: u64,
-        /// Its number among those of the workload, counted from 0: of a collective the round.
+        /// Number of the operation in its workload, counted from 0; for a collective, the round.
         operation: u64,
-        /// Node number of the host that sends the request; of a collective that of its first rank.
+        /// Node number of the host that sends the request; for a collective, that of its first rank.
         node: u64,
         /// Flows that it takes.
         flows: u64,
@@ -113,10 +113,11 @@ tables! {
         measured: u64,
     }
 
-    /// How long the data packets took that arrived during the measurement, from leaving the memory of the source with
-    /// their first byte to their last byte in the memory of the destination; empty without the key latencies.
+    /// Distribution of the latencies of data packets that arrived during the measured interval, from their first byte
+    /// leaving the memory of the source to their last byte in the memory of the destination; empty without the key
+    /// latencies.
     latencies {
-        /// Which workload of the scenario they are of, counted from 0.
+        /// Workload of the scenario, counted from 0.
         workload: u64,
         /// Upper edge of the bin, inclusive; there are 64 bins per doubling.
         up_to_ns: u64,
