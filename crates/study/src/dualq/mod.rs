@@ -20,10 +20,10 @@ pub static STUDY: Study = Study {
     entry: Entry {
         family: "study",
         name: "dualq",
-        summary: "Data Centre to the Home: Cubic and DCTCP on an access link, under RED, a coupled \
+        summary: "Data Center to the Home: Cubic and DCTCP on an access link, under RED, a coupled \
                   queue, the DualQ Coupled AQM and DualPI2.",
     },
-    title: "Data Centre to the Home: the DualQ Coupled AQM",
+    title: "Data Center to the Home: the DualQ Coupled AQM",
     question: "Can Cubic and DCTCP share an access link with equal rates, and can DCTCP do so without \
                queuing delay?",
     library: Library::Built(&[
