@@ -95,6 +95,7 @@ UV := uv pip compile --quiet --generate-hashes --universal --python-version 3.10
 
 lock:
 	$(UV) --group build --output-file python/locked/build.txt
+	$(UV) --group release --output-file python/locked/release.txt
 	$(UV) pyproject.toml --extra test --output-file python/locked/test.txt
 
 # Which errors in mechanisms the integration tests find: docs/mutants.md. `make mutants ONLY=dcqcn` for some.
@@ -122,6 +123,11 @@ bench: build
 # The same work in ns-3 and in floodway, in turn (bench/README.md).
 peers: build
 	python3 bench/peers/run.py
+
+# Programs, wheels, checksums and a bill of materials, in target/release-files; publishes nothing.
+.PHONY: release
+release:
+	tools/release $(ONLY)
 
 # Runs the notebooks of the documentation and stores what they print and show; after `make python`.
 notebooks:

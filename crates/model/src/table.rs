@@ -150,14 +150,18 @@ pub const EXPLAINED: [&str; 8] = [
 /// The table of the packets of explained flows, which is made only if it is asked for.
 pub const PACKETS: &str = "packet_parts";
 
-/// A hash of all values of all tables, which identifies results. The tables of the recording and of
-/// explained delays are left out, so that a run has the same fingerprint with and without them.
+/// The table of sojourn times over time, which other tables sum up.
+pub const SERIES: &str = "sojourn_series";
+
+/// A hash of all values of all tables, which identifies results. The tables of the recording, of
+/// explained delays and of sojourn times over time are left out, so that a run has the same fingerprint with and
+/// without them.
 pub fn fingerprint(tables: &[Table]) -> u64 {
     let mut hash = 0;
     let mut add = |value: u64| hash = mix(hash ^ mix(value)).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let results = tables
-        .iter()
-        .filter(|table| ![&RECORD[..], &EXPLAINED, &[PACKETS]].concat().contains(&&*table.name));
+    let results = tables.iter().filter(|table| {
+        ![&RECORD[..], &EXPLAINED, &[PACKETS, SERIES]].concat().contains(&&*table.name)
+    });
     for column in results.flat_map(|table| &table.columns) {
         match &column.values {
             Values::U64(values) => values.iter().for_each(|&value| add(value)),

@@ -155,6 +155,12 @@ impl Experiment {
         added(waits.map(|(queue, times)| (*queue, times)))
     }
 
+    /// Queueing delay over time in a variant, by queue, at the port at which packets waited most in all, from its first
+    /// replication; empty where departures were not recorded.
+    pub fn delays(&self, variant: usize) -> Option<&BTreeMap<u64, Vec<(f64, f64)>>> {
+        self.shapes_of(variant).map(|shapes| &shapes.delays).find(|series| !series.is_empty())
+    }
+
     /// The time series of a variant by queue, from its first replication.
     pub fn timeline(&self, variant: usize) -> Option<&BTreeMap<u64, Vec<Point>>> {
         self.shapes_of(variant).map(|shapes| &shapes.timeline).find(|series| !series.is_empty())

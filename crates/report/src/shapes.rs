@@ -136,6 +136,8 @@ pub struct Shapes {
     pub slowdowns: BTreeMap<u32, SizeBin>,
     /// How long packets waited, by queue, at the port at which they waited most in all.
     pub waits: BTreeMap<u64, Depths>,
+    /// Queueing delay over time, by queue, at that port: the time and the mean, in ns.
+    pub delays: BTreeMap<u64, Vec<(f64, f64)>>,
     /// Time series by queue.
     pub timeline: BTreeMap<u64, Vec<Point>>,
     /// Time series of the memory in use; none if the tables do not have the number of ports.
@@ -195,6 +197,7 @@ impl Shapes {
             fct: (0..classes.count()).map(sketch).collect(),
             slowdowns: slowdowns(measured),
             waits: throughput::waits_at_busiest(tables),
+            delays: throughput::delays_at_busiest(tables),
             timeline: timeline::View::of(tables).map(timeline).unwrap_or_default(),
             memory: in_use(&memory(tables)),
             links: directions(tables, simulated_ns),
@@ -208,6 +211,7 @@ impl Shapes {
     /// Lets go of what only one replication of a variant keeps.
     pub fn drop_timeline(&mut self) {
         self.timeline.clear();
+        self.delays.clear();
         self.memory.clear();
         self.links.clear();
         self.fabric = None;

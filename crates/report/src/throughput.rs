@@ -2,7 +2,7 @@
 //! whose flows never complete.
 
 use floodway_model::Table;
-use floodway_model::tables::{deliveries, departures, flows, sojourns};
+use floodway_model::tables::{deliveries, departures, flows, sojourn_series, sojourns};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::scalars::{Scalar, TIME_BINS, put, put_binned};
@@ -97,6 +97,21 @@ pub(crate) fn waits_at_busiest(tables: &[Table]) -> BTreeMap<u64, Depths> {
     let queues = Busiest::of(tables).map_or(Vec::new(), |busiest| busiest.queues);
     let some = queues.into_iter().filter(|(_, _, times)| !times.is_empty());
     some.map(|(queue, _, times)| (queue, times)).collect()
+}
+
+/// Mean sojourn times over time in each queue of the port at which packets have waited most in all, as (time, mean) in
+/// ns; empty where departures were not recorded.
+pub(crate) fn delays_at_busiest(tables: &[Table]) -> BTreeMap<u64, Vec<(f64, f64)>> {
+    let mut series: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
+    let both = Busiest::of(tables).zip(sojourn_series::View::of(tables));
+    let Some((busiest, rows)) = both else { return series };
+    for at in 0..rows.rows() {
+        if (rows.node[at].as_str(), rows.port[at]) == (busiest.node, busiest.port) {
+            let point = (rows.time_ns[at], rows.mean_sojourn_ns[at]);
+            series.entry(rows.queue[at]).or_default().push(point);
+        }
+    }
+    series
 }
 
 fn waits(busiest: &Busiest<'_>, scalars: &mut BTreeMap<String, Scalar>) {
@@ -260,6 +275,17 @@ mod tests {
                 .u64("up_to", "", vec![100, 1, 40, 140, 2, 600])
                 .u64("departures", "", vec![2, 9, 9, 1, 1, 1]),
         );
+        let series = complete(
+            Table::new("sojourn_series", "")
+                .text("node", "", texts(&["left"; 4]))
+                .u64("port", "", vec![0, 1, 1, 1])
+                .u64("queue", "", vec![0, 0, 0, 1])
+                .f64("time_ns", "", vec![10.0, 10.0, 20.0, 20.0])
+                .f64("mean_sojourn_ns", "", vec![100.0, 40.0, 60.0, 600.0]),
+        );
+        let over_time = delays_at_busiest(&[sojourns.clone(), departures.clone(), series]);
+        assert_eq!(over_time[&0], [(10.0, 40.0), (20.0, 60.0)]);
+        assert_eq!(over_time[&1], [(20.0, 600.0)]);
         let scalars = scalars(&[sojourns, departures]);
         let value = |name: &str| scalars[name].value;
         assert_eq!(value("queue_0_mean_sojourn_ns"), 50.0);

@@ -65,6 +65,7 @@ impl Outcome {
             depth_table(finished),
             departures::table(spec, observers.departures.as_ref()),
             departures::sojourns(spec, observers.departures.as_ref()),
+            departures::series(spec, observers.departures.as_ref()),
             latencies::table(observers.latencies.as_ref()),
             occupancy::switches(spec, finished),
             occupancy::occupancy(finished),

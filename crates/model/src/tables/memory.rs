@@ -81,6 +81,28 @@ tables! {
         max_sojourn_ns: f64,
     }
 
+    /// Sojourn times over time: one row per data queue of a switch and interval of the measurement in which packets with
+    /// payload departed from it. A queue has at most 400 intervals, of equal length; they begin at the warm-up's end.
+    /// Empty without the key departures. What it has is in no fingerprint, because the other tables sum it up.
+    sojourn_series {
+        /// Name of the switch.
+        node: String,
+        /// Port of the switch.
+        port: u64,
+        /// Data queue of the port.
+        queue: u64,
+        /// End of the interval.
+        time_ns: f64,
+        /// Length of the interval.
+        interval_ns: f64,
+        /// Packets with payload that departed.
+        departures: u64,
+        /// Mean of their sojourn times.
+        mean_sojourn_ns: f64,
+        /// The longest of them.
+        max_sojourn_ns: f64,
+    }
+
     /// Backlog over time: one row per sample and queue number, over the ports of all switches.
     timeline {
         /// When the sample was taken.

@@ -14,7 +14,7 @@ use crate::{format, trace};
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
 
 /// The tables of floodway, those of earlier versions included.
-const TABLES: [&str; 37] = [
+const TABLES: [&str; 38] = [
     "backlogs",
     "counters",
     "deadlock_flows",
@@ -47,6 +47,7 @@ const TABLES: [&str; 37] = [
     "record",
     "root_flows",
     "samples",
+    "sojourn_series",
     "sojourns",
     "stretches",
     "switches",

@@ -1,4 +1,4 @@
-//! Queueing delay: the distribution of how long packets wait, at the port at which they wait most.
+//! Queueing delay: how long packets wait at the port at which they wait most, as a distribution and over time.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,37 @@ impl Page<'_> {
                 section.figure(figure.lines(if charts.len() == 1 { 1 } else { 2 }, charts));
             }
         }
+        let over_time: Vec<Lines> =
+            queues.iter().filter_map(|queue| self.delay_chart(*queue)).collect();
+        if !over_time.is_empty() {
+            let note = "Mean over the packets that leave in an interval of the measurement, at the same port, in the \
+                        first replication.";
+            let figure = Figure::new("queueing-delay-over-time", "Queueing delay over time");
+            section.figure(figure.legend(self.legend()).note(note).lines(1, over_time));
+        }
         Some(section)
+    }
+
+    fn delay_chart(&self, queue: u64) -> Option<Lines> {
+        let line = |series: usize| {
+            let points = self.experiment.delays(series)?.get(&queue)?.clone();
+            let tooltip = self.summary.order[series].clone();
+            Some(Line { series, points, tooltip, ..Line::default() })
+        };
+        let lines: Vec<Line> = (0..self.summary.order.len()).filter_map(line).collect();
+        let points = || lines.iter().flat_map(|line| &line.points);
+        points().next()?;
+        let begin = points().map(|point| point.0).fold(f64::INFINITY, f64::min);
+        let end = points().map(|point| point.0).fold(0.0, f64::max);
+        Some(Lines {
+            title: format!("Mean queueing delay of queue {queue} over time"),
+            heading: format!("queue {queue}"),
+            x: Axis::linear("simulated time", "ns").within(begin, end),
+            y: Axis::linear("mean queueing delay", "ns"),
+            lines,
+            height: 200.0,
+            ..Lines::default()
+        })
     }
 
     fn wait_chart(&self, queue: u64, tail: bool, waits: &[BTreeMap<u64, Depths>]) -> Option<Lines> {
