@@ -56,6 +56,23 @@ fn an_incast_by_hand() {
 }
 
 #[test]
+fn sojourn_times_over_time_by_hand() {
+    // As above: packet n leaves at n + 1 packets and 200 ns, n + 3.26 packets, and has waited for half of n packets,
+    // rounded up. In intervals of four packets these are packet 0, 1 to 4, 5 to 8, and so on.
+    let mut spec = incast();
+    spec.sample_interval = Duration(4 * FULL);
+    let outcome = run(spec);
+    let series = outcome.table("sojourn_series");
+    let packets = |ns: &[f64]| -> Vec<f64> { ns.iter().map(|ns| ns * 1e3 / FULL as f64).collect() };
+    assert_eq!(packets(series.f64s("time_ns")), [4.0, 8.0, 12.0, 16.0, 20.0, 24.0]);
+    assert_eq!(series.u64s("departures"), [1, 4, 4, 4, 4, 3]);
+    let means = packets(series.f64s("mean_sojourn_ns"));
+    let expected = [0.0, 1.5, 3.5, 5.5, 7.5, 28.0 / 3.0];
+    assert!(means.iter().zip(expected).all(|(mean, of)| (mean - of).abs() < 1e-9), "{means:?}");
+    assert_eq!(packets(series.f64s("max_sojourn_ns")), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+}
+
+#[test]
 fn only_the_measurement_is_recorded() {
     // From the fourth departure to before the eighth: the first packet is at the switch after its
     // time on the wire and 200 ns of delay.
