@@ -3,7 +3,7 @@
 //! - `document`: the file
 //! - `chart`: sections with charts
 //!
-//! Its claims and their numbers are checked by [`crate::compile`].
+//! Its claims and their numbers are checked by `compile`.
 //!
 //! A study that is loaded is kept as long as the program runs, like those that are part of it.
 
