@@ -15,8 +15,9 @@ use crate::exhibit::{Entry, number, rows, table};
 use crate::matrix::{heat_map, sides};
 use crate::plan::{Level, name};
 
+use super::Loading;
+use super::answer::{Change, filled};
 use super::document::{Axis, Chart, Look, Rank, Series, Shows};
-use super::{Change, Loading, filled};
 
 /// A chart, ready to be drawn.
 struct Drawing {
