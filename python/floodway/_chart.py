@@ -177,6 +177,43 @@ class Chart:
         return self.svg
 
 
+class Charted:
+    """Something with charts, each of which it draws in one call."""
+
+    @property
+    def charts(self) -> dict[str, Chart]:
+        """The charts, by name."""
+        raise NotImplementedError
+
+    def plot(self, name: str, part: str | None = None, ax: Any | None = None) -> Any:
+        """Draw one of `charts` with matplotlib: ``plot("fct-mean-ns")``.
+
+        Parameters
+        ----------
+        name
+            The name of the chart.
+        part
+            Of a chart with several parts the one with this heading: ``"all flows"``.
+        ax
+            The axes to draw one part on. Default new ones, in a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes or list of them
+            The axes, one for each part.
+
+        Raises
+        ------
+        KeyError
+            If there is no such chart or part.
+        """
+        charts = self.charts
+        if name not in charts:
+            raise KeyError(f"there is no chart {name!r}; there are {', '.join(charts) or 'none'}")
+        chart = charts[name] if part is None else charts[name].only(part)
+        return chart.plot(ax)
+
+
 # Forms that a picture is converted to.
 _CONVERTED = (".pdf", ".png")
 

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from floodway._chart import Chart
+from typing import Any
 
 _STYLES = ["-", "--", "-.", ":"]
 
 # Units whose numbers are written with prefixes: the factor to the unit after it.
 _UNITS = {"ns": (1e-9, "s"), "bytes": (1.0, "B"), "b/s": (1.0, "b/s")}
-
-
-def named(charts: Mapping[str, Chart], name: str, part: str | None) -> Chart:
-    """Give a chart by its name, or one part of it."""
-    if name not in charts:
-        raise KeyError(f"there is no chart {name!r}; there are {', '.join(charts) or 'none'}")
-    return charts[name] if part is None else charts[name].only(part)
 
 
 def draw(spec: dict[str, Any], ax: Any | None) -> Any:

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from floodway import _floodway
-from floodway._chart import Chart, by_name
+from floodway._chart import Chart, Charted, by_name
 from floodway._html import table as html_table
-from floodway._plot import named
 from floodway._run import Run, Tables
 from floodway._table import Table
 from floodway._text import line
@@ -29,7 +28,7 @@ def open(path: str | os.PathLike[str]) -> Results:
     return Results(os.fspath(path))
 
 
-class Results:
+class Results(Charted):
     """A results directory as it was found.
 
     The tables of all its runs are attributes: ``results.flows`` has the flows of every run in one
@@ -116,30 +115,6 @@ class Results:
         """
         return by_name(self._stored.charts())
 
-    def plot(self, name: str, part: str | None = None, ax: Any | None = None) -> Any:
-        """Draw one of `charts` with matplotlib: ``plot("slowdown-by-size")``.
-
-        Parameters
-        ----------
-        name
-            The name of the chart.
-        part
-            Of a chart with several parts the one with this heading: ``"all flows"``.
-        ax
-            The axes to draw one part on. Default new ones, in a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes or list of them
-            The axes, one for each part.
-
-        Raises
-        ------
-        KeyError
-            If there is no such chart or part.
-        """
-        return named(self.charts, name, part).plot(ax)
-
     def run(self, variant: str, replication: int = 0) -> Run:
         """Give one of the runs.
 
@@ -178,16 +153,20 @@ class Results:
         return html_table(head, rows, repr(self)[1:-1])
 
 
-class Comparison:
+class Comparison(Charted):
     """Results directories side by side, as ``floodway compare results`` shows them."""
 
     def __init__(self, summary: str, pictures: list[_floodway.Picture], page: str) -> None:
         self.summary: dict[str, Any] = json.loads(summary)
         """What came out, with intervals, in the form of a ``summary.json``."""
-        self.charts: dict[str, Chart] = by_name(pictures)
-        """The charts of the report, by name."""
+        self._charts = by_name(pictures)
         self.page: str = page
         """The report, as HTML."""
+
+    @property
+    def charts(self) -> dict[str, Chart]:
+        """The charts of the report, by name."""
+        return self._charts
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -198,30 +177,6 @@ class Comparison:
     def caveats(self) -> tuple[str, ...]:
         """What should be known before its numbers are used."""
         return tuple(self.summary["caveats"])
-
-    def plot(self, name: str, part: str | None = None, ax: Any | None = None) -> Any:
-        """Draw one of `charts` with matplotlib: ``plot("slowdown-by-size")``.
-
-        Parameters
-        ----------
-        name
-            The name of the chart.
-        part
-            Of a chart with several parts the one with this heading: ``"all flows"``.
-        ax
-            The axes to draw one part on. Default new ones, in a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes or list of them
-            The axes, one for each part.
-
-        Raises
-        ------
-        KeyError
-            If there is no such chart or part.
-        """
-        return named(self.charts, name, part).plot(ax)
 
     def __repr__(self) -> str:
         return line(f"<Comparison of {', '.join(self.variants)}>")

@@ -6,10 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from floodway._chart import Chart, by_name
+from floodway._chart import Chart, Charted, by_name
 from floodway._errors import ResultsError
 from floodway._html import table as html_table
-from floodway._plot import named
 from floodway._progress import Progress
 from floodway._table import Table
 from floodway._text import line
@@ -46,7 +45,7 @@ class Tables(Mapping[str, Table]):
         return line(f"<Tables {', '.join(self)}>")
 
 
-class Run:
+class Run(Charted):
     """What came out of one run.
 
     Its tables are attributes: ``run.flows``, ``run.queues``, ``run.pauses`` and so on;
@@ -98,30 +97,6 @@ class Run:
     def charts(self) -> dict[str, Chart]:
         """The charts of a report about this run alone, by name: ``slowdown-by-size``."""
         return by_name(self._draw(self))
-
-    def plot(self, name: str, part: str | None = None, ax: Any | None = None) -> Any:
-        """Draw one of `charts` with matplotlib: ``plot("slowdown-by-size")``.
-
-        Parameters
-        ----------
-        name
-            The name of the chart.
-        part
-            Of a chart with several parts the one with this heading: ``"all flows"``.
-        ax
-            The axes to draw one part on. Default new ones, in a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes or list of them
-            The axes, one for each part.
-
-        Raises
-        ------
-        KeyError
-            If there is no such chart or part.
-        """
-        return named(self.charts, name, part).plot(ax)
 
     @property
     def measured_ns(self) -> tuple[float, float]:

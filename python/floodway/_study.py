@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from floodway import _arguments, _floodway, _toml
-from floodway._chart import Chart, by_name
+from floodway._chart import Chart, Charted, by_name
 from floodway._errors import warn_of, warn_of_others
 from floodway._html import table as html_table
 from floodway._progress import Advance, shown
 from floodway._text import line
 
 
-class Study:
+class Study(Charted):
     """What a study came to."""
 
     def __init__(self, text: str, page: Path, charts: Iterable[_floodway.Picture] = ()) -> None:
@@ -24,8 +24,7 @@ class Study:
         """All of it but the charts."""
         self.page: Path = page
         """The report, one HTML file."""
-        self.charts: dict[str, Chart] = by_name(charts)
-        """The charts of the report, experiment by experiment."""
+        self._charts = by_name(charts)
 
     @property
     def name(self) -> str:
@@ -57,6 +56,11 @@ class Study:
     def violations(self) -> tuple[str, ...]:
         """What happened that should not; empty in a sound study."""
         return tuple(self.json["violations"])
+
+    @property
+    def charts(self) -> dict[str, Chart]:
+        """The charts of the report, experiment by experiment."""
+        return self._charts
 
     def __repr__(self) -> str:
         verdicts = [claim["verdict"] for claim in self.claims]

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from floodway import _floodway, _toml
-from floodway._chart import Chart, by_name
+from floodway._chart import Chart, Charted, by_name
 from floodway._html import table as html_table
-from floodway._plot import named
 from floodway._progress import Advance, Shown, shown
 from floodway._table import Table
 from floodway._text import line
@@ -28,7 +27,7 @@ Task = tuple[int, int, int]
 """Point, variant and replication."""
 
 
-class Sweep:
+class Sweep(Charted):
     """What came out of a sweep."""
 
     def __init__(self, swept: _floodway.Swept, path: Path) -> None:
@@ -50,32 +49,12 @@ class Sweep:
         """A row for every point, variant and metric: the mean with its interval, the changes from
         the reference point, the first variant and the best point, and whether it is in the best
         set."""
-        self.charts: dict[str, Chart] = by_name(swept.charts)
+        self._charts = by_name(swept.charts)
+
+    @property
+    def charts(self) -> dict[str, Chart]:
         """The charts of the report: ``fct-mean-ns`` shows the metric ``fct_mean_ns``, and so on."""
-
-    def plot(self, name: str, part: str | None = None, ax: Any | None = None) -> Any:
-        """Draw one of `charts` with matplotlib: ``plot("fct-mean-ns")``.
-
-        Parameters
-        ----------
-        name
-            The name of the chart.
-        part
-            Of a chart with several parts the one with this heading: ``"all flows"``.
-        ax
-            The axes to draw one part on. Default new ones, in a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes or list of them
-            The axes, one for each part.
-
-        Raises
-        ------
-        KeyError
-            If there is no such chart or part.
-        """
-        return named(self.charts, name, part).plot(ax)
+        return self._charts
 
     @property
     def name(self) -> str:
