@@ -6,7 +6,7 @@ use std::thread;
 
 use floodway_machine::memory;
 use floodway_report::directory::Error;
-use floodway_report::manifest::{MECHANISMS, Record};
+use floodway_report::manifest::Record;
 use floodway_report::{
     Directory, Earlier, Ending, Experiment, INTERRUPTED, Lock, Manifest, Run, Status, Summary,
 };
@@ -252,47 +252,6 @@ fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
         command: how.command.to_vec(),
         formats: how.formats.to_vec(),
         trace: how.trace.map(str::to_owned),
-        ..described(scenario, variants)
-    }
-}
-
-/// A manifest with what a scenario says of these variants, the baseline first.
-pub fn described(scenario: &Scenario, variants: &[&Variant]) -> Manifest {
-    let baseline = variants.first();
-    let described = floodway_report::Scenario {
-        name: scenario.name.clone(),
-        question: scenario.question.clone(),
-        file: scenario.file_name.clone(),
-        text: scenario.text.clone(),
-        overrides: scenario.overrides.set.clone(),
-        files: scenario.files.iter().map(input_file).collect(),
-        facts: baseline.map_or(Vec::new(), |variant| variant.facts(scenario.replication_seed(0))),
-    };
-    let variant = |variant: &&Variant| floodway_report::Variant {
-        name: variant.name.clone(),
-        summary: scenario.description(&variant.name),
-        mechanisms: Some(
-            MECHANISMS
-                .iter()
-                .filter(|(name, _)| variant.has(name))
-                .map(|(name, _)| (*name).to_owned())
-                .collect(),
-        ),
-        differs: baseline.map_or(Vec::new(), |baseline| variant.differs_from(baseline)),
-        interval_end: variant.measured().end,
-        arrivals_ns: variant.settings.arrivals.0 / 1_000,
-    };
-    Manifest {
-        seed: scenario.seed,
-        workloads: baseline.map_or(Vec::new(), |variant| variant.workload_names()),
-        ..Manifest::new(described, variants.iter().map(variant).collect())
-    }
-}
-
-fn input_file(file: &floodway_scenario::InputFile) -> floodway_report::InputFile {
-    floodway_report::InputFile {
-        path: file.path.clone(),
-        bytes: file.bytes,
-        hash: file.hash.clone(),
+        ..floodway_describe::manifest(scenario, variants)
     }
 }

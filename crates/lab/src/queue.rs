@@ -60,20 +60,8 @@ pub struct Finished {
 impl Finished {
     /// The run in the form in which results store it.
     pub fn run<'a>(&'a self, job: &'a Job) -> Run<'a> {
-        let outcome = &self.outcome;
-        Run {
-            variant: &job.variant.name,
-            replication: job.replication,
-            seed: job.seed,
-            key: &self.key,
-            tables: &outcome.tables,
-            hops: outcome.hops,
-            wall_s: outcome.wall.as_secs_f64(),
-            simulated_ns: nanoseconds(outcome.simulated),
-            fingerprint: outcome.fingerprint,
-            violations: &outcome.violations,
-            stop: outcome.stop.name(),
-        }
+        let number = (job.replication, job.seed);
+        floodway_describe::run(&job.variant.name, number, &self.key, &self.outcome)
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use floodway_machine::memory;
 use floodway_machine::read::size;
-use floodway_report::manifest::{MECHANISMS, hex};
-use floodway_report::{Ending, Experiment as Runs, Manifest, Run, Status, html};
+use floodway_report::manifest::hex;
+use floodway_report::{Ending, Experiment as Runs, Manifest, Status, html};
 use floodway_scenario::{Overrides, Scenario, Variant};
 use floodway_sim::{Simulation, simulation};
 use serde::Serialize;
@@ -194,19 +194,7 @@ fn simulate(sides: &[Checked], watch: &(dyn Fn(Progress) + Sync)) -> Results {
         let report = |progress| watch(reached(place, all, &progress));
         let outcome = outcome(side.variant(), replication, seed, &report);
         wall_s += outcome.wall.as_secs_f64();
-        let run = Run {
-            variant: &side.name,
-            replication,
-            seed,
-            key: "",
-            tables: &outcome.tables,
-            hops: outcome.hops,
-            wall_s: outcome.wall.as_secs_f64(),
-            simulated_ns: outcome.simulated.0 as f64 / 1e3,
-            fingerprint: outcome.fingerprint,
-            violations: &outcome.violations,
-            stop: outcome.stop.name(),
-        };
+        let run = floodway_describe::run(&side.name, (replication, seed), "", &outcome);
         runs.add_run(&run);
         ran.push(Ran {
             side: at,
@@ -255,33 +243,16 @@ fn reached(run: usize, runs: usize, progress: &floodway_sim::Progress) -> Progre
 
 fn manifest(sides: &[Checked]) -> Manifest {
     let (first, baseline) = (&sides[0].scenario, sides[0].variant());
-    let scenario = floodway_report::Scenario {
-        name: first.name.clone(),
-        question: first.question.clone(),
-        file: FILE.to_owned(),
-        text: first.text.clone(),
-        overrides: first.overrides.set.clone(),
-        files: Vec::new(),
-        facts: baseline.facts(first.replication_seed(0)),
-    };
-    let variant = |side: &Checked| floodway_report::Variant {
-        name: side.name.clone(),
-        summary: side.scenario.description(&side.variant().name),
-        mechanisms: Some(
-            MECHANISMS
-                .iter()
-                .filter(|(name, _)| side.variant().has(name))
-                .map(|(name, _)| (*name).to_owned())
-                .collect(),
-        ),
-        differs: side.variant().differs_from(baseline),
-        interval_end: side.variant().measured().end,
-        arrivals_ns: side.variant().settings.arrivals.0 / 1_000,
+    let variant = |side: &Checked| {
+        floodway_describe::variant(&side.name, &side.scenario, side.variant(), baseline)
     };
     Manifest {
         replications: first.replications,
         seed: first.seed,
         workloads: baseline.workload_names(),
-        ..Manifest::new(scenario, sides.iter().map(variant).collect())
+        ..Manifest::new(
+            floodway_describe::scenario(first, Some(baseline)),
+            sides.iter().map(variant).collect(),
+        )
     }
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use floodway_lab::Budget;
-use floodway_lab::execute::described;
 use floodway_report::{Run, html};
 use floodway_scenario::derived::Derived;
 use floodway_scenario::{Error, Overrides, Scenario, Variant};
@@ -140,7 +139,7 @@ impl Checked {
         let variant = self.variant(py, variant)?;
         let tables: Vec<_> = tables.iter().map(|table| table.of_one_run()).collect();
         let figures = py.detach(|| {
-            let manifest = described(&self.0, &[variant]);
+            let manifest = floodway_describe::manifest(&self.0, &[variant]);
             let run = Run {
                 variant: &variant.name,
                 replication,

@@ -1,7 +1,7 @@
 //! The tables of results, from those of the smallest run that has them all.
 
 use floodway_model::tables::counters;
-use floodway_report::{Experiment, Manifest, Run};
+use floodway_report::{Experiment, Manifest};
 use floodway_scenario::{Overrides, Scenario};
 use floodway_sim::{Outcome, Simulation};
 
@@ -34,19 +34,7 @@ pub fn section() -> Result<String, Failure> {
         vec![floodway_report::Variant { name, ..Default::default() }],
     );
     let mut experiment = Experiment::new(&manifest);
-    experiment.add_run(&Run {
-        variant: &variant.name,
-        replication: 0,
-        seed: scenario.seed,
-        key: "",
-        tables: &outcome.tables,
-        hops: outcome.hops,
-        wall_s: outcome.wall.as_secs_f64(),
-        simulated_ns: outcome.simulated.0 as f64 / 1e3,
-        fingerprint: outcome.fingerprint,
-        violations: &outcome.violations,
-        stop: outcome.stop.name(),
-    });
+    experiment.add_run(&floodway_describe::run(&variant.name, (0, scenario.seed), "", &outcome));
     // Of the dictionary that stands beside results, what is not about those of one scenario.
     let dictionary = experiment.dictionary();
     let tables = dictionary.find("\n## ").map_or("", |start| &dictionary[start..]);
