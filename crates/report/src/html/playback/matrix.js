@@ -3,6 +3,7 @@
 // switch of the line sends, the right half what the other end sends.
 'use strict';
 const matrix = (() => {
+  const { ROOT, step, bar, diamond, ring } = marks;
   // From so many directions of links on, a fabric is shown as a matrix at first.
   const MANY = 200;
   const [HEAD, CELL, BETWEEN] = [18, 18, 3];
@@ -57,8 +58,13 @@ const matrix = (() => {
     };
   }
 
-  // The box of the half of a cell, in pixels: left, top, width and height.
-  function box({ halves, columns }, end, margin, width) {
+  const height = ({ fabric }) => fabric.matrix.height;
+  const margin = (most, isNarrow) => (isNarrow ? most / 2 : most);
+
+  // The box of the half of a cell, in pixels: left, top, width and height; none of a
+  // link that no line has.
+  function box({ fabric, margin, width }, end) {
+    const { halves, columns } = fabric.matrix;
     const found = halves.get(end);
     if (!found) return null;
     const [column, line, half] = found;
@@ -67,7 +73,64 @@ const matrix = (() => {
     return [margin + column * wide + half * one, HEAD + line * (CELL + BETWEEN), one, CELL];
   }
 
+  function draw(pen, panel, cell) {
+    const { fabric, scene, look, font, margin, width, isNarrow } = panel;
+    const { lines, columns, names, upward, start, hosts } = fabric.matrix;
+    const wide = (width - margin) / columns;
+    pen.font = font;
+    pen.textBaseline = 'middle';
+    pen.fillStyle = look.muted;
+    const middle = HEAD / 2;
+    pen.textAlign = 'center';
+    const named = names.every((name) => name && pen.measureText(name).width < wide);
+    if (named) names.forEach((name, at) => pen.fillText(name, margin + (at + 0.5) * wide, middle));
+    pen.textAlign = 'left';
+    if (start) pen.fillText(upward, named ? 0 : margin, middle);
+    if (hosts) pen.fillText('hosts', margin + start * wide, middle);
+    pen.fillStyle = look.ink;
+    lines.forEach(({ label, row, up, hosts }) => {
+      const [, top] = box(panel, (up[0] || hosts[0]).place);
+      const name = isNarrow ? label : fabric.rows[row].name + '\u00a0' + label;
+      pen.fillText(name, 0, top + CELL / 2);
+    });
+    fabric.ends.forEach((end, at) => {
+      const [x, y, w, h] = box(panel, at) || [0, 0, 0, 0];
+      const [busy, depth, pause, held] = cell(at);
+      const level = step(busy, scene.steps);
+      pen.fillStyle = level ? look.busy[level] : look.soft;
+      pen.fillRect(x, y, w, h);
+      if (depth) {
+        pen.fillStyle = look.s1;
+        pen.fillRect(x, y + h - 5, Math.max(1.5, (w * bar(scene, depth)) / scene.bar), 5);
+      }
+      if (pause === ROOT) {
+        diamond(pen, look, x + w / 2, y + h / 2);
+      } else if (pause) {
+        const bold = step(pause, scene.pauses);
+        pen.strokeStyle = look.alarm;
+        pen.lineWidth = [0, 1.2, 1.8, 2.6][bold];
+        pen.setLineDash([4, 2.5]);
+        pen.strokeRect(x + 1, y + 1, w - 2, h - 2);
+        pen.setLineDash([]);
+      }
+      if (held) ring(pen, look, x + w / 2, y + h / 2);
+    });
+  }
+
+  // The end whose half of a cell is at a place; -1 if there is none.
+  function nearest(panel, x, y) {
+    return panel.fabric.ends.findIndex((_, at) => {
+      const [left, top, w, h] = box(panel, at) || [0, 0, 0, 0];
+      return x >= left && x < left + w && y >= top && y < top + h;
+    });
+  }
+
+  function outline(pen, panel, at) {
+    const place = box(panel, at);
+    if (place) pen.strokeRect(...place);
+  }
+
   const isMany = (fabric) => fabric.ends.filter((end) => !fabric.nodes[end.peer].hosts).length > MANY;
 
-  return { lay, box, isMany, HEAD, CELL };
+  return { lay, isMany, height, margin, draw, outline, nearest };
 })();

@@ -22,8 +22,13 @@ use stage::{BAR, Stage};
 use still::{FLOOR, PAUSES, STEPS};
 
 /// The scripts: what reads the record from the page, and what plays it.
-pub const SCRIPTS: [&str; 3] =
-    [include_str!("recording.js"), include_str!("matrix.js"), include_str!("playback.js")];
+pub const SCRIPTS: [&str; 5] = [
+    include_str!("recording.js"),
+    include_str!("marks.js"),
+    include_str!("network.js"),
+    include_str!("matrix.js"),
+    include_str!("playback.js"),
+];
 /// How it looks.
 pub const STYLE: &str = include_str!("playback.css");
 

@@ -1,6 +1,5 @@
 // Plays the record of a run back: the fabric at one sample after another, of one variant or of two
-// below each other. It draws what the still picture shows, by the same geometry (stage.rs, still.rs), or
-// the same as a matrix (matrix.js).
+// below each other, as a network (network.js) or as a matrix (matrix.js).
 'use strict';
 {
   const { unpack, prepare, sampleAt, bytesInWords, clock, counted } = recording;
@@ -8,8 +7,6 @@
   // The names of rows stand beside the fabric, where there is room.
   const MARGIN = 86;
   const NARROW = 640;
-  // How near a pointer must be to a port, in pixels.
-  const NEAR = 14;
   // The height of a variant's row above the slider, and how far the slider's thumb stays from its ends.
   const STRIP = 32;
   const THUMB = 8;
@@ -17,7 +14,7 @@
   const SPEEDS = [60, 30, 15, 8];
   // Changes a second where less motion was asked for.
   const CALM = 2;
-  const ROOT = 255;
+  const { ROOT } = marks;
   // So many roots of pauses are named below a picture.
   const ROOTS = 6;
 
@@ -86,6 +83,7 @@
     let pointed = null;
     let pinned = null;
     let asMatrix = scene.fabrics.some(matrix.isMany);
+    const view = () => (asMatrix ? matrix : network);
 
     // The controls.
     const stage = element(root, 'div', { class: 'stage', role: 'group', 'aria-label': 'Playback' });
@@ -186,7 +184,7 @@
       place.shows = at;
       const find = (event) => {
         const box = canvas.getBoundingClientRect();
-        const end = nearest(at, event.clientX - box.left, event.clientY - box.top);
+        const end = view().nearest(at, event.clientX - box.left, event.clientY - box.top);
         return end < 0 ? null : key(fabric, end);
       };
       canvas.addEventListener('pointermove', (event) => {
@@ -237,38 +235,24 @@
               bytesInWords(variant.backlog[sample]) + ' waiting',
             ].join(', ');
       const width = canvas.clientWidth;
-      const pen = sized(canvas, width, asMatrix ? fabric.matrix.height : fabric.height);
-      const margin = width < NARROW ? (asMatrix ? MARGIN / 2 : 0) : MARGIN;
-      panel.box = (end) => matrix.box(fabric.matrix, end, margin, width);
+      const isNarrow = width < NARROW;
+      const margin = view().margin(MARGIN, isNarrow);
+      const font = '11px ' + getComputedStyle(root).fontFamily;
+      Object.assign(panel, { width, isNarrow, margin, font, scene, look });
+      const pen = sized(canvas, width, view().height(panel));
       // Half a pixel on either side, so that no line is cut off.
       panel.x = (share) => margin + 1 + share * (width - margin - 2);
       // Lines are as wide as the distance of ports allows.
       panel.fine = Math.min(1, Math.max(0.4, (fabric.gap * (width - margin)) / 4.5));
       const cell = cellsAt(variant, fabric, sample);
-      if (asMatrix) {
-        drawMatrix(pen, panel, cell, margin, width);
-      } else {
-        drawLinks(pen, panel, cell);
-        drawNodes(pen, panel, cell, margin);
-        drawQueues(pen, panel, cell);
-      }
+      view().draw(pen, panel, cell);
       listRoots(panel, cell);
       const selected = pointed || pinned;
       const end = selected ? fabric.ends.findIndex((_, at) => key(fabric, at) === selected) : -1;
       if (end >= 0) {
         pen.strokeStyle = look.ink;
         pen.lineWidth = 2.5;
-        if (asMatrix) {
-          pen.strokeRect(...(panel.box(end) || [0, 0, 0, 0]));
-        } else {
-          pen.beginPath();
-          half(pen, panel, fabric.ends[end]);
-          pen.stroke();
-          const [x, y] = port(panel, fabric.ends[end]);
-          pen.beginPath();
-          pen.arc(x, y, 4, 0, 2 * Math.PI);
-          pen.stroke();
-        }
+        view().outline(pen, panel, end);
       }
       panel.told.textContent = end >= 0 ? inWords(fabric, end, cell) : '';
       if (!playing) {
@@ -285,100 +269,6 @@
         const at = end * samples + sample;
         return [0, 1, 2, 3].map((of) => cells[at + of * kind]);
       };
-    }
-
-    function port({ fabric, x }, end) {
-      const row = fabric.rows[fabric.nodes[end.node].row];
-      return [x(end.x), end.top ? row.y : row.y + row.height];
-    }
-
-    // Adds the half of a link that is next to its sending end.
-    function half(pen, panel, end) {
-      const { fabric } = panel;
-      const [x, y] = port(panel, end);
-      const [toX, toY] = port(panel, fabric.ends[end.back]);
-      const [midX, midY] = [(x + toX) / 2, (y + toY) / 2];
-      pen.moveTo(x, y);
-      if (fabric.nodes[end.node].row !== fabric.nodes[end.peer].row) return pen.lineTo(midX, midY);
-      const high = Math.min(66, 14 + 0.1 * Math.abs(toX - x));
-      pen.quadraticCurveTo((x + midX) / 2, y - high, midX, midY - high);
-    }
-
-    const step = (share, steps) => Math.min(steps, Math.ceil((share * steps) / 200));
-
-    function drawLinks(pen, panel, cell) {
-      const { ends } = panel.fabric;
-      const busy = Array.from({ length: scene.steps + 1 }, () => []);
-      const paused = Array.from({ length: scene.pauses + 1 }, () => []);
-      ends.forEach((end, at) => {
-        const [share, , pause] = cell(at);
-        busy[step(share, scene.steps)].push(end);
-        if (pause !== ROOT) paused[step(pause, scene.pauses)].push(end);
-      });
-      const stroke = (some, colour, width) => {
-        pen.strokeStyle = colour;
-        for (const bundle of [false, true]) {
-          pen.lineWidth = width * (bundle ? 2 : panel.fine);
-          pen.beginPath();
-          some.filter((end) => end.links > 1 === bundle).forEach((end) => half(pen, panel, end));
-          pen.stroke();
-        }
-      };
-      busy.forEach((some, at) => stroke(some, at ? look.busy[at] : look.rule, at ? 1.6 : 1));
-      pen.setLineDash([4, 2.5]);
-      [0, 1.2, 1.7, 2.4].forEach((width, at) => {
-        if (at === 0) return;
-        pen.globalAlpha = at === 1 ? 0.7 : 1;
-        stroke(paused[at], look.alarm, width);
-      });
-      pen.globalAlpha = 1;
-      pen.setLineDash([]);
-    }
-
-    function drawMatrix(pen, panel, cell, margin, width) {
-      const { fabric } = panel;
-      const { lines, columns, names, upward, start, hosts } = fabric.matrix;
-      const wide = (width - margin) / columns;
-      pen.font = '11px ' + getComputedStyle(root).fontFamily;
-      pen.textBaseline = 'middle';
-      pen.fillStyle = look.muted;
-      const middle = matrix.HEAD / 2;
-      pen.textAlign = 'center';
-      const named = names.every((name) => name && pen.measureText(name).width < wide);
-      if (named) names.forEach((name, at) => pen.fillText(name, margin + (at + 0.5) * wide, middle));
-      pen.textAlign = 'left';
-      if (start) pen.fillText(upward, named ? 0 : margin, middle);
-      if (hosts) pen.fillText('hosts', margin + start * wide, middle);
-      pen.fillStyle = look.ink;
-      lines.forEach(({ label, row, up, hosts }) => {
-        const [, top] = panel.box((up[0] || hosts[0]).place);
-        const name = margin === MARGIN ? fabric.rows[row].name + '\u00a0' + label : label;
-        pen.fillText(name, 0, top + matrix.CELL / 2);
-      });
-      fabric.ends.forEach((end, at) => {
-        const [x, y, w, h] = panel.box(at) || [0, 0, 0, 0];
-        const [busy, depth, pause, held] = cell(at);
-        const level = step(busy, scene.steps);
-        pen.fillStyle = level ? look.busy[level] : look.soft;
-        pen.fillRect(x, y, w, h);
-        if (depth) {
-          pen.fillStyle = look.s1;
-          pen.fillRect(x, y + h - 5, Math.max(1.5, (w * bar(depth)) / scene.bar), 5);
-        }
-        if (pause === ROOT) {
-          pen.fillStyle = look.alarm;
-          pen.strokeStyle = look.page;
-          diamond(pen, x + w / 2, y + h / 2);
-        } else if (pause) {
-          const bold = step(pause, scene.pauses);
-          pen.strokeStyle = look.alarm;
-          pen.lineWidth = [0, 1.2, 1.8, 2.6][bold];
-          pen.setLineDash([4, 2.5]);
-          pen.strokeRect(x + 1, y + 1, w - 2, h - 2);
-          pen.setLineDash([]);
-        }
-        if (held) ring(pen, x + w / 2, y + h / 2);
-      });
     }
 
     // Names the ports from which pauses spread, the deepest queue first; each is a button that keeps it.
@@ -403,114 +293,6 @@
     }
 
     const waiting = (depth) => bytesInWords(scene.smallest * 2 ** ((depth - 1) / scene.perDoubling));
-
-    function drawNodes(pen, { fabric, x }, cell, margin) {
-      const pauses = new Set();
-      fabric.ends.forEach((end, at) => {
-        const pause = cell(at)[2];
-        if (pause > 0 && pause !== ROOT) pauses.add(end.peer);
-      });
-      pen.font = '11px ' + getComputedStyle(root).fontFamily;
-      pen.textAlign = 'center';
-      pen.textBaseline = 'middle';
-      fabric.nodes.forEach((node, at) => {
-        const { y, height } = fabric.rows[node.row];
-        const wide = x(node.x + node.width / 2) - x(node.x - node.width / 2);
-        pen.fillStyle = look.soft;
-        pen.strokeStyle = pauses.has(at) ? look.alarm : look.zero;
-        pen.lineWidth = pauses.has(at) ? 2 : 1;
-        pen.beginPath();
-        if (node.width) pen.roundRect(x(node.x) - wide / 2, y, wide, height, 3);
-        else pen.arc(x(node.x), y + height / 2, 2, 0, 2 * Math.PI);
-        pen.fill();
-        pen.stroke();
-        if (pen.measureText(node.label).width + 2 > wide) return;
-        pen.fillStyle = look.ink;
-        pen.fillText(node.label, x(node.x), y + height / 2 + 0.5);
-      });
-      if (!margin) return;
-      pen.textAlign = 'left';
-      pen.fillStyle = look.muted;
-      fabric.rows.forEach(({ name, y, height }) => pen.fillText(name, 0, y + height / 2));
-    }
-
-    function bar(depth) {
-      if (!depth) return 0;
-      const over = Math.max(0, depth - scene.floor);
-      return Math.max(1.5, (scene.bar * over) / Math.max(1, scene.deepest - scene.floor));
-    }
-
-    function drawQueues(pen, panel, cell) {
-      const { ends } = panel.fabric;
-      const roots = [];
-      pen.strokeStyle = look.s1;
-      pen.lineWidth = 3 * panel.fine;
-      pen.beginPath();
-      ends.forEach((end, at) => {
-        const [, depth, pause] = cell(at);
-        if (!depth) return;
-        const [x, y] = port(panel, end);
-        const high = (end.top ? -1 : 1) * bar(depth);
-        // Beside the port, whose link is to be seen.
-        const beside = x + 2.4 * panel.fine;
-        pen.moveTo(beside, y);
-        pen.lineTo(beside, y + high);
-        if (pause === ROOT) roots.push([beside, y + high + (end.top ? -6 : 6)]);
-      });
-      pen.stroke();
-      pen.fillStyle = look.alarm;
-      pen.strokeStyle = look.page;
-      pen.lineWidth = 1;
-      roots.forEach(([x, y]) => diamond(pen, x, y));
-      ends.forEach((end, at) => {
-        if (cell(at)[3]) ring(pen, ...port(panel, end));
-      });
-    }
-
-    // Something is held back here, but not all.
-    function ring(pen, x, y) {
-      pen.strokeStyle = look.alarm;
-      pen.lineWidth = 1.5;
-      pen.beginPath();
-      pen.arc(x, y, 3.5, 0, 2 * Math.PI);
-      pen.stroke();
-    }
-
-    function diamond(pen, x, y) {
-      pen.lineWidth = 1;
-      pen.beginPath();
-      [[0, -6], [6, 0], [0, 6], [-6, 0]].forEach(([dx, dy]) => pen.lineTo(x + dx, y + dy));
-      pen.closePath();
-      pen.fill();
-      pen.stroke();
-    }
-
-    // The end whose half of a link, or whose bar, is nearest to a place; -1 if none is near.
-    function nearest(panel, x, y) {
-      const { fabric } = panel;
-      if (asMatrix) {
-        return fabric.ends.findIndex((_, at) => {
-          const [left, top, w, h] = panel.box(at) || [0, 0, 0, 0];
-          return x >= left && x < left + w && y >= top && y < top + h;
-        });
-      }
-      let best = -1;
-      let least = NEAR;
-      fabric.ends.forEach((end, at) => {
-        const [fromX, fromY] = port(panel, end);
-        const [toX, toY] = port(panel, fabric.ends[end.back]);
-        const same = fabric.nodes[end.node].row === fabric.nodes[end.peer].row;
-        const high = same ? Math.min(66, 14 + 0.1 * Math.abs(toX - fromX)) : 0;
-        const [dx, dy] = [(toX - fromX) / 2, (toY - fromY) / 2 - high];
-        // Along the half, which is taken for straight.
-        const along = ((x - fromX) * dx + (y - fromY) * dy) / (dx * dx + dy * dy || 1);
-        const part = Math.min(1, Math.max(0, along));
-        // Where lines cross, the one whose port is nearer.
-        const away = Math.hypot(x - fromX - part * dx, y - fromY - part * dy) + 2 * part;
-        if (away < least) [best, least] = [at, away];
-      });
-      return best;
-    }
 
     function inWords(fabric, at, cell) {
       const end = fabric.ends[at];
