@@ -1,5 +1,5 @@
-//! Claims: what somebody says of results, and the numbers by which it is judged. A scenario has them as `[[claim]]`, and
-//! so has the file of a study. Judging them is the matter of the crate `floodway-study`.
+//! Claims about results, and the numbers that decide whether they hold. Scenarios and the files of studies have them as
+//! `[[claim]]`. The crate `floodway-study` judges them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
