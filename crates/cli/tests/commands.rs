@@ -280,6 +280,14 @@ fn bench_prints_what_it_measured() {
         assert_eq!((&row["case"], &row["threads"]), (&"incast".into(), &threads.into()));
         assert!(row["hops"].as_u64().unwrap() > 1_000_000);
         assert!(row["hops_per_second"].as_f64().unwrap() > 0.0);
+        let calibration = &row["calibration"];
+        assert!(calibration["multiply_add_ns"].as_f64().unwrap() > 0.0);
+        let sizes = calibration["loads"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|load| load["bytes"].as_u64().unwrap());
+        assert_eq!(sizes.collect::<Vec<_>>(), [32 << 10, 512 << 10, 4 << 20, 64 << 20]);
         if cfg!(target_os = "linux") {
             assert!(row["peak_rss_bytes"].as_u64().unwrap() > 1_000_000);
         }
@@ -288,7 +296,13 @@ fn bench_prints_what_it_measured() {
 
     let said = floodway(&["bench", "incast", "--quick", "--threads", "1"]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    assert_eq!(said.out.lines().count(), 2, "{}", said.out);
+    let lines: Vec<_> = said.out.lines().collect();
+    assert_eq!(lines.len(), 4, "{}", said.out);
+    assert!(lines[3].starts_with("Beside these runs, a multiply-add took "), "{}", said.out);
+
+    // Where instructions are counted, none are spent on it.
+    let words = ["bench", "incast", "--brief", "--json", "--threads", "1"];
+    assert!(json(&words)[0]["calibration"].is_null());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use floodway_report::study;
 use serde::Serialize;
 
 use super::cases::{self, Length};
-use super::measure::Measurement;
+use super::measure::{Calibration, Measurement};
 use super::{Task, page};
 use crate::failure::Failure;
 use crate::options::BenchOptions;
@@ -63,6 +63,8 @@ pub struct Point {
     pub ns_per_hop: f64,
     /// The same in each round.
     pub rounds_ns_per_hop: Vec<f64>,
+    /// How fast the machine was after each round.
+    pub calibrations: Vec<Calibration>,
     /// Seconds from the scenario to a network that is ready to run, the least of all rounds.
     pub setup_s: f64,
     /// The most memory that the process held, in bytes, the least of all rounds.
@@ -163,6 +165,7 @@ impl Place {
             hops: measurement.hops,
             ns_per_hop: f64::INFINITY,
             rounds_ns_per_hop: Vec::new(),
+            calibrations: Vec::new(),
             setup_s: f64::INFINITY,
             peak_rss_bytes: measurement.peak_rss_bytes,
         };
@@ -176,6 +179,7 @@ impl Point {
     fn add(&mut self, measurement: &Measurement) {
         let ns = 1e9 / measurement.hops_per_second;
         self.rounds_ns_per_hop.push(ns);
+        self.calibrations.extend(measurement.calibration.clone());
         self.ns_per_hop = self.ns_per_hop.min(ns);
         self.setup_s = self.setup_s.min(measurement.setup_s);
         self.peak_rss_bytes = self.peak_rss_bytes.min(measurement.peak_rss_bytes);
@@ -286,6 +290,7 @@ mod tests {
             setup_s,
             simulated_ns: 1.0,
             fingerprint: String::new(),
+            calibration: None,
         };
         let mut point = places[0].point(&measured(80.0, 0.2, 500));
         point.add(&measured(64.0, 0.3, 400));

@@ -44,7 +44,13 @@ pub fn bench(options: &BenchOptions) -> Result<(), Failure> {
             all.push(measurement);
         }
     }
-    if options.json { output::print_json(&all) } else { Ok(()) }
+    if options.json {
+        return output::print_json(&all);
+    }
+    let calibrations: Vec<_> = all.iter().filter_map(|one| one.calibration.as_ref()).collect();
+    output::print(
+        &measure::spoken(&calibrations).map_or_else(String::new, |said| format!("\n{said}\n")),
+    )
 }
 
 /// What to measure.

@@ -5,6 +5,7 @@ use floodway_report::study::{Exhibit, Provenance, Section, Study};
 use floodway_report::words::{bytes, count, digits, large, time};
 
 use super::curves::{Curve, Curves, Point};
+use super::measure::spoken;
 
 /// The page.
 pub fn page(curves: &Curves) -> Study {
@@ -12,6 +13,8 @@ pub fn page(curves: &Curves) -> Study {
     if curves.quick {
         caveats.push("Runs were shortened: this shows that all works, not how fast.".to_owned());
     }
+    let calibrations: Vec<_> = curves.points.iter().flat_map(|point| &point.calibrations).collect();
+    caveats.extend(spoken(&calibrations));
     let machine = match &curves.processor {
         Some(processor) => format!("{processor}, {} threads at a time", curves.cores),
         None => format!("{} threads at a time", curves.cores),
