@@ -52,8 +52,9 @@ pub struct Wire<F> {
     /// Later arrivals, by window and thread: those for this thread and those for others.
     far: BTreeMap<(u64, u16), Vec<Arrival<F>>>,
     far_others: BTreeMap<(u64, u16), Vec<Arrival<F>>>,
-    /// Thread of each node, and the number of this thread.
-    owner: Vec<u16>,
+    /// First list of the thread of each node.
+    first: Vec<u32>,
+    /// Number of this thread.
     thread: u16,
     threads: u16,
     /// Earliest window for which frames were handed over since the last call of `next_window`.
@@ -79,7 +80,7 @@ impl<F: Frame> Wire<F> {
             lists: (0..lists).map(|_| Vec::new()).collect(),
             far: BTreeMap::new(),
             far_others: BTreeMap::new(),
-            owner,
+            first: owner.iter().map(|&thread| u32::from(thread) * ring as u32).collect(),
             thread,
             threads,
             sent_ahead: u64::MAX,
@@ -98,14 +99,13 @@ impl<F: Frame> Wire<F> {
     pub fn send(&mut self, to: NodeId, at: Instant, frame: &F, seal: impl FnOnce(&mut F)) {
         let (window, after) = self.windows.split(at);
         debug_assert!(window > self.current, "a link shorter than the window");
-        let thread = self.owner[to.index()];
-        if window - self.current >= self.ring {
-            let mut frame = *frame;
-            seal(&mut frame);
-            return self.send_far((window, thread), Arrival { after, to, frame });
-        }
-        let place = self.place(thread, window);
+        let place = self.first[to.index()] as usize + (window & (self.ring - 1)) as usize;
         let list = &mut self.lists[place];
+        // The rare cases have a function with the same arguments that returns to the caller of this one, so that
+        // nothing has to be saved for them.
+        if window - self.current >= self.ring || list.len() == list.capacity() {
+            return self.send_rarely(to, at, frame, seal);
+        }
         list.push(Arrival { after, to, frame: *frame });
         // Sealed in place, after the copy, so that the frame is copied unchanged.
         if let Some(Arrival { frame, .. }) = list.last_mut() {
@@ -113,10 +113,20 @@ impl<F: Frame> Wire<F> {
         }
     }
 
+    /// Sends a frame to a list that has no room, or beyond the ring.
     #[cold]
-    fn send_far(&mut self, list: (u64, u16), arrival: Arrival<F>) {
-        let far = if list.1 == self.thread { &mut self.far } else { &mut self.far_others };
-        far.entry(list).or_default().push(arrival);
+    #[inline(never)]
+    fn send_rarely(&mut self, to: NodeId, at: Instant, frame: &F, seal: impl FnOnce(&mut F)) {
+        let (window, after) = self.windows.split(at);
+        let mut arrival = Arrival { after, to, frame: *frame };
+        seal(&mut arrival.frame);
+        let thread = (u64::from(self.first[to.index()]) / self.ring) as u16;
+        if window - self.current < self.ring {
+            let place = self.place(thread, window);
+            return self.lists[place].push(arrival);
+        }
+        let far = if thread == self.thread { &mut self.far } else { &mut self.far_others };
+        far.entry((window, thread)).or_default().push(arrival);
     }
 
     /// Advances to window `current`, whose list can then be taken.

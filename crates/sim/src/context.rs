@@ -53,7 +53,8 @@ impl Context {
     #[inline]
     pub fn send(&mut self, to: (NodeId, PortIx), at: Instant, packet: &Packet, class: Class) {
         let (node, port) = to;
-        self.wire.send(node, at, packet, |packet| (packet.class, packet.ingress) = (class, port));
+        let seal = move |packet: &mut Packet| (packet.class, packet.ingress) = (class, port);
+        self.wire.send(node, at, packet, seal);
     }
 
     /// Whether an observer wants facts of this kind.
