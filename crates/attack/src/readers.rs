@@ -474,6 +474,7 @@ fn execute_into(
         existing,
         formats: &formats,
         trace: None,
+        capture: None,
         command: &[],
         audit: true,
     };

@@ -123,6 +123,20 @@ pub struct RunOptions {
     /// flow. Records it with 1000 samples where the scenario does not say how many (`record`).
     #[arg(long, value_name = "FORM", value_parser = traces())]
     pub trace: Option<String>,
+    /// Keep the frames of ports in the first run of every variant too, in octets, as a file for Wireshark
+    /// (capture.pcapng): of all ports of a node, as in `"host 3"`, of one, as in `"leaf 0:2"`, or of `all`; may be given
+    /// several times.
+    #[arg(long, value_name = "WHERE")]
+    pub pcap: Vec<String>,
+    /// The most frames that are kept of each port: its first ones.
+    #[arg(long, value_name = "N", requires = "pcap", default_value_t = 10_000, value_parser = value_parser!(u32).range(1..))]
+    pub pcap_frames: u32,
+    /// Keep the frames of this flow only, and of the control frames of links all; may be given several times.
+    #[arg(long, value_name = "FLOW", requires = "pcap")]
+    pub pcap_flow: Vec<u32>,
+    /// The most octets that are kept of a frame: all headers, and with 65535 everything.
+    #[arg(long, value_name = "OCTETS", requires = "pcap", default_value_t = 128, value_parser = value_parser!(u32).range(64..=65_535))]
+    pub pcap_snaplen: u32,
     /// Explain the completion times of up to 1000 flows of the first run of every variant: what they spent
     /// their time on, and who caused it (as with `explained_flows = 1000`; of large flows a sample, see
     /// `explained_share`). That run takes one thread.

@@ -104,6 +104,7 @@ pub fn execute(
             existing,
             formats: &formats,
             trace,
+            capture: None,
             audit: false,
             command: &command,
         };
@@ -165,6 +166,7 @@ pub fn study(
             existing,
             formats: &formats,
             trace: None,
+            capture: None,
             audit: false,
             command: &command,
         };
