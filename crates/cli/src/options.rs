@@ -134,8 +134,9 @@ pub struct RunOptions {
     /// Keep the frames of this flow only, and of the control frames of links all; may be given several times.
     #[arg(long, value_name = "FLOW", requires = "pcap")]
     pub pcap_flow: Vec<u32>,
-    /// The most octets that are kept of a frame: all headers, and with 65535 everything.
-    #[arg(long, value_name = "OCTETS", requires = "pcap", default_value_t = 128, value_parser = value_parser!(u32).range(64..=65_535))]
+    /// The most octets that are kept of a frame; 128 have all headers. Wireshark does not read packets of RoCEv2 that are
+    /// cut off. Default everything.
+    #[arg(long, value_name = "OCTETS", requires = "pcap", default_value_t = 65_535, hide_default_value = true, value_parser = value_parser!(u32).range(64..=65_535))]
     pub pcap_snaplen: u32,
     /// Explain the completion times of up to 1000 flows of the first run of every variant: what they spent
     /// their time on, and who caused it (as with `explained_flows = 1000`; of large flows a sample, see

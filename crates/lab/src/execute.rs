@@ -192,7 +192,10 @@ impl<'a, Take: FnMut(&Run)> Taker<'a> for Books<'_, Take> {
         let run = finished.run(job);
         match &finished.captured {
             Some(captured) => {
-                let about = format!("variant {}, replication {}, seed {}", run.variant, run.replication, run.seed);
+                let about = format!(
+                    "variant {}, replication {}, seed {}",
+                    run.variant, run.replication, run.seed
+                );
                 let end = finished.outcome.simulated;
                 let write = |out: &mut (dyn io::Write + Send)| captured.write(out, &about, end);
                 let capture = Extra { name: capture::NAME, what: "the capture", write: &write };

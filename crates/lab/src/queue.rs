@@ -11,16 +11,16 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use floodway_model::Instant;
 use floodway_report::Run;
 use floodway_scenario::{Scenario, Variant};
-use floodway_model::Instant;
 use floodway_sim::capture::{Port, Wanted};
 use floodway_sim::simulation;
 use floodway_sim::{Outcome, Simulation, Spec};
 
 use crate::How;
-use crate::capture::{self, Choice};
 use crate::board::{Board, nanoseconds};
+use crate::capture::{self, Choice};
 
 /// One run to execute.
 #[derive(Clone, Copy, Debug)]

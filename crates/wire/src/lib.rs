@@ -17,11 +17,12 @@
 //! | INT of HPCC | [`telemetry`] | SIGCOMM 2019, units of its authors' simulator |
 //! | BFC, link credit, layer 2 indication | [`own`] | floodway's own |
 //!
-//! [`pcapng`] writes captures.
+//! [`pcapng`] writes captures, and [`capture`] reads them.
 
 mod error;
 pub mod layout;
 
+pub mod capture;
 pub mod cim;
 pub mod cnm;
 pub mod ethernet;

@@ -91,8 +91,7 @@ pub enum MacControl {
 impl MacControl {
     /// The frame from the port with this address.
     pub fn frame(&self, source: Mac) -> Vec<u8> {
-        let header =
-            Header { destination: DESTINATION, source, ethertype: ethertype::MAC_CONTROL };
+        let header = Header { destination: DESTINATION, source, ethertype: ethertype::MAC_CONTROL };
         let content = match self {
             Self::Pause(pause) => pause.octets().to_vec(),
             Self::Pfc(pfc) => pfc.octets().to_vec(),

@@ -151,13 +151,8 @@ impl<W: Write> Writer<W> {
         if let Some(queue) = frame.queue {
             options.add(6, &queue.to_le_bytes());
         }
-        let header = [
-            frame.interface,
-            (frame.at_ns >> 32) as u32,
-            frame.at_ns as u32,
-            kept,
-            frame.length,
-        ];
+        let header =
+            [frame.interface, (frame.at_ns >> 32) as u32, frame.at_ns as u32, kept, frame.length];
         let header: Vec<u8> = header.into_iter().flat_map(u32::to_le_bytes).collect();
         let padding = &[0; 3][..frame.octets.len().next_multiple_of(4) - frame.octets.len()];
         self.block(6, &[&header, frame.octets, padding, &options.end()])

@@ -153,11 +153,8 @@ impl Segment {
         let mut options = Vec::new();
         self.options.iter().for_each(|option| option.emit(&mut options));
         header.set_options_raw(&options).expect("options of at most 40 octets");
-        let sum = header.calc_checksum_ipv4_raw(
-            ip.source.octets(),
-            ip.destination.octets(),
-            payload,
-        );
+        let sum =
+            header.calc_checksum_ipv4_raw(ip.source.octets(), ip.destination.octets(), payload);
         header.checksum = sum.expect("a payload that fits into a datagram");
         ip.datagram(IpNumber::TCP, &[header.to_bytes().as_slice(), payload].concat())
     }

@@ -55,11 +55,8 @@ fn feedback_of_drc() {
 fn a_tag_has_priority_and_vlan() {
     let written = sealed("020000000003 020000000001 8100 b123 0800 45", 64);
     let tag = Tag { priority: 5, drop_eligible: true, vlan: 0x123 };
-    let header = Header {
-        destination: Mac([2, 0, 0, 0, 0, 3]),
-        source: PORT,
-        ethertype: ethertype::IPV4,
-    };
+    let header =
+        Header { destination: Mac([2, 0, 0, 0, 0, 3]), source: PORT, ethertype: ethertype::IPV4 };
     assert_eq!(frame(header, &tag.octets(), &[0x45], 64), written);
     let read = Frame::parse(&written).unwrap();
     assert_eq!((read.header, read.tag, read.content[0]), (header, Some(tag), 0x45));
@@ -132,10 +129,7 @@ fn a_damaged_frame_is_refused() {
     let mut frame = message().frame();
     frame[40] ^= 0x10;
     assert_eq!(Cnm::parse(&frame), Err(Invalid::Fcs));
-    assert_eq!(
-        Invalid::Fcs.to_string(),
-        "the FCS is not that of the octets before it"
-    );
+    assert_eq!(Invalid::Fcs.to_string(), "the FCS is not that of the octets before it");
 }
 
 #[test]

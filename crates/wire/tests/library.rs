@@ -228,7 +228,8 @@ fn isolation_over_ip() {
     assert_eq!((udp.destination_port, Cim::parse_pdu(udp.payload)), (50_000, Ok(cim.clone())));
     // Of scapy: the same headers with four octets of payload.
     let address = |last: u16| [0xfd00, 0, 0, 0, 0, 0, 0, last].into();
-    let ip = Ip6 { source: address(1), destination: address(2), traffic_class: 0xc0, hop_limit: 64 };
+    let ip =
+        Ip6 { source: address(1), destination: address(2), traffic_class: 0xc0, hop_limit: 64 };
     let written = octets(
         "6c000000000c1140fd000000000000000000000000000001fd000000000000000000000000000002\
          c350c350000cba6961626364",

@@ -3,6 +3,7 @@
 //! Frames written by hand follow the tables of the modules. Datagrams in hexadecimal are of scapy 2.8.0, or captured
 //! from a device where it is said.
 
+mod capture;
 mod hand;
 mod library;
 mod own;

@@ -9,7 +9,10 @@ use crate::{octets, sealed};
 #[test]
 fn messages_say_which_they_are() {
     for (own, content) in [
-        (Own::Backpressure(Backpressure { class: 2, physical_queue: 31, stop: true }), "01 02 1f 80"),
+        (
+            Own::Backpressure(Backpressure { class: 2, physical_queue: 31, stop: true }),
+            "01 02 1f 80",
+        ),
         (Own::Credit(Credit { class: 1, limit: 1 << 40 }), "02 01 0000010000000000"),
         (Own::Indication(Indication { severity: 200, flow: 7 }), "03 c8 0000 00000007"),
         (Own::Data(Data { flow: 7, psn: 9 }), "04 00000007 00000009"),

@@ -1,6 +1,6 @@
 //! TCP segments. The simulated TCP numbers segments and not octets, so sequence numbers follow from the MSS.
 
-use floodway_model::{Body, EcnFeedback, Ecn, Packet, SackBlock};
+use floodway_model::{Body, Ecn, EcnFeedback, Packet, SackBlock};
 use floodway_sim::Spec;
 use floodway_sim::host::transport::{self, tcp};
 use floodway_wire::ip::Ip;
@@ -68,11 +68,15 @@ pub fn datagram(
             segment.flags.ece = flags.congestion();
             let edge = |n: u32| sequence(u64::from(ack) + u64::from(n));
             let told = |block: &&SackBlock| block.count > 0;
-            let block = |b: &SackBlock| (edge(b.from.into()), edge(u32::from(b.from) + u32::from(b.count)));
+            let block =
+                |b: &SackBlock| (edge(b.from.into()), edge(u32::from(b.from) + u32::from(b.count)));
             let mut blocks: Vec<_> = sack.iter().filter(told).map(block).collect();
             if flags.duplicate() {
                 // Of the duplicate the simulation knows that it was one: the last segment stands for it.
-                blocks.insert(0, (sequence(u64::from(ack).saturating_sub(1)), segment.acknowledgment));
+                blocks.insert(
+                    0,
+                    (sequence(u64::from(ack).saturating_sub(1)), segment.acknowledgment),
+                );
             }
             if !blocks.is_empty() {
                 segment.options.extend([Choice::Nop, Choice::Nop, Choice::Sack(blocks)]);
@@ -108,7 +112,9 @@ fn handshake(segment: &mut Segment, feedback: EcnFeedback, back: bool, tcp: &tcp
     segment.flags = match (feedback, back) {
         (EcnFeedback::None, _) => none,
         // RFC 3168 section 6.1.1, for the feedback of DCTCP too (RFC 8257 section 3).
-        (EcnFeedback::Classic | EcnFeedback::Dctcp, false) => Flags { ece: true, cwr: true, ..none },
+        (EcnFeedback::Classic | EcnFeedback::Dctcp, false) => {
+            Flags { ece: true, cwr: true, ..none }
+        }
         (EcnFeedback::Classic | EcnFeedback::Dctcp, true) => Flags { ece: true, ..none },
         (EcnFeedback::Accurate, false) => none.with_ace(7),
         (EcnFeedback::Accurate, true) => none.with_ace(NOT_ECT),
