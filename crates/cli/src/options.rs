@@ -51,7 +51,7 @@ pub enum Command {
     List(ListOptions),
     /// Begin a scenario of your own from a template.
     New(NewOptions),
-    /// Turn an experiment of another simulator into a scenario.
+    /// Turn an experiment of another simulator, or the traffic of a capture, into a scenario.
     Import(ImportOptions),
     /// Write a run in the form in which another simulator writes its results.
     Export(ExportOptions),
@@ -375,6 +375,24 @@ pub enum ImportFrom {
     /// The simulator of HPCC's authors (alibaba-edu/High-Precision-Congestion-Control, ns-3): its
     /// configuration, and the topology and the flows that it names.
     Hpcc(HpccOptions),
+    /// A capture of a network, pcap or pcapng: who sent how much to whom, and when.
+    Pcap(PcapOptions),
+}
+
+/// Options of `floodway import pcap`.
+#[derive(Args, Debug)]
+pub struct PcapOptions {
+    /// The capture, as Wireshark or tcpdump writes it.
+    pub file: PathBuf,
+    /// Directory for the scenario and its flows. Default the capture's name without its ending.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A connection that sends nothing for so long begins a new flow with what it sends next.
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub idle: Duration,
+    /// Replace files that are there already.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Options of `floodway import hpcc`.

@@ -102,13 +102,7 @@ fn every_kind_of_frame_is_read_by_tshark() {
     for (variant, filters) in [
         ("plain", &[DATA, ACK, "frame.comment contains \"dropped: queue_full\""][..]),
         ("plain", &["infiniband.bth.opcode == 17 && infiniband.aeth.syndrome == 0x60"]),
-        (
-            "pfc",
-            &[
-                "macc.opcode == 0x0101",
-                "infiniband.bth.opcode == 0x81",
-            ],
-        ),
+        ("pfc", &["macc.opcode == 0x0101", "infiniband.bth.opcode == 0x81"]),
         ("pause", &["macc.opcode == 0x0001"]),
         ("isolation", &["eth.type == 0x89a2 && frame.len == 84"]),
         ("qcn", &["vlan.priority == 6 && vlan.etype == 0x22e9"]),
@@ -316,4 +310,134 @@ fn a_file_that_is_there_stays() {
     fs::remove_file(&theirs).unwrap();
     assert_eq!(run(&["--resume", "--pcap", "all"]).code, Some(0));
     assert!(fs::metadata(&theirs).unwrap().len() > 1_000);
+}
+
+/// What a run has sent is what its capture says.
+#[test]
+fn a_capture_of_a_run_becomes_its_flows() {
+    let folder = captured("pcap-import");
+    for (variant, transport) in
+        [("pfc", "rocev2"), ("tcp", "tcp"), ("udp", "udp"), ("plain", "rocev2")]
+    {
+        let out = folder.join(format!("imported-{variant}"));
+        let file = capture(&folder, variant);
+        let said = floodway(&["import", "pcap", word(&file), "--out", word(&out), "--force"]);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+        let flows = fs::read_to_string(out.join(format!("flows-{transport}.csv"))).unwrap();
+        let rows: Vec<&str> = flows.lines().filter(|line| !line.starts_with('#')).collect();
+        // Three hosts send 100,001 bytes each to the fourth; go-back-N does not count twice.
+        assert_eq!(rows.len(), 4, "{flows}");
+        for row in &rows[1..] {
+            let cells: Vec<&str> = row.split(',').collect();
+            assert_eq!((cells[2], cells[3]), ("100001", "0"), "{variant}: {flows}");
+        }
+        assert!(said.out.starts_with("Taken over: 3 flows between 4 hosts in "), "{}", said.out);
+        assert!(said.out.contains("were seen before at another interface"), "{}", said.out);
+        let again = out.join("again");
+        let scenario = out.join("scenario.toml");
+        let said = floodway(&["run", word(&scenario), "--quiet", "--out", word(&again)]);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    }
+}
+
+#[test]
+fn what_is_no_capture_is_refused_with_a_remedy() {
+    let folder = place("pcap-broken");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("file.pcap");
+    let out = folder.join("out");
+    let header = |link: u8| {
+        let mut octets = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
+        octets.extend([0; 8]);
+        octets.extend([0xff, 0xff, 0, 0, link, 0, 0, 0]);
+        octets
+    };
+    let packet = [1, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 9, 9, 9, 9];
+    for (octets, message) in [
+        (
+            b"no capture at all, but text".to_vec(),
+            "it is neither pcap nor pcapng; name a file that Wireshark or tcpdump has written",
+        ),
+        (
+            Vec::new(),
+            "it is neither pcap nor pcapng; name a file that Wireshark or tcpdump has written",
+        ),
+        (
+            [header(1), packet[..18].to_vec()].concat(),
+            "it ends in the middle of a block, after frame 0; take the frames before that with: editcap CAPTURE WHOLE",
+        ),
+        (
+            [header(127), packet.to_vec()].concat(),
+            "frame 1 has link type 127, and Ethernet (1), raw IP (101) and Linux (113) are known; convert the capture, \
+             for example with editcap -T ether",
+        ),
+        (
+            [header(1), packet.to_vec()].concat(),
+            "none of its 1 frames has payload of TCP, UDP or RoCEv2, so there are no flows",
+        ),
+    ] {
+        fs::write(&file, octets).unwrap();
+        let said = floodway(&["import", "pcap", word(&file), "--out", word(&out)]);
+        let expected = format!("error: {}: {message}\n", file.display());
+        assert_eq!(
+            (said.code, said.err.replace('\n', " ").trim()),
+            (Some(2), expected.replace('\n', " ").trim())
+        );
+        assert!(!out.exists());
+    }
+    let missing = folder.join("missing.pcap");
+    let said = floodway(&["import", "pcap", word(&missing)]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.err.contains("missing.pcap: it cannot be read: No such file"), "{}", said.err);
+}
+
+/// The dissectors that are shipped read what Wireshark does not know.
+#[test]
+fn the_dissectors_read_what_wireshark_does_not_know() {
+    let folder = captured("pcap-lua");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/wireshark/floodway.lua");
+    let script = format!("lua_script:{}", word(&script));
+    let read = |variant: &str, filter: &str, names: &[&str]| {
+        let mut options = vec!["-X", &script, "-Y", filter, "-T", "fields"];
+        names.iter().for_each(|name| options.extend(["-e", name]));
+        let text = tshark(&capture(&folder, variant), &options)?;
+        let lines = text.lines().map(|line| line.split('\t').map(str::to_owned).collect());
+        Some(lines.collect::<Vec<Vec<String>>>())
+    };
+    // Messages are about flows of the three senders to the host that has 10.0.0.3.
+    for (variant, filter, names, first) in [
+        (
+            "qcn",
+            "cn.feedback > 0",
+            &["cn.destination", "cn.octets"][..],
+            &["02:00:0a:00:00:03", "0"][..],
+        ),
+        (
+            "isolation",
+            "cim",
+            &["cim.destination", "cim.octets", "cim.version"],
+            &["02:00:0a:00:00:03", "48", "0"],
+        ),
+        (
+            "source",
+            "sfc",
+            &["sfc.destination", "sfc.protocol", "sfc.destination_port"],
+            &["10.0.0.3", "17", "4791"],
+        ),
+        ("drc", "drc", &["drc.group", "frame.len"], &["0", "64"]),
+        ("drc", "drc.worst > 0", &["drc.group"], &["0"]),
+        ("backpressure", "floodway.stop == 1", &["floodway.kind"], &["1"]),
+        ("credit", "floodway.limit > 0", &["floodway.kind"], &["2"]),
+        ("indication", "floodway.severity > 0", &["floodway.kind"], &["3"]),
+        ("pfc", "_ws.col.info contains \"CNP QP=0x10000\"", &["infiniband.bth.opcode"], &["129"]),
+        // What it knows goes on as before.
+        ("pause", "macc.opcode == 1", &["frame.len"], &["64"]),
+    ] {
+        let Some(frames) = read(variant, filter, names) else { return };
+        assert!(
+            frames.iter().any(|frame| frame == first),
+            "{variant} {filter}: {:?}",
+            frames.first()
+        );
+    }
 }

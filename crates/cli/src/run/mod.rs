@@ -160,5 +160,12 @@ fn show(options: &RunOptions, done: &Done, path: &Path) -> Result<(), Failure> {
     let claims = terminal::run_claims(&done.summary.claims, output::style());
     let claims = if claims.is_empty() { claims } else { claims + "\n" };
     let table = terminal::table(&done.summary, output::style()) + &claims;
-    output::print(&(table + &words::closing(&done.cost, path, (options.trace.as_deref(), !options.pcap.is_empty()))))
+    output::print(
+        &(table
+            + &words::closing(
+                &done.cost,
+                path,
+                (options.trace.as_deref(), !options.pcap.is_empty()),
+            )),
+    )
 }

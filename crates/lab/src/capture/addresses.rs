@@ -41,7 +41,7 @@ impl Addresses {
         Mac([0x02, 0x00, a, b, c, d])
     }
 
-    /// The MAC address of a port: that of its host; of a switch, 02-01, the 16 least significant bits of its number
+    /// The MAC address of a port: that of its host; of a switch, 06-00, the 16 least significant bits of its number
     /// counted from 0, and the number of the port.
     pub fn port(&self, node: NodeId, port: PortIx) -> Mac {
         let (is_host, place) = self.places[node.index()];
@@ -49,7 +49,7 @@ impl Addresses {
             return self.mac(node);
         }
         let ([s, t], [p, q]) = ((place as u16).to_be_bytes(), port.0.to_be_bytes());
-        Mac([0x02, 0x01, s, t, p, q])
+        Mac([0x06, 0x00, s, t, p, q])
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(addresses.ip(leaf).to_string(), "10.128.0.1");
         assert_eq!(addresses.mac(hosts[299]).to_string(), "02:00:0a:00:01:2c");
         assert_eq!(addresses.port(hosts[0], PortIx(0)), addresses.mac(hosts[0]));
-        assert_eq!(addresses.port(leaf, PortIx(258)).to_string(), "02:01:00:00:01:02");
+        assert_eq!(addresses.port(leaf, PortIx(258)).to_string(), "06:00:00:00:01:02");
     }
 
     #[test]
