@@ -13,7 +13,6 @@ use floodway_sim::capture::Wanted;
 
 pub use addresses::{Addresses, destination_port, queue_pair, source_port};
 pub use file::write;
-pub use octets::LONGEST;
 
 /// The name of a capture in the folder of its run.
 pub const NAME: &str = "capture.pcapng";

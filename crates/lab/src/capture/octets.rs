@@ -4,7 +4,7 @@ use floodway_model::{Body, FlowId, NodeId, Packet, PortIx};
 use floodway_sim::Spec;
 use floodway_sim::host::transport;
 use floodway_sim::telemetry::{HOPS, Hop, Record};
-use floodway_wire::ethernet::{self, FCS, Header, ethertype, frame};
+use floodway_wire::ethernet::{FCS, Header, ethertype, frame};
 use floodway_wire::ip::Ip;
 use floodway_wire::mac_control::{self, MacControl, Pfc};
 use floodway_wire::own::{self, Own};
@@ -19,6 +19,8 @@ use super::tcp;
 const TTL: u8 = 64;
 /// The default partition of InfiniBand.
 const PARTITION: u16 = 0xffff;
+/// The most payload of a datagram with all headers of RoCEv2; that of real MTUs is far below.
+const MOST_PAYLOAD: u64 = 65_400;
 /// Priority of congestion notification messages (IEEE 802.1Q clause 32).
 const CNM_PRIORITY: u8 = 6;
 
@@ -308,7 +310,8 @@ fn roce_packet(
             };
             (bth.psn, bth.ack_request) = (psn & MASK, is_last || spec.ack_every == 1);
             let before = u64::from(psn) * spec.mtu.0;
-            let payload = flow.bytes.saturating_sub(before).min(spec.mtu.0) as usize;
+            let payload =
+                flow.bytes.saturating_sub(before).min(spec.mtu.0).min(MOST_PAYLOAD) as usize;
             let mut rest = telemetry;
             rest.resize(rest.len() + payload, 0);
             if matches!(packet.body, Body::Trimmed { .. }) {
@@ -359,6 +362,3 @@ fn telemetry_of(record: Option<&Record>) -> [u8; telemetry::LEN] {
     let hops: Vec<telemetry::Hop> = hops[..count].iter().map(entry).collect();
     telemetry::octets(&hops)
 }
-
-/// The most octets of a frame that a capture can keep.
-pub const LONGEST: u32 = u16::MAX as u32 + (ethernet::Header::LEN + FCS) as u32;
