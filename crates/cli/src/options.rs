@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use floodway_lab::capture;
 use floodway_model::Duration;
 use floodway_report::{format, trace};
 
@@ -129,14 +130,14 @@ pub struct RunOptions {
     #[arg(long, value_name = "WHERE")]
     pub pcap: Vec<String>,
     /// The most frames that are kept of each port: its first ones.
-    #[arg(long, value_name = "N", requires = "pcap", default_value_t = 10_000, value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", requires = "pcap", default_value_t = capture::FRAMES, value_parser = value_parser!(u32).range(1..))]
     pub pcap_frames: u32,
-    /// Keep the frames of this flow only, and of the control frames of links all; may be given several times.
+    /// Keep only frames of this flow, messages about it and control frames of links; may be given several times.
     #[arg(long, value_name = "FLOW", requires = "pcap")]
     pub pcap_flow: Vec<u32>,
     /// The most octets that are kept of a frame; 128 have all headers. Wireshark does not read packets of RoCEv2 that are
     /// cut off. Default everything.
-    #[arg(long, value_name = "OCTETS", requires = "pcap", default_value_t = 65_535, hide_default_value = true, value_parser = value_parser!(u32).range(64..=65_535))]
+    #[arg(long, value_name = "OCTETS", requires = "pcap", default_value_t = capture::OCTETS, hide_default_value = true, value_parser = value_parser!(u32).range(64..=65_535))]
     pub pcap_snaplen: u32,
     /// Explain the completion times of up to 1000 flows of the first run of every variant: what they spent
     /// their time on, and who caused it (as with `explained_flows = 1000`; of large flows a sample, see

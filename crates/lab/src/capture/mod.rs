@@ -33,12 +33,22 @@ pub struct Choice {
     pub octets: u32,
 }
 
+/// The most frames of a port, unless another number is asked for.
+pub const FRAMES: u32 = 10_000;
+/// The most octets of a frame, unless another number is asked for: all of any frame.
+pub const OCTETS: u32 = u16::MAX as u32;
+
 /// Memory that a frame takes until the run has ended, in bytes.
 const FRAME: u64 = 100;
 /// Memory that its telemetry takes, in bytes.
 const TELEMETRY: u64 = 150;
 
 impl Choice {
+    /// These places, and all else as usual.
+    pub fn of(places: Vec<String>) -> Self {
+        Self { places, most: FRAMES, flows: Vec::new(), octets: OCTETS }
+    }
+
     /// The ports in a network, in its order. Fails with cause and remedy if there is no such place.
     pub fn ports(&self, graph: &Graph) -> Result<Vec<(NodeId, PortIx)>, String> {
         let mut chosen = BTreeSet::new();

@@ -355,8 +355,8 @@ fn telemetry_of(record: Option<&Record>) -> [u8; telemetry::LEN] {
     let count = record.map_or(0, |record| record.read(&mut hops)).min(telemetry::HOPS);
     let entry = |hop: &Hop| telemetry::Hop {
         rate: telemetry::rate_code(hop.rate.0),
-        time: (hop.at.0 / 1_000 & 0xff_ffff) as u32,
-        sent: (hop.tx_bytes / 128 & 0xf_ffff) as u32,
+        time: ((hop.at.0 / 1_000) & 0xff_ffff) as u32,
+        sent: ((hop.tx_bytes / 128) & 0xf_ffff) as u32,
         queue: (hop.backlog / 80).min(u16::MAX.into()) as u16,
     };
     let hops: Vec<telemetry::Hop> = hops[..count].iter().map(entry).collect();
