@@ -137,7 +137,8 @@ drf.worst = ProtoField.uint8("drc.worst", "Highest severity", base.DEC)
 drf.mask = ProtoField.uint8("drc.mask", "Priority mask", base.HEX)
 drf.group = ProtoField.uint16("drc.group", "Group of 32 directions", base.DEC)
 
-local macc = Dissector.get("macc")
+-- Other opcodes go to the dissector that was there before.
+local macc = DissectorTable.get("ethertype"):get_dissector(0x8808)
 local function worst(range)
   local most = 0
   for octet = 0, 7 do
