@@ -1,6 +1,6 @@
 # What can be done here; `make` alone runs the demonstration.
 #
-# Needs Rust and make. `make test` tests more with clippy and rustfmt, valgrind, Python 3.10 or later with
+# Needs Rust and make. `make test` tests more with clippy and rustfmt, valgrind, tshark, Python 3.10 or later with
 # pip, Chromium, mdBook and cargo-deny, and says what it could not test; `make setup` installs most of them.
 # `make picture` needs Python 3, `make peers` Python 3, a C++ compiler and ns-3, `make lock` uv.
 

@@ -64,7 +64,7 @@ class Checked:
         self,
         variants: list[str],
         place: tuple[str, str],
-        trace: str | None,
+        kept: tuple[str | None, list[str]],
         threads: int | None,
         watch: Callable[[str | None, float, int, int, float, int], object] | None,
     ) -> list[str]: ...

@@ -59,11 +59,14 @@ class Results(Charted):
         names = [table["name"] for table in record["tables"]]
         tables = Tables(names, partial(self._read_one, place))
         values = {name: record[name] for name in same}
+        folder = self.path / "runs" / record["variant"] / str(record["replication"])
+        capture = folder / "capture.pcapng"
         return Run(
             **values,
             tables=tables,
             draw=partial(self._draw, place),
             repeat=partial(self._repeat, place),
+            pcap=capture if capture.exists() else None,
         )
 
     def _draw(self, place: int, _: Run) -> list[_floodway.Picture]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floodway._chart import Chart, Charted, by_name
@@ -69,6 +70,7 @@ class Run(Charted):
         violations: list[str],
         draw: Callable[[Run], list[_floodway.Picture]],
         repeat: Callable[..., _floodway.Explained] | None = None,
+        pcap: Path | None = None,
     ) -> None:
         self.variant: str = variant
         """The name of the variant."""
@@ -90,6 +92,8 @@ class Run(Charted):
         """Of all tables, in hexadecimal: the same for any number of threads."""
         self.violations: list[str] = violations
         """What should not have happened; empty in a sound run."""
+        self.pcap: Path | None = pcap
+        """Its frames as a file for Wireshark; none if they were not captured."""
         self._draw = draw
         self._repeat = repeat
 

@@ -348,6 +348,7 @@ class Scenario:
         variants: Iterable[str] | None = None,
         existing: str = "refuse",
         trace: str | None = None,
+        pcap: Iterable[str] = (),
         threads: int | None = None,
         progress: bool | Callable[[Advance], object] = True,
     ) -> Results:
@@ -370,6 +371,9 @@ class Scenario:
             ``perfetto`` keeps the first run of every variant as a trace for Perfetto's viewer too,
             ``trace.pftrace`` beside its tables, and records it with 1000 samples if the scenario
             does not say how many.
+        pcap
+            Where the frames of the first run of every variant are captured for Wireshark: nodes
+            such as ``leaf 0``, ports such as ``leaf 0:2``, or ``all``. ``run.pcap`` is the file.
         threads
             Default one for each core. Results do not depend on it.
         progress
@@ -392,13 +396,14 @@ class Scenario:
         path = _arguments.directory("out", default if out is None else out)
         threads = _arguments.threads(threads)
         names = list(self.variants) if variants is None else _toml.texts("variants", variants)
+        places = _toml.texts("pcap", pcap)
         if not names:
             raise ValueError("nothing is compared: name at least one variant, or None for all")
         bar = shown(progress, self.name)
         watch = (lambda *values: bar(Advance(*values))) if bar else None
         try:
             place = (os.fspath(path), existing)
-            others = self._checked.execute(names, place, trace, threads, watch)
+            others = self._checked.execute(names, place, (trace, places), threads, watch)
         finally:
             if bar:
                 bar.close()

@@ -247,6 +247,7 @@ fn experiment(
         existing,
         formats: &formats,
         trace,
+        capture: None,
         command: &[],
         audit: true,
     };

@@ -3,12 +3,13 @@
 //!
 //! - [`generate`], [`schema`], [`repair`]: random valid scenarios
 //! - [`compare`]: what has to be the same, and what must never be
-//! - [`readers`], [`mutate`]: broken files
+//! - [`readers`], [`captures`], [`mutate`]: broken files
 //! - [`finding`](mod@finding): faults
 //! - [`shrink`]: smaller files that fail in the same way
 //! - [`work`]: one attack after another in a process
 //! - [`standing`]: all attacks alternately, for as long as asked
 
+pub mod captures;
 pub mod compare;
 pub mod finding;
 pub mod generate;

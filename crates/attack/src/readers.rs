@@ -18,6 +18,8 @@ use floodway_scenario::import::hpcc;
 use floodway_scenario::sweep::{Arguments, Spec, Sweep};
 use floodway_scenario::{Error, Overrides, Scenario};
 
+use crate::captures;
+
 /// A reader that is attacked.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
@@ -40,6 +42,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "network_hpcc", run: network_hpcc, seeds: Vec::new },
     Target { name: "network_htsim", run: network_htsim, seeds: Vec::new },
     Target { name: "import_hpcc", run: import_hpcc, seeds: Vec::new },
+    Target { name: "import_pcap", run: captures::import_pcap, seeds: captures::captures },
+    Target { name: "frames", run: captures::frames, seeds: captures::one_of_each },
     Target { name: "fct_hpcc", run: fct_hpcc, seeds: Vec::new },
     Target {
         name: "manifest",
@@ -474,6 +478,7 @@ fn execute_into(
         existing,
         formats: &formats,
         trace: None,
+        capture: None,
         command: &[],
         audit: true,
     };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use floodway_lab::capture;
 use floodway_model::Duration;
 use floodway_report::{format, trace};
 
@@ -51,7 +52,7 @@ pub enum Command {
     List(ListOptions),
     /// Begin a scenario of your own from a template.
     New(NewOptions),
-    /// Turn an experiment of another simulator into a scenario.
+    /// Turn an experiment of another simulator, or the traffic of a capture, into a scenario.
     Import(ImportOptions),
     /// Write a run in the form in which another simulator writes its results.
     Export(ExportOptions),
@@ -123,6 +124,21 @@ pub struct RunOptions {
     /// flow. Records it with 1000 samples where the scenario does not say how many (`record`).
     #[arg(long, value_name = "FORM", value_parser = traces())]
     pub trace: Option<String>,
+    /// Keep the frames of ports in the first run of every variant too, in octets, as a file for Wireshark
+    /// (capture.pcapng): of all ports of a node, as in `"host 3"`, of one, as in `"leaf 0:2"`, or of `all`; may be given
+    /// several times.
+    #[arg(long, value_name = "WHERE")]
+    pub pcap: Vec<String>,
+    /// The most frames that are kept of each port: its first ones.
+    #[arg(long, value_name = "N", requires = "pcap", default_value_t = capture::FRAMES, value_parser = value_parser!(u32).range(1..))]
+    pub pcap_frames: u32,
+    /// Keep only frames of this flow, messages about it and control frames of links; may be given several times.
+    #[arg(long, value_name = "FLOW", requires = "pcap")]
+    pub pcap_flow: Vec<u32>,
+    /// The most octets that are kept of a frame; 128 have all headers. Wireshark does not read packets of RoCEv2 that are
+    /// cut off. Default everything.
+    #[arg(long, value_name = "OCTETS", requires = "pcap", default_value_t = capture::OCTETS, hide_default_value = true, value_parser = value_parser!(u32).range(64..=65_535))]
+    pub pcap_snaplen: u32,
     /// Explain the completion times of up to 1000 flows of the first run of every variant: what they spent
     /// their time on, and who caused it (as with `explained_flows = 1000`; of large flows a sample, see
     /// `explained_share`). That run takes one thread.
@@ -360,6 +376,24 @@ pub enum ImportFrom {
     /// The simulator of HPCC's authors (alibaba-edu/High-Precision-Congestion-Control, ns-3): its
     /// configuration, and the topology and the flows that it names.
     Hpcc(HpccOptions),
+    /// A capture of a network, pcap or pcapng: who sent how much to whom, and when.
+    Pcap(PcapOptions),
+}
+
+/// Options of `floodway import pcap`.
+#[derive(Args, Debug)]
+pub struct PcapOptions {
+    /// The capture, as Wireshark or tcpdump writes it.
+    pub file: PathBuf,
+    /// Directory for the scenario and its flows. Default the capture's name without its ending.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A connection that sends nothing for so long begins a new flow with what it sends next.
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub idle: Duration,
+    /// Replace files that are there already.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Options of `floodway import hpcc`.

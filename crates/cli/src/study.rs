@@ -42,6 +42,7 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
         existing: if options.force { Existing::Replace } else { Existing::Resume },
         formats: &["parquet".to_owned()],
         trace: None,
+        capture: None,
         audit: options.audit,
         command: &command(),
     };

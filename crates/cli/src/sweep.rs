@@ -51,6 +51,7 @@ pub fn sweep(options: &SweepOptions) -> Result<(), Failure> {
         existing: Existing::Resume,
         formats: &[],
         trace: None,
+        capture: None,
         audit: false,
         command: &command(),
     };

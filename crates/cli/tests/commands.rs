@@ -63,7 +63,7 @@ fn wrong_words_are_usage_errors() {
         (&[], "Usage: floodway <COMMAND>"),
         (&["chekc"], "some similar subcommands exist: 'schema', 'check'"),
         (&["stdy"], "a similar subcommand exists: 'study'"),
-        (&["import", "hpc"], "a similar subcommand exists: 'hpcc'"),
+        (&["import", "hpc"], "some similar subcommands exist: 'pcap', 'hpcc'"),
         (&["run", "tiny.toml", "--quik"], "a similar argument exists: '--quick'"),
         (&["run", "tiny.toml", "--format", "parket"], "a similar value exists: 'parquet'"),
         (&["study", "shortrange"], "did you mean `short-range`?"),

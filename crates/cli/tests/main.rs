@@ -18,6 +18,7 @@ mod new_algorithm;
 #[cfg(unix)]
 mod ownership;
 mod pages;
+mod pcap;
 mod peers;
 mod results;
 mod resume;

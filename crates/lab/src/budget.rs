@@ -11,6 +11,8 @@ use floodway_machine::memory::{self, Limit, Room};
 use floodway_machine::read::size;
 use floodway_scenario::{Error, Place, Problem, Scenario, Source, Sweep, Variant};
 
+use crate::capture::Choice;
+
 /// Largest number of runs of one command; each has a directory, or a row, of its own.
 pub const MOST_RUNS: u64 = 1_000_000;
 
@@ -41,6 +43,8 @@ pub struct Budget {
     pub held: u64,
     /// Memory for the largest run while it is simulated, including its results.
     pub of_run: u64,
+    /// Of these, memory for a capture, if it has as many frames as it may.
+    pub captured: u64,
     /// Memory kept for all runs until the report is written.
     pub kept: u64,
     /// Disk space for the results.
@@ -99,10 +103,18 @@ impl Budget {
             threads,
             held: memory::held().unwrap_or(0),
             of_run: of_run.unwrap_or(0),
+            captured: 0,
             kept: 0,
             disk: 0,
             room: memory::room(),
         }
+    }
+
+    /// Adds the memory and the disk space of a capture.
+    pub fn add_capture(&mut self, choice: &Choice, variants: &[&Variant]) {
+        let of = |variant: &&Variant| choice.memory(variant.graph());
+        self.captured = variants.iter().map(of).max().unwrap_or(0);
+        self.of_run = self.of_run.saturating_add(self.captured);
     }
 
     /// Number of simultaneous runs.
@@ -153,6 +165,10 @@ impl Budget {
         let flight = self.of_run.saturating_mul(at_once);
         let fewer = (1..at_once).rev().find(|&fewer| self.needed(fewer) <= room.bytes);
         let (largest, remedy) = match fewer {
+            _ if self.captured > self.of_run / 2 => (
+                format!("{} are for a capture", size(self.captured)),
+                "capture fewer ports, or fewer frames of each: `--pcap-frames 1000`".to_owned(),
+            ),
             _ if self.kept > flight => {
                 (format!("{} are for what is kept of all runs", size(self.kept)), FEWER.to_owned())
             }
@@ -236,6 +252,7 @@ mod tests {
             threads: 8,
             held: 0,
             of_run: 100_000_000,
+            captured: 0,
             kept: 2_000_000,
             disk: 3_000_000,
             room: Some(ROOM),

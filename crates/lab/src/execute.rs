@@ -1,11 +1,12 @@
 //! Runs an experiment from its jobs to the finished results directory. `floodway run` does this
 //! once, a study does it for each of its experiments.
 
+use std::io;
 use std::path::Path;
 use std::thread;
 
 use floodway_machine::memory;
-use floodway_report::directory::Error;
+use floodway_report::directory::{Error, Extra};
 use floodway_report::manifest::Record;
 use floodway_report::{
     Directory, Earlier, Ending, Experiment, INTERRUPTED, Lock, Manifest, Run, Status, Summary,
@@ -15,7 +16,7 @@ use floodway_study::{Evidence, RunClaims};
 
 use crate::board::Board;
 use crate::queue::{self, Finished, Job, Queue, Taker};
-use crate::{How, Watcher};
+use crate::{How, Watcher, capture};
 
 /// What to do with existing results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +106,7 @@ pub fn execute(
         _ => None,
     };
     let there: Vec<_> = match &earlier {
-        Some(earlier) => there(&jobs, earlier, how.threads),
+        Some(earlier) => there(&jobs, earlier, how),
         None => vec![None; jobs.len()],
     };
     let kept: Vec<_> = there.iter().copied().flatten().collect();
@@ -141,15 +142,19 @@ pub fn execute(
 }
 
 /// Existing runs, by job: those with the same key that are complete.
-fn there<'a>(jobs: &[Job<'_>], earlier: &'a Earlier, threads: usize) -> Vec<Option<&'a Record>> {
+fn there<'a>(jobs: &[Job<'_>], earlier: &'a Earlier, how: &How) -> Vec<Option<&'a Record>> {
     let look = |job: &Job| {
+        // A capture is made while the run is.
+        if how.capture.is_some() && job.replication == 0 {
+            return None;
+        }
         let record = earlier.run(&job.variant.name, job.replication)?;
         let same = record.key == job.spec().key();
         // Loaded here only to check that the run is complete, and again when its job is due:
         // holding all runs at once would take too much memory.
         (same && earlier.load(record).is_ok()).then_some(record)
     };
-    let share = jobs.len().div_ceil(threads).max(1);
+    let share = jobs.len().div_ceil(how.threads).max(1);
     thread::scope(|scope| {
         let look = &look;
         let part = |jobs| scope.spawn(move || <[Job]>::iter(jobs).map(look).collect::<Vec<_>>());
@@ -185,7 +190,19 @@ impl<'a, Take: FnMut(&Run)> Taker<'a> for Books<'_, Take> {
         self.reuse_before(job.place)?;
         self.due += 1;
         let run = finished.run(job);
-        self.directory.add_run(&run)?;
+        match &finished.captured {
+            Some(captured) => {
+                let about = format!(
+                    "variant {}, replication {}, seed {}",
+                    run.variant, run.replication, run.seed
+                );
+                let end = finished.outcome.simulated;
+                let write = |out: &mut (dyn io::Write + Send)| captured.write(out, &about, end);
+                let capture = Extra { name: capture::NAME, what: "the capture", write: &write };
+                self.directory.add_run_with(&run, &[capture])?;
+            }
+            None => self.directory.add_run(&run)?,
+        }
         self.simulated += usize::from(run.stop != INTERRUPTED);
         self.cost.runs += 1;
         self.cost.hops += run.hops;

@@ -5,6 +5,7 @@
 //! - [`study`]: the experiments of a study, and the verdict on its claims
 //! - [`sweep`]: runs the same scenario at every point of a grid
 //! - [`mod@verify`]: repeats runs of a published study
+//! - [`capture`]: the frames of a run in octets
 //! - [`stored`]: finds a run in a results directory, and the scenario that was run
 //! - [`why`]: repeats a stored run and explains the delays of its flows
 //! - [`queue`]: distributes runs over threads
@@ -13,6 +14,7 @@
 
 pub mod board;
 pub mod budget;
+pub mod capture;
 pub mod execute;
 pub mod queue;
 pub mod stored;
@@ -44,6 +46,8 @@ pub struct How<'a> {
     /// Trace format in which recorded runs are also written: a name in
     /// [`floodway_report::trace::CATALOGUE`].
     pub trace: Option<&'a str>,
+    /// What is captured of the first replication of every variant; `None` for nothing.
+    pub capture: Option<&'a capture::Choice>,
     /// Whether the auditor checks the invariants of every simulation at every event; in builds with
     /// debug assertions it always does.
     pub audit: bool,

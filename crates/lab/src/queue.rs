@@ -5,18 +5,22 @@
 //! of the jobs, so that nothing derived from them depends on which run ended first.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use floodway_model::Instant;
 use floodway_report::Run;
 use floodway_scenario::{Scenario, Variant};
+use floodway_sim::capture::{Port, Wanted};
 use floodway_sim::simulation;
 use floodway_sim::{Outcome, Simulation, Spec};
 
 use crate::How;
 use crate::board::{Board, nanoseconds};
+use crate::capture::{self, Choice};
 
 /// One run to execute.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +59,30 @@ pub struct Finished {
     pub key: String,
     /// Outcome of the simulation.
     pub outcome: Outcome,
+    /// What was captured; `None` for nothing.
+    pub captured: Option<Captured>,
+}
+
+/// The capture of a run.
+#[derive(Debug)]
+pub struct Captured {
+    spec: Spec,
+    wanted: Wanted,
+    seen: Vec<Port>,
+    octets: u32,
+}
+
+impl Captured {
+    /// Writes it; `about` says which run it is, which ended at `end`.
+    pub fn write(
+        &self,
+        out: &mut (dyn io::Write + Send),
+        about: &str,
+        end: Instant,
+    ) -> io::Result<()> {
+        let of = (&*self.wanted.ports, &*self.seen);
+        capture::write(out, (&self.spec, about), of, (self.octets, end))
+    }
 }
 
 impl Finished {
@@ -165,10 +193,35 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 /// Simulates a job until it is done or stopped, and reports its progress to the board.
 pub fn simulate(job: &Job, how: &How, board: &Board, place: usize) -> Finished {
     let spec = job.spec();
+    let capture = how.capture.filter(|_| job.replication == 0);
+    if let Some(choice) = capture {
+        return simulate_captured(job, spec, choice, how, board, place);
+    }
     // Audited only on request, even in builds with debug assertions: otherwise tests of the program would
     // take several times as long.
     let (key, simulation) = (spec.key(), Simulation::new(spec).audited(how.audit));
     finish(job, (key, simulation), how.stop, board, place)
+}
+
+/// Like [`simulate`], with a capture.
+fn simulate_captured(
+    job: &Job,
+    spec: Spec,
+    choice: &Choice,
+    how: &How,
+    board: &Board,
+    place: usize,
+) -> Finished {
+    // What was refused here was not checked before.
+    let wanted = choice.wanted(&spec.graph, spec.flows.len()).expect("a choice that was checked");
+    let key = spec.key();
+    let simulation = Simulation::new(spec.clone()).audited(how.audit).capturing(wanted.clone());
+    let watch = |progress| board.reached(place, progress);
+    let run = simulation::Run { threads: job.threads, stop: how.stop, watch: &watch };
+    let (outcome, seen) = simulation.run_captured(&run);
+    board.done(place, nanoseconds(outcome.simulated), outcome.hops);
+    let captured = Some(Captured { spec, wanted, seen, octets: choice.octets });
+    Finished { key, outcome, captured }
 }
 
 /// Like [`simulate`], for an existing simulation and without an auditor.
@@ -193,7 +246,7 @@ fn finish(
     let outcome =
         simulation.run_with(&simulation::Run { threads: job.threads, stop, watch: &watch });
     board.done(place, nanoseconds(outcome.simulated), outcome.hops);
-    Finished { key, outcome }
+    Finished { key, outcome, captured: None }
 }
 
 /// A thread should have at least this many switches; with fewer it spends its time at the barrier.

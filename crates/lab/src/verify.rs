@@ -89,6 +89,7 @@ pub fn verify(
         existing: Existing::Refuse,
         formats: &[],
         trace: None,
+        capture: None,
         audit: false,
         command: &[],
     };

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+use floodway_lab::capture::Choice;
 use floodway_lab::study::{Failure, Order, run};
 use floodway_lab::{Budget, Existing, How, Total, Watcher, What, words_of_others};
 use floodway_report::html;
@@ -81,7 +82,7 @@ pub fn execute(
     py: Python<'_>,
     (scenario, variants): (&Scenario, &[&Variant]),
     (path, existing): (&Path, &str),
-    trace: Option<&str>,
+    (trace, pcap): (Option<&str>, Vec<String>),
     threads: Option<usize>,
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<String>> {
@@ -91,9 +92,15 @@ pub fn execute(
         let remedy = remedy(unknown, "forms of traces", &forms);
         return Err(error::value(&format!("there is no trace `{unknown}`; {remedy}")));
     }
-    Budget::of(scenario, variants, threads)
-        .check(&scenario.file_name)
-        .map_err(|refused| error::scenario(py, &refused))?;
+    let capture = (!pcap.is_empty()).then(|| Choice::of(pcap));
+    let mut budget = Budget::of(scenario, variants, threads);
+    if let Some(choice) = &capture {
+        let seed = scenario.replication_seed(0);
+        let checked = variants.iter().try_for_each(|variant| choice.check(variant, seed));
+        checked.map_err(|problem| error::value(&problem))?;
+        budget.add_capture(choice, variants);
+    }
+    budget.check(&scenario.file_name).map_err(|refused| error::scenario(py, &refused))?;
     let claims = RunClaims::of(scenario).map_err(|failed| error::scenario(py, &failed))?;
     let what = What { claims, ..What::new(scenario) };
     let (formats, command) = (vec!["parquet".to_owned()], command(py));
@@ -104,6 +111,7 @@ pub fn execute(
             existing,
             formats: &formats,
             trace,
+            capture: capture.as_ref(),
             audit: false,
             command: &command,
         };
@@ -165,6 +173,7 @@ pub fn study(
             existing,
             formats: &formats,
             trace: None,
+            capture: None,
             audit: false,
             command: &command,
         };

@@ -160,13 +160,13 @@ impl Checked {
 
     /// Runs variants in all replications into a results directory; see [`experiment::execute`]. Notes
     /// about files there that are not floodway's.
-    #[pyo3(signature = (variants, place, trace, threads, watch))]
+    #[pyo3(signature = (variants, place, kept, threads, watch))]
     fn execute(
         &self,
         py: Python<'_>,
         variants: Vec<String>,
         place: (PathBuf, String),
-        trace: Option<&str>,
+        kept: (Option<String>, Vec<String>),
         threads: Option<usize>,
         watch: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Vec<String>> {
@@ -174,7 +174,8 @@ impl Checked {
         let variants: Vec<&Variant> =
             variants.iter().map(|name| self.variant(py, name)).collect::<PyResult<_>>()?;
         let place = (&*path, &*existing);
-        experiment::execute(py, (&self.0, &variants), place, trace, threads, watch.as_ref())
+        let kept = (kept.0.as_deref(), kept.1);
+        experiment::execute(py, (&self.0, &variants), place, kept, threads, watch.as_ref())
     }
 }
 

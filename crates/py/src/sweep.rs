@@ -228,6 +228,7 @@ impl Grid {
                 existing,
                 formats: &[],
                 trace: None,
+                capture: None,
                 audit: false,
                 command: &command,
             };

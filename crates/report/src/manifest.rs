@@ -297,7 +297,7 @@ impl Manifest {
 }
 
 /// The folder of a run's tables, below that of the results.
-pub(crate) fn folder(variant: &str, replication: u32) -> String {
+pub fn folder(variant: &str, replication: u32) -> String {
     format!("runs/{variant}/{replication}")
 }
 

@@ -6,7 +6,7 @@ use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet, PortIx};
 
 use crate::metric::Metrics;
 use crate::observe::{At, Fact, Kinds, Observers};
-use crate::telemetry::Records;
+use crate::telemetry::{Record, Records};
 
 /// Everything that a node can access besides its own state.
 #[derive(Debug)]
@@ -47,6 +47,11 @@ impl Context {
         if let Some(records) = &mut self.telemetry {
             records.free(packet);
         }
+    }
+
+    /// The telemetry of a packet; `None` if it has none.
+    pub fn telemetry_of(&self, packet: &Packet) -> Option<Record> {
+        self.telemetry.as_ref()?.of(packet)
     }
 
     /// Puts a frame on the wire to a port of a node, where it arrives at `at`, sent in this class.

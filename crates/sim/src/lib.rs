@@ -46,7 +46,7 @@ use floodway_model::{Duration, FlowSpec, Graph, Operation, Trigger};
 use serde::Serialize;
 
 pub use floodway_engine::{MAX_PORTS, Progress, Stop};
-pub use observe::{Sent, delays};
+pub use observe::{Sent, capture, delays};
 pub use outcome::Outcome;
 pub use simulation::Simulation;
 

@@ -249,6 +249,10 @@ impl Transmitter {
         context: &mut Context,
     ) -> bool {
         let (busy_until, delay) = (self.busy_until, self.seldom.link.delay);
+        let telemetry = match context.wants(Kinds::SENT) {
+            true => context.telemetry_of(packet),
+            false => None,
+        };
         let lost = self.outages.as_mut().filter(|outages| outages.hit(now, busy_until + delay));
         let is_lost = lost.is_some();
         if let Some(outages) = lost {
@@ -264,6 +268,7 @@ impl Transmitter {
             until: busy_until,
             handled_at,
             is_lost,
+            telemetry: telemetry.as_ref(),
         });
         if let Some(allowance) = &mut self.seldom.allowance
             && allowance.spend(class.index(), packet.bytes)

@@ -21,6 +21,7 @@ use crate::host::congestion::Needs;
 use crate::host::{Host, Profile, Shared, followers};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
+use crate::observe::capture::{self, Wanted};
 use crate::observe::delays::{self, Chosen, Explained};
 use crate::observe::{Kinds, Observers, Sent, Setup};
 use crate::outcome::Outcome;
@@ -44,6 +45,8 @@ pub struct Simulation {
     audited: Option<Arc<Network>>,
     /// Whether every frame is recorded.
     traced: bool,
+    /// What is captured.
+    captured: Option<Wanted>,
     /// Flows whose delays are explained.
     explained: Chosen,
 }
@@ -97,6 +100,7 @@ impl Simulation {
             awaited,
             audited: None,
             traced: false,
+            captured: None,
             explained: explained.unwrap_or_default(),
         }
         .audited(cfg!(debug_assertions))
@@ -119,6 +123,13 @@ impl Simulation {
         self
     }
 
+    /// Captures the frames at these ports, for [`run_captured`](Self::run_captured).
+    #[must_use]
+    pub fn capturing(mut self, wanted: Wanted) -> Self {
+        self.captured = Some(wanted);
+        self
+    }
+
     /// Runs the simulation to its end on one thread.
     pub fn run(self) -> Outcome {
         self.run_with(&Run { threads: 1, stop: &AtomicBool::new(false), watch: &|_| {} })
@@ -132,10 +143,23 @@ impl Simulation {
     /// Runs the simulation to its end, and also returns its explanations, if flows were to be explained.
     /// Their tables are part of the outcome. One that does not add up to the completion time is a violation.
     pub fn run_explained(self, run: &Run) -> (Outcome, Option<Explained>) {
+        let (outcome, explained, _) = self.run_whole(run);
+        (outcome, explained)
+    }
+
+    /// Runs the simulation to its end, and also returns what the captured ports have seen, in their order; nothing if
+    /// none are [captured](Self::capturing).
+    pub fn run_captured(self, run: &Run) -> (Outcome, Vec<capture::Port>) {
+        let (outcome, _, captured) = self.run_whole(run);
+        (outcome, captured.unwrap_or_default())
+    }
+
+    fn run_whole(self, run: &Run) -> (Outcome, Option<Explained>, Option<Vec<capture::Port>>) {
         let begun = std::time::Instant::now();
         let threads = if self.explained.flows.is_empty() { run.threads } else { 1 };
         let (spec, mut finished) = self.finish(&Run { threads, ..*run });
         let explained = finished.observers.take_explained();
+        let captured = finished.observers.take_captured();
         let wall = begun.elapsed();
         let mut violations = audit(&spec, &finished);
         if let Some(explained) = &explained {
@@ -145,7 +169,7 @@ impl Simulation {
         if let Some(explained) = &explained {
             outcome.tables.extend(delays::tables(&spec, explained));
         }
-        (outcome, explained)
+        (outcome, explained, captured)
     }
 
     /// Runs the simulation to its end, and also returns every frame that was sent on a link.
@@ -182,6 +206,7 @@ impl Simulation {
                 nodes,
                 audited: self.audited.as_ref(),
                 traced: self.traced,
+                captured: self.captured.as_ref(),
                 explained: &self.explained,
             })
         };

@@ -77,7 +77,8 @@ impl Record {
         }
     }
 
-    fn read(&self, hops: &mut [Hop; HOPS]) -> usize {
+    /// Reads its entries; returns their number.
+    pub fn read(&self, hops: &mut [Hop; HOPS]) -> usize {
         let written = &self.hops[..self.count.into()];
         for (hop, words) in hops.iter_mut().zip(written) {
             *hop = Hop::unpack(*words);
@@ -121,6 +122,11 @@ impl Records {
     /// Reads the record of an answer; returns the number of hops.
     pub fn read(&self, echo: Echo, hops: &mut [Hop; HOPS]) -> usize {
         echo.record().map_or(0, |number| self.all[place(number)].read(hops))
+    }
+
+    /// The record of a packet; `None` if it has none.
+    pub fn of(&self, packet: &Packet) -> Option<Record> {
+        packet.record().map(|number| self.all[place(number)])
     }
 
     /// Frees the record of a packet that has ended.

@@ -1,16 +1,13 @@
 //! `floodway import hpcc`: writes the scenario and the files beside it, and says what became of every
 //! key of the configuration.
 
-use std::path::{Path, PathBuf};
-
-use floodway_machine::read;
 use floodway_scenario::import::hpcc::{self, Fate, Imported, Row};
 use floodway_scenario::{Overrides, Scenario};
 
+use super::{name, write};
 use crate::failure::Failure;
 use crate::options::HpccOptions;
 use crate::output;
-use crate::save::{is_taken, make_folder, refuse_special, save_together};
 use crate::selection;
 
 /// The name of the scenario file.
@@ -21,65 +18,12 @@ pub fn import(options: &HpccOptions) -> Result<(), Failure> {
     let stem = || options.config.file_stem().unwrap_or_default().into();
     let folder = options.out.clone().unwrap_or_else(stem);
     let Imported { scenario, files, rows, warnings, inputs } =
-        hpcc::import(&options.config, &name(&folder))?;
+        hpcc::import(&options.config, &name(&folder, "hpcc"))?;
     warnings.iter().for_each(|warning| output::problem(&warning.plain()));
-    let mut all = vec![(SCENARIO.to_owned(), scenario)];
-    all.extend(files);
-    for (name, text) in &all {
-        let path = folder.join(name);
-        refuse_special(&path)?;
-        if is_one_of(&path, &inputs) && !says(&path, text) {
-            return Err(Failure::Unknown(format!(
-                "{} is read by this import, and would be written over; name another directory with \
-                 --out",
-                path.display()
-            )));
-        }
-        if !options.force && is_taken(&path) && !says(&path, text) {
-            return Err(Failure::Unknown(format!(
-                "{} is there already and says something else; name another directory with --out, or \
-                 replace it with --force",
-                path.display()
-            )));
-        }
-    }
-    make_folder(&folder)?;
-    // The scenario last: it is not there before the files that it needs, which may be the ones that were
-    // read. If it says the same as before, it is written with those that do not.
-    let places = all.iter().rev().map(|(name, text)| (folder.join(name), text.as_str()));
-    let mut new: Vec<_> = places.filter(|(path, text)| !says(path, text)).collect();
-    let path = folder.join(SCENARIO);
-    if !new.is_empty() && new.last().is_none_or(|(last, _)| *last != path) {
-        new.push((path, all[0].1.as_str()));
-    }
-    save_together(&new, "the scenario")?;
-    let path = folder.join(SCENARIO);
+    let path = write(&folder, (SCENARIO, &scenario), &files, &inputs, options.force)?;
     selection::warn(Scenario::load(&path, &Overrides::default())?.warnings());
     let shown = output::path(&path);
     output::print(&format!("{}{shown}: run it with `floodway run {shown}`\n", table(&rows)))
-}
-
-/// The name of the scenario: that of the directory, in letters that names have.
-fn name(folder: &Path) -> String {
-    let last = folder.file_name().unwrap_or_default().to_string_lossy();
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let name = last.chars().map(|c| if fits(c) { c } else { '-' });
-    // Names begin with neither.
-    let name: String = name.skip_while(|c| matches!(c, '.' | '-')).take(64).collect();
-    if name.chars().any(|c| c.is_ascii_alphanumeric()) { name } else { "hpcc".to_owned() }
-}
-
-/// Whether a path leads to one of these files.
-fn is_one_of(path: &Path, files: &[PathBuf]) -> bool {
-    let there = path.canonicalize().ok();
-    there.is_some_and(|there| {
-        files.iter().any(|file| file.canonicalize().is_ok_and(|it| it == there))
-    })
-}
-
-/// Whether a file has this text already.
-fn says(path: &Path, text: &str) -> bool {
-    read::text(path, text.len() as u64).is_ok_and(|there| there == text)
 }
 
 /// What became of the keys, by fate.

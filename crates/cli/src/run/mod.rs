@@ -6,6 +6,7 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
+use floodway_lab::capture::Choice;
 use floodway_lab::{Budget, Done, Existing, How, What, all_cores, execute};
 use floodway_report::terminal;
 use floodway_scenario::{Scenario, Variant};
@@ -29,7 +30,11 @@ pub fn run(options: &RunOptions) -> Result<(), Failure> {
         )));
     }
     let path = out(options, &scenario);
-    let budget = Budget::of(&scenario, &variants, threads(options.threads));
+    let capture = capture(options, &scenario, &variants)?;
+    let mut budget = Budget::of(&scenario, &variants, threads(options.threads));
+    if let Some(choice) = &capture {
+        budget.add_capture(choice, &variants);
+    }
     budget.check(&scenario.file_name)?;
     announce(options, &scenario, &variants, &budget, &path);
     let how = How {
@@ -38,6 +43,7 @@ pub fn run(options: &RunOptions) -> Result<(), Failure> {
         existing: existing(options),
         formats: &options.format,
         trace: options.trace.as_deref(),
+        capture: capture.as_ref(),
         audit: options.audit,
         command: &command(),
     };
@@ -60,6 +66,28 @@ pub fn run(options: &RunOptions) -> Result<(), Failure> {
 /// Fails with the claims that do not hold, if it is asked that all do.
 pub fn insist(asked: bool, not_held: Vec<String>) -> Result<(), Failure> {
     if asked && !not_held.is_empty() { Err(Failure::Claims(not_held)) } else { Ok(()) }
+}
+
+/// What is to be captured, if anything is; refused if a variant has no such place or flow.
+fn capture(
+    options: &RunOptions,
+    scenario: &Scenario,
+    variants: &[&Variant],
+) -> Result<Option<Choice>, Failure> {
+    if options.pcap.is_empty() {
+        return Ok(None);
+    }
+    let choice = Choice {
+        places: options.pcap.clone(),
+        most: options.pcap_frames,
+        flows: options.pcap_flow.clone(),
+        octets: options.pcap_snaplen,
+    };
+    for variant in variants {
+        let refused = |problem| Failure::Unknown(format!("variant `{}`: {problem}", variant.name));
+        choice.check(variant, scenario.replication_seed(0)).map_err(refused)?;
+    }
+    Ok(Some(choice))
 }
 
 /// Flows that are explained with `--why`.
@@ -132,5 +160,12 @@ fn show(options: &RunOptions, done: &Done, path: &Path) -> Result<(), Failure> {
     let claims = terminal::run_claims(&done.summary.claims, output::style());
     let claims = if claims.is_empty() { claims } else { claims + "\n" };
     let table = terminal::table(&done.summary, output::style()) + &claims;
-    output::print(&(table + &words::closing(&done.cost, path, options.trace.as_deref())))
+    output::print(
+        &(table
+            + &words::closing(
+                &done.cost,
+                path,
+                (options.trace.as_deref(), !options.pcap.is_empty()),
+            )),
+    )
 }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use floodway_lab::{Cost, Done, Existing, How};
+use floodway_lab::{Cost, Done, Existing, How, capture};
 use floodway_report::Run;
 use floodway_report::directory::READABLE;
-use floodway_report::manifest::hex;
+use floodway_report::manifest::{folder, hex};
 use floodway_report::trace;
 use floodway_report::words::{large, time};
 
@@ -39,7 +39,7 @@ pub fn there(kept: usize, of: usize, name: Option<&str>) -> String {
 }
 
 /// What follows the table: the cost in simulated time and cores, and where everything is.
-pub fn closing(cost: &Cost, path: &Path, trace: Option<&str>) -> String {
+pub fn closing(cost: &Cost, path: &Path, (trace, captured): (Option<&str>, bool)) -> String {
     let mut text = String::new();
     if cost.runs > 0 {
         let runs = if cost.runs == 1 { "1 run".to_owned() } else { format!("{} runs", cost.runs) };
@@ -57,6 +57,10 @@ pub fn closing(cost: &Cost, path: &Path, trace: Option<&str>) -> String {
     if let Some(form) = trace.and_then(trace::named) {
         let file = trace::file(path, form, "*", 0);
         text += &format!("traces in {}; {}\n", output::path(&file), form.opened_with);
+    }
+    if captured {
+        let file = path.join(folder("*", 0)).join(capture::NAME);
+        text += &format!("captures in {}; open them with Wireshark\n", output::path(&file));
     }
     text
 }

@@ -72,6 +72,17 @@ pub struct Directory {
     behind: bool,
 }
 
+/// A file in the folder of a run that is not made from its tables.
+#[derive(Clone, Copy)]
+pub struct Extra<'a> {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in messages: `the capture`.
+    pub what: &'static str,
+    /// What writes it.
+    pub write: &'a dyn Fn(&mut (dyn io::Write + Send)) -> io::Result<()>,
+}
+
 /// A results directory as it is found.
 #[derive(Clone, Debug)]
 pub struct Results {
@@ -230,8 +241,13 @@ impl Directory {
     /// Keeps the tables of a finished run. The manifest on the disk has it now or later: see
     /// [`Directory::catch_up`].
     pub fn add_run(&mut self, run: &Run) -> Result<(), Error> {
-        self.list_run(run)?;
-        let tables = self.write_run(run, |_| true)?;
+        self.add_run_with(run, &[])
+    }
+
+    /// The same, with further files in the folder of the run.
+    pub fn add_run_with(&mut self, run: &Run, extras: &[Extra<'_>]) -> Result<(), Error> {
+        self.list_run(run, extras)?;
+        let tables = self.write_run(run, extras, |_| true)?;
         self.manifest.record(run, tables);
         self.behind = true;
         self.catch_up()
@@ -249,13 +265,14 @@ impl Directory {
 
     /// Writes the tables of an earlier run in the forms that are not there yet.
     pub fn complete_run(&mut self, run: &Run) -> Result<(), Error> {
-        self.list_run(run)?;
-        self.write_run(run, |path| !path.exists()).map(|_| ())
+        self.list_run(run, &[])?;
+        self.write_run(run, &[], |path| !path.exists()).map(|_| ())
     }
 
     /// Makes sure that a list on the disk has the files of a run.
-    fn list_run(&mut self, run: &Run) -> Result<(), Error> {
-        let (folder, names) = (folder(run.variant, run.replication), self.names(run));
+    fn list_run(&mut self, run: &Run, extras: &[Extra<'_>]) -> Result<(), Error> {
+        let (folder, mut names) = (folder(run.variant, run.replication), self.names(run));
+        names.extend(extras.iter().map(|extra| extra.name.to_owned()));
         if self.list(&folder, &names)? {
             self.behind = true;
             self.journal.list(&folder, &names)?;
@@ -283,6 +300,7 @@ impl Directory {
     fn write_run(
         &self,
         run: &Run,
+        extras: &[Extra<'_>],
         wanted: impl Fn(&Path) -> bool,
     ) -> Result<Vec<TableFile>, Error> {
         let folder = self.path.join(folder(run.variant, run.replication));
@@ -318,6 +336,11 @@ impl Directory {
                 files::write_unsynced(&path, "the trace", |out| (form.write)(run.tables, out))?;
                 written.push(path);
             }
+        }
+        for extra in extras {
+            let path = folder.join(extra.name);
+            files::write_unsynced(&path, extra.what, |out| (extra.write)(out))?;
+            written.push(path);
         }
         if !written.is_empty() {
             files::sync(&written)?;

@@ -1,3 +1,4 @@
-//! Experiments of other tools, written as scenarios.
+//! Experiments of other tools, and captures of networks, written as scenarios.
 
 pub mod hpcc;
+pub mod pcap;

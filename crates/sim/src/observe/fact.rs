@@ -4,6 +4,7 @@ use floodway_model::{Class, FlowId, Instant, NodeId, Packet, PortIx};
 
 use crate::link::Transmitter;
 use crate::switch::port::DropReason;
+use crate::telemetry::Record;
 
 /// An event at a node.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,8 @@ pub enum Fact<'a> {
         handled_at: Instant,
         /// Whether the link loses it.
         is_lost: bool,
+        /// Its telemetry, with the entry of this port.
+        telemetry: Option<&'a Record>,
     },
     /// A frame occupies a link. Unlike all other facts it is reported for the node at the other end, and of every frame
     /// it says the least: it is for logs.

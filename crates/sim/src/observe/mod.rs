@@ -12,6 +12,7 @@
 //!
 //! [`Context::state`]: crate::context::Context::state
 
+pub mod capture;
 pub mod delays;
 pub mod deliveries;
 pub mod departures;
@@ -51,6 +52,8 @@ pub struct Setup<'a> {
     pub audited: Option<&'a Arc<Network>>,
     /// Whether every frame is recorded.
     pub traced: bool,
+    /// What is captured; `None` for nothing.
+    pub captured: Option<&'a capture::Wanted>,
     /// Flows whose delays are explained.
     pub explained: &'a delays::Chosen,
 }
@@ -129,6 +132,8 @@ macro_rules! observers {
 observers! {
     /// Checks every event.
     auditor: Auditor,
+    /// Frames at chosen ports.
+    capture: capture::Capture,
     /// Delays of chosen flows, by cause.
     delays: delays::Delays,
     /// Bytes that long-lived flows deliver over time.
@@ -203,6 +208,11 @@ impl Observers {
     /// The recorded frames, if frames were recorded.
     pub fn take_trace(&mut self) -> Vec<Sent> {
         self.all.trace.take().map(|trace| trace.frames).unwrap_or_default()
+    }
+
+    /// What the captured ports have seen, if some were to be captured.
+    pub fn take_captured(&mut self) -> Option<Vec<capture::Port>> {
+        self.all.capture.take().map(capture::Capture::into_ports)
     }
 
     /// The explanations, if flows were to be explained.

@@ -3,8 +3,9 @@
 
 use floodway_report::statistics::Scale;
 use floodway_scenario::Variant;
-use floodway_sim::switch::flow_control::drc::Statuses;
-use floodway_sim::switch::flow_control::drc::frame::{Feedback, OCTETS};
+use floodway_wire::Mac;
+use floodway_wire::ethernet::{FCS, SHORTEST};
+use floodway_wire::mac_control::{Drc, MacControl};
 
 use crate::claim::{GIVEN, Row, Rule, SET_UP};
 use crate::evidence::Evidence;
@@ -114,7 +115,7 @@ pub const FORMAT: &[Row] = &[
                     all,
                     |frame, severity| {
                         let shift = 64 - 2 * (7 + 1);
-                        frame.statuses = Statuses(u64::from(severity) << shift);
+                        frame.drc.statuses = u64::from(severity) << shift;
                     },
                     4,
                 )
@@ -129,7 +130,7 @@ pub const FORMAT: &[Row] = &[
         source: "slide 21",
         rule: Rule::Exactly(1.0),
         expected: SET_UP,
-        measure: &|e| of_frames(e, &|all| bits(all, |frame, on| frame.mask = on << 5, 2)),
+        measure: &|e| of_frames(e, &|all| bits(all, |frame, on| frame.drc.mask = on << 5, 2)),
     },
     Row {
         id: "B10",
@@ -141,27 +142,35 @@ pub const FORMAT: &[Row] = &[
         expected: SET_UP,
         measure: &|e| {
             of_frames(e, &|empty| {
-                let source = first_octet(empty, |frame| frame.source = [0xff; 6]);
-                let statuses = first_octet(empty, |frame| frame.statuses = Statuses(u64::MAX));
-                let mask = first_octet(empty, |frame| frame.mask = u8::MAX);
+                let source = first_octet(empty, |frame| frame.source = Mac([0xff; 6]));
+                let statuses = first_octet(empty, |frame| frame.drc.statuses = u64::MAX);
+                let mask = first_octet(empty, |frame| frame.drc.mask = u8::MAX);
                 // Whatever changes, the FCS behind it all does.
-                let group = first_octet(empty, |frame| frame.group = u16::MAX);
-                let fields = [source, statuses, mask, group, OCTETS - 4];
+                let group = first_octet(empty, |frame| frame.drc.group = u16::MAX);
+                let fields = [source, statuses, mask, group, SHORTEST - FCS];
                 fields.windows(2).filter(|pair| pair[1] <= pair[0]).count() as f64
             })
         },
     },
 ];
 
+/// A feedback frame.
+#[derive(Clone, Copy)]
+struct Feedback {
+    source: Mac,
+    drc: Drc,
+}
+
 /// A number about feedback frames, for a study that has a variant which sends them.
 fn of_frames(evidence: &Evidence, number: &dyn Fn(&Feedback) -> f64) -> Measured {
-    let empty = Feedback { source: [0; 6], group: 0, statuses: Statuses(0), mask: 0 };
+    let drc = Drc { statuses: 0, mask: 0, group: 0 };
+    let empty = Feedback { source: Mac::default(), drc };
     evidence.of_variant(BACKPLANE, DRC, "", |_| number(&empty))
 }
 
 /// The octets of a frame before its FCS.
 fn octets(of: &Feedback) -> Vec<u8> {
-    of.encode()[..OCTETS - 4].to_vec()
+    MacControl::Drc(of.drc).frame(of.source)[..SHORTEST - FCS].to_vec()
 }
 
 /// How many bits differ among the frames that a change makes with the numbers below `values`.

@@ -243,7 +243,7 @@ impl Observer for Delays {
                     self.make_room(end, wire, at.now);
                 }
             }
-            Fact::Sent { port, to, packet, class, until, handled_at, is_lost } => {
+            Fact::Sent { port, to, packet, class, until, handled_at, is_lost, .. } => {
                 if let Some(of) = self.place(packet.flow) {
                     let times = (until, handled_at);
                     self.on_sent(of, (port, class), times, (to.0, is_lost), packet, at);

@@ -4,7 +4,7 @@
 //! block the others.
 //!
 //! A switch reports to its neighbors how severe congestion is at its output ports, with two bits
-//! per port, and which classes are affected ([`Feedback`], [`frame`]). The transmitter at the other
+//! per port, and which classes are affected ([`Feedback`]). The transmitter at the other
 //! end has, in each class, queues by direction, which is the output port of the peer
 //! ([`Directions`]). The rate factor of a direction determines how long after a frame its queue may
 //! be arbitrated again, and the highest severity stops the direction ([`Regulator`]). All of this
@@ -15,7 +15,6 @@ mod by_direction;
 mod check;
 mod directions;
 mod feedback;
-pub mod frame;
 mod in_switch;
 mod peer;
 mod regulator;

@@ -277,3 +277,15 @@ proptest! {
         }
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn statuses_keep_apart(severities in proptest::collection::vec(0u8..4, 32)) {
+        let mut statuses = Statuses(u64::MAX);
+        for (place, &severity) in severities.iter().enumerate() {
+            statuses.set(place, severity);
+        }
+        let read: Vec<u8> = (0..32).map(|place| statuses.severity(place)).collect();
+        proptest::prop_assert_eq!(read, severities);
+    }
+}

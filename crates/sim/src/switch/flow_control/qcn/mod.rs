@@ -20,7 +20,6 @@
 //! All switches and hosts form one congestion notification domain. QCN is a layer 2 mechanism: its
 //! messages do not cross a router, so it is not applicable to networks that route between leaves.
 
-pub mod frame;
 #[cfg(test)]
 mod tests;
 

@@ -104,3 +104,15 @@ fn queues_that_are_congestion_points() {
     let spec = Spec { queues: vec![1], ..Spec::default() };
     assert_eq!([0, 1, 2].map(|queue| spec.covers(queue)), [false, true, false]);
 }
+
+#[test]
+fn a_message_has_room_for_the_octets_of_the_sampled_frame() {
+    // Both addresses, both tags, the type and the FCS add 26 to a PDU of 24 to 88.
+    for (octets, expected) in [(0, 64), (14, 64), (15, 65), (64, 26 + 88)] {
+        let spec = Spec { header_octets: octets, ..Default::default() };
+        assert_eq!(spec.message_bytes(1_518), expected, "{octets}");
+    }
+    // A frame of 64 octets has 46 after its addresses and type.
+    let spec = Spec { header_octets: 64, ..Default::default() };
+    assert_eq!(spec.message_bytes(64), 26 + 24 + 46);
+}

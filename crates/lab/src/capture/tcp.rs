@@ -1,0 +1,167 @@
+//! TCP segments. The simulated TCP numbers segments and not octets, so sequence numbers follow from the MSS.
+
+use floodway_model::{Body, Ecn, EcnFeedback, Packet, SackBlock};
+use floodway_sim::Spec;
+use floodway_sim::host::transport::{self, tcp};
+use floodway_wire::ip::Ip;
+use floodway_wire::tcp::{Choice, Flags, Segment};
+
+use super::addresses;
+use super::octets::note;
+
+/// Length of the headers without options: IPv4 20, TCP 20.
+const HEADERS: usize = 40;
+/// The most octets that options have.
+const MOST_OPTIONS: usize = 40;
+/// Window of every segment, and its scale: about 1 GB, more than the simulated receive window, which it does not tell.
+const WINDOW: u16 = u16::MAX;
+const WINDOW_SCALE: u8 = 14;
+/// What the option of accurate ECN takes in the simulation.
+const ACCURATE: usize = 12;
+/// ACE before any mark (RFC 9768 section 3.2.2.1).
+const INITIAL_ACE: u8 = 5;
+/// ACE of a SYN/ACK, and of what acknowledges one, if the other side's was not ECN-capable (the same section).
+const NOT_ECT: u8 = 2;
+
+/// The datagram of a segment; `room` is what its frame has for it.
+pub fn datagram(
+    (spec, tcp): (&Spec, &tcp::Spec),
+    packet: &Packet,
+    ip: &Ip,
+    room: usize,
+    comment: &mut String,
+) -> Vec<u8> {
+    let flow = &spec.flows[packet.flow.index()];
+    // The first octet has number 1, after the SYN. Long flows wrap around.
+    let number = |segments: u64| 1 + u64::min(segments * tcp.mss.0, flow.bytes);
+    let sequence = |segments: u64| number(segments) as u32;
+    let (ports, back) = match packet.dst == flow.dst {
+        true => (ports(packet), false),
+        false => ((ports(packet).1, ports(packet).0), true),
+    };
+    let mut segment = Segment {
+        source_port: ports.0,
+        destination_port: ports.1,
+        sequence: 1,
+        acknowledgment: u32::from(!back),
+        flags: Flags { ack: true, ..Flags::default() },
+        window: WINDOW,
+        options: vec![Choice::Nop, Choice::Nop, Choice::Timestamps(0, 0)],
+    };
+    let mut payload = room.saturating_sub(HEADERS + 12);
+    match packet.body {
+        Body::Syn { feedback } | Body::SynAck { feedback } => {
+            payload = 0;
+            handshake(&mut segment, feedback, back, tcp);
+        }
+        Body::Segment { flags, psn, sent_at } => {
+            segment.sequence = sequence(psn.into());
+            segment.options[2] = Choice::Timestamps((sent_at.0 / 1_000_000) as u32, 0);
+            (segment.flags.push, segment.flags.cwr) = (flags.push, flags.window_reduced);
+            if accurate(spec, packet) {
+                let ace = if psn == 0 { NOT_ECT } else { INITIAL_ACE };
+                segment.flags = segment.flags.with_ace(ace);
+            }
+        }
+        Body::TcpAck { flags, marked, ack, sack } => {
+            segment.acknowledgment = sequence(ack.into());
+            segment.flags.ece = flags.congestion();
+            let edge = |n: u32| sequence(u64::from(ack) + u64::from(n));
+            let told = |block: &&SackBlock| block.count > 0;
+            let block =
+                |b: &SackBlock| (edge(b.from.into()), edge(u32::from(b.from) + u32::from(b.count)));
+            let mut blocks: Vec<_> = sack.iter().filter(told).map(block).collect();
+            if flags.duplicate() {
+                // Of the duplicate the simulation knows that it was one: the last segment stands for it.
+                blocks.insert(
+                    0,
+                    (sequence(u64::from(ack).saturating_sub(1)), segment.acknowledgment),
+                );
+            }
+            if !blocks.is_empty() {
+                segment.options.extend([Choice::Nop, Choice::Nop, Choice::Sack(blocks)]);
+            }
+            // What the options of the simulated segment take, which may be more than options can.
+            let mut taken = length(&segment.options);
+            if accurate(spec, packet) {
+                let ce = u64::from(marked) * tcp.mss.0;
+                let other = number(ack.into()).saturating_sub(ce);
+                segment.options.push(counters(spec, packet, other, ce));
+                let ace = (u64::from(INITIAL_ACE) + u64::from(marked)) & 7;
+                segment.flags = segment.flags.with_ace(ace as u8);
+                taken += ACCURATE;
+                let padding = taken.min(MOST_OPTIONS) - length(&segment.options);
+                segment.options.extend(vec![Choice::Nop; padding]);
+            }
+            // An application answers in acknowledgements.
+            payload = room.saturating_sub(HEADERS + taken);
+        }
+        body => note(comment, &format!("a frame that its transport does not have: {body:?}")),
+    }
+    segment.datagram(ip, &vec![0; payload])
+}
+
+fn ports(packet: &Packet) -> (u16, u16) {
+    (addresses::source_port(packet.flow), addresses::destination_port(packet.flow))
+}
+
+fn handshake(segment: &mut Segment, feedback: EcnFeedback, back: bool, tcp: &tcp::Spec) {
+    segment.sequence = 0;
+    segment.acknowledgment = back.into();
+    let none = Flags { syn: true, ack: back, ..Flags::default() };
+    segment.flags = match (feedback, back) {
+        (EcnFeedback::None, _) => none,
+        // RFC 3168 section 6.1.1, for the feedback of DCTCP too (RFC 8257 section 3).
+        (EcnFeedback::Classic | EcnFeedback::Dctcp, false) => {
+            Flags { ece: true, cwr: true, ..none }
+        }
+        (EcnFeedback::Classic | EcnFeedback::Dctcp, true) => Flags { ece: true, ..none },
+        (EcnFeedback::Accurate, false) => none.with_ace(7),
+        (EcnFeedback::Accurate, true) => none.with_ace(NOT_ECT),
+    };
+    segment.options = vec![
+        Choice::Mss(tcp.mss.0.min(u16::MAX.into()) as u16),
+        Choice::SackPermitted,
+        Choice::Timestamps(0, 0),
+        Choice::Nop,
+        Choice::WindowScale(WINDOW_SCALE),
+    ];
+}
+
+/// Whether a flow has accurate ECN feedback.
+fn accurate(spec: &Spec, packet: &Packet) -> bool {
+    feedback(spec, packet).is_some_and(|(feedback, _)| feedback == EcnFeedback::Accurate)
+}
+
+/// The feedback of a flow of TCP, and the ECN field of its segments.
+fn feedback(spec: &Spec, packet: &Packet) -> Option<(EcnFeedback, Ecn)> {
+    let workload = spec.flows[packet.flow.index()].workload;
+    let profile = &spec.profiles[usize::from(workload)];
+    let transport::Spec::Tcp(tcp) = &profile.transport else { return None };
+    let wanted = profile.congestion.feedback();
+    Some((tcp.feedback(wanted), tcp.ecn_field(wanted)))
+}
+
+/// The option of accurate ECN with its first two counters, in octets of whole segments.
+fn counters(spec: &Spec, packet: &Packet, other: u64, ce: u64) -> Choice {
+    let counters = [other, ce].map(|octets| (octets & 0xff_ffff) as u32).to_vec();
+    match feedback(spec, packet) {
+        Some((_, Ecn::Ect1)) => Choice::Accurate1(counters),
+        _ => Choice::Accurate0(counters),
+    }
+}
+
+/// Number of octets of options.
+fn length(options: &[Choice]) -> usize {
+    let of = |option: &Choice| match option {
+        Choice::Nop => 1,
+        Choice::Mss(_) => 4,
+        Choice::WindowScale(_) => 3,
+        Choice::SackPermitted => 2,
+        Choice::Sack(blocks) => 2 + 8 * blocks.len(),
+        Choice::Timestamps(..) => 10,
+        Choice::Accurate0(counters) | Choice::Accurate1(counters) => 2 + 3 * counters.len(),
+        Choice::Other(_, content) => 2 + content.len(),
+    };
+    options.iter().map(of).sum()
+}

@@ -1,0 +1,152 @@
+//! IP datagrams with their checksums, by the library `etherparse`.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4Slice, Ipv6Header, UdpHeader, UdpSlice};
+
+use crate::Invalid;
+
+/// What the IPv4 header of a datagram says beside its length and protocol (RFC 791, RFC 2474, RFC 3168). Datagrams
+/// are not fragmented and not numbered (RFC 6864 section 4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ip {
+    /// Source address.
+    pub source: Ipv4Addr,
+    /// Destination address.
+    pub destination: Ipv4Addr,
+    /// DSCP, six bits.
+    pub dscp: u8,
+    /// ECN field, two bits.
+    pub ecn: u8,
+    /// Time to live.
+    pub ttl: u8,
+}
+
+impl Ip {
+    /// The datagram with this payload. Panics if it is longer than 65,535 octets, or DSCP or ECN field do not fit.
+    pub fn datagram(&self, protocol: IpNumber, payload: &[u8]) -> Vec<u8> {
+        let (source, destination) = (self.source.octets(), self.destination.octets());
+        let length = u16::try_from(payload.len()).expect("a payload that fits into a datagram");
+        let header = Ipv4Header::new(length, self.ttl, protocol, source, destination);
+        let mut header = header.expect("a payload that fits into a datagram");
+        header.dscp = IpDscp::try_new(self.dscp).expect("a DSCP of six bits");
+        header.ecn = IpEcn::try_new(self.ecn).expect("an ECN field of two bits");
+        header.dont_fragment = true;
+        header.header_checksum = header.calc_header_checksum();
+        let mut datagram = header.to_bytes().to_vec();
+        datagram.extend(payload);
+        datagram
+    }
+
+    /// A UDP datagram with these source and destination ports (RFC 768).
+    pub fn udp(&self, ports: (u16, u16), payload: &[u8]) -> Vec<u8> {
+        let mut header = udp_header(ports, payload);
+        let (source, destination) = (self.source.octets(), self.destination.octets());
+        let sum = header.calc_checksum_ipv4_raw(source, destination, payload);
+        header.checksum = sum.expect("a payload that fits into a datagram");
+        self.datagram(IpNumber::UDP, &[header.to_bytes().as_slice(), payload].concat())
+    }
+
+    /// The same without a checksum, as RoCEv2 sends it: its own covers more.
+    pub fn udp_unchecked(&self, ports: (u16, u16), payload: &[u8]) -> Vec<u8> {
+        let header = udp_header(ports, payload);
+        self.datagram(IpNumber::UDP, &[header.to_bytes().as_slice(), payload].concat())
+    }
+
+    /// Reads the header of a datagram. Returns it with the protocol and the payload; octets behind the datagram are
+    /// padding.
+    ///
+    /// # Errors
+    ///
+    /// If the header is malformed, its checksum is wrong, or the datagram is shorter than it says.
+    pub fn parse(octets: &[u8]) -> Result<(Self, IpNumber, &[u8]), Invalid> {
+        let invalid = Invalid::Header("IPv4");
+        let slice = Ipv4Slice::from_slice(octets).map_err(|_| invalid)?;
+        let header = slice.header().to_header();
+        if header.header_checksum != header.calc_header_checksum() {
+            return Err(invalid);
+        }
+        let ip = Self {
+            source: header.source.into(),
+            destination: header.destination.into(),
+            dscp: header.dscp.value(),
+            ecn: header.ecn.value(),
+            ttl: header.time_to_live,
+        };
+        Ok((ip, header.protocol, slice.payload().payload))
+    }
+}
+
+/// A header without a checksum.
+fn udp_header(ports: (u16, u16), payload: &[u8]) -> UdpHeader {
+    let header = UdpHeader::without_ipv4_checksum(ports.0, ports.1, payload.len());
+    header.expect("a payload that fits into a datagram")
+}
+
+/// The same of IPv6 (RFC 8200).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ip6 {
+    /// Source address.
+    pub source: Ipv6Addr,
+    /// Destination address.
+    pub destination: Ipv6Addr,
+    /// Traffic class: DSCP and ECN field.
+    pub traffic_class: u8,
+    /// Hop limit.
+    pub hop_limit: u8,
+}
+
+impl Ip6 {
+    /// A UDP datagram with these source and destination ports. Panics if it is too long.
+    pub fn udp(&self, ports: (u16, u16), payload: &[u8]) -> Vec<u8> {
+        let mut header = Ipv6Header {
+            traffic_class: self.traffic_class,
+            next_header: IpNumber::UDP,
+            hop_limit: self.hop_limit,
+            source: self.source.octets(),
+            destination: self.destination.octets(),
+            ..Default::default()
+        };
+        let udp = UdpHeader::with_ipv6_checksum(ports.0, ports.1, &header, payload);
+        let udp = udp.expect("a payload that fits into a datagram").to_bytes();
+        header.set_payload_length(udp.len() + payload.len()).expect("the UDP length fits too");
+        [header.to_bytes().as_slice(), &udp, payload].concat()
+    }
+}
+
+/// A UDP datagram that has been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Udp<'a> {
+    /// Its IPv4 header.
+    pub ip: Ip,
+    /// Source port.
+    pub source_port: u16,
+    /// Destination port.
+    pub destination_port: u16,
+    /// The payload.
+    pub payload: &'a [u8],
+}
+
+impl<'a> Udp<'a> {
+    /// Reads a datagram of UDP over IPv4.
+    ///
+    /// # Errors
+    ///
+    /// If a header is malformed, a checksum is wrong, or it is not UDP.
+    pub fn parse(octets: &'a [u8]) -> Result<Self, Invalid> {
+        let (ip, protocol, rest) = Ip::parse(octets)?;
+        if protocol != IpNumber::UDP {
+            let (found, expected) = (protocol.0.into(), IpNumber::UDP.0.into());
+            return Err(Invalid::Field { format: "IPv4", field: "protocol", found, expected });
+        }
+        let invalid = Invalid::Header("UDP");
+        let udp = UdpSlice::from_slice(rest).map_err(|_| invalid)?;
+        let addresses = (ip.source.octets(), ip.destination.octets());
+        let sum = udp.to_header().calc_checksum_ipv4_raw(addresses.0, addresses.1, udp.payload());
+        if udp.checksum() != 0 && sum != Ok(udp.checksum()) {
+            return Err(invalid);
+        }
+        let (source_port, destination_port) = (udp.source_port(), udp.destination_port());
+        Ok(Self { ip, source_port, destination_port, payload: udp.payload() })
+    }
+}
