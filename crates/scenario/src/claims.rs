@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use floodway_model::Bytes;
+use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -93,8 +93,8 @@ pub enum Rule {
     Described,
 }
 
-/// How a number is measured: exactly one of `fct`, `counter` and `sql`; either `of` one case, or `from` one `to` another.
-/// In a scenario a case is one of its variants, in a study `experiment/variant`.
+/// How a number is measured: exactly one of `fct`, `counter`, `fairness` and `sql`; either `of` one case, or `from` one
+/// `to` another. In a scenario a case is one of its variants, in a study `experiment/variant`.
 #[derive(Clone, Debug, Deserialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ClaimMeasure")]
@@ -108,6 +108,10 @@ pub struct Measure {
     /// A counter of a run, by its name in `summary.json`. Default none.
     #[schemars(with = "Option<String>")]
     pub counter: Option<Spanned<String>>,
+    /// Jain's fairness index of the flows with `flow_samples`, in windows of this length, averaged over those in which
+    /// at least two flows are active from beginning to end. Default none.
+    #[schemars(with = "Option<Duration>")]
+    pub fairness: Option<Spanned<Duration>>,
     /// A statement of SQLite that asks the tables of a run for one number. Default none.
     #[schemars(with = "Option<String>")]
     pub sql: Option<Spanned<String>>,

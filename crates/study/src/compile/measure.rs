@@ -12,6 +12,7 @@ use crate::evidence::{Case, Evidence, Facts};
 use crate::flows::{FlowGroup, Quantile};
 use crate::measure::{Measured, estimate};
 use crate::plan::name;
+use crate::sql::Shape;
 
 use super::Compiler;
 
@@ -44,6 +45,8 @@ enum Asked {
     Fct(FlowGroup, Option<Quantile>),
     /// A counter.
     Counter(&'static str),
+    /// Jain's index in windows of so many nanoseconds.
+    Fairness(f64),
     /// The statement with this number.
     Sql(usize),
 }
@@ -136,16 +139,26 @@ impl Compiler<'_> {
             self.wrong(flows.span(), "`flows` is for completion times (`fct`)", help);
             return None;
         }
-        match (&of.fct, &of.counter, &of.sql) {
-            (Some(statistic), None, None) => self.fct(statistic, of.flows.as_ref()),
-            (None, Some(counter), None) => Some(Asked::Counter(name(counter.get_ref()))),
-            (None, None, Some(sql)) => self.query(sql, 1).map(Asked::Sql),
+        match (&of.fct, &of.counter, &of.fairness, &of.sql) {
+            (Some(statistic), None, None, None) => self.fct(statistic, of.flows.as_ref()),
+            (None, Some(counter), None, None) => Some(Asked::Counter(name(counter.get_ref()))),
+            (None, None, Some(window), None) => self.fairness(window),
+            (None, None, None, Some(sql)) => self.query(sql, Shape::Number).map(Asked::Sql),
             _ => {
-                let message = "a measure has exactly one of `fct`, `counter` and `sql`";
+                let message = "a measure has exactly one of `fct`, `counter`, `fairness` and `sql`";
                 self.wrong(measure.span(), message, "for example fct = \"mean\"");
                 None
             }
         }
+    }
+
+    fn fairness(&mut self, window: &Spanned<Duration>) -> Option<Asked> {
+        if *window.get_ref() == Duration::ZERO {
+            let help = "give windows a length in which many packets of each flow arrive, as in fairness = \"1ms\"";
+            self.wrong(window.span(), "the windows of `fairness` have no length", help);
+            return None;
+        }
+        Some(Asked::Fairness(window.get_ref().as_ns()))
     }
 
     fn fct(
@@ -209,6 +222,9 @@ impl Compiled {
                     true => self.of_runs(evidence, |facts| facts.number(counter) / self.per),
                     false => Measured { unit: self.unit, ..Measured::default() },
                 }
+            }
+            (Asked::Fairness(window_ns), _) => {
+                self.of_runs(evidence, |facts| facts.fairness(window_ns) / self.per)
             }
             (Asked::Sql(query), _) => {
                 self.of_runs(evidence, |facts| facts.answer(query) / self.per)

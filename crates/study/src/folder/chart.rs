@@ -14,10 +14,14 @@ use crate::evidence::{Case, Evidence};
 use crate::exhibit::{Entry, number, rows, table};
 use crate::matrix::{heat_map, sides};
 use crate::plan::{Level, name};
+use crate::sql::Shape;
 
 use super::Loading;
 use super::answer::{Change, filled};
 use super::document::{Axis, Chart, Look, Rank, Series, Shows};
+
+/// How many bins a chart of shares has.
+const BINS: usize = 50;
 
 /// A chart, ready to be drawn.
 struct Drawing {
@@ -50,6 +54,10 @@ enum What {
     Curve(Vec<(f64, Compiled)>),
     /// The answer to a statement in the first run of a case.
     Asked(usize, Case),
+    /// The share of values above each value of the distribution that a statement gives, over all runs of a case.
+    Tail(usize, Case),
+    /// The shares of its values in so many bins up to a value.
+    Shares(usize, Case, usize, f64),
     /// Points of somebody else.
     Points(Vec<(f64, f64)>),
 }
@@ -86,6 +94,13 @@ struct Part {
     answer: Option<String>,
     rows: &'static [Row],
     changes: &'static [Change],
+}
+
+impl Look {
+    /// Whether it is a chart of lines, over which points may be laid.
+    fn is_of_lines(self) -> bool {
+        [Self::Curve, Self::Points, Self::Tail, Self::Shares].contains(&self)
+    }
 }
 
 impl Loading<'_> {
@@ -125,7 +140,9 @@ impl Loading<'_> {
                     What::Curve(points) => {
                         points.iter().flat_map(|(_, measure)| measure.cases()).collect()
                     }
-                    What::Asked(_, case) => vec![*case],
+                    What::Asked(_, case) | What::Tail(_, case) | What::Shares(_, case, ..) => {
+                        vec![*case]
+                    }
                     What::Points(_) => Vec::new(),
                 };
                 experiments.extend(cases.iter().map(|case| case.experiment));
@@ -155,7 +172,7 @@ impl Loading<'_> {
         let picks = self.compiler.picks(&chart.over)?;
         let lists = match look {
             Look::Numbers | Look::Table => 0..=2,
-            Look::Curve | Look::Points => 0..=0,
+            Look::Curve | Look::Points | Look::Tail | Look::Shares => 0..=0,
             Look::HeatMap => 2..=2,
         };
         if !lists.contains(&chart.over.len()) {
@@ -274,9 +291,7 @@ impl Loading<'_> {
     fn series(&mut self, chart: &Chart, series: &Series, picks: &[Pick]) -> Option<Drawn> {
         let look = *chart.kind.get_ref();
         let what = match (&series.measure, &series.points) {
-            (None, Some(points)) if [Look::Curve, Look::Points].contains(&look) => {
-                self.points(points).map(What::Points)
-            }
+            (None, Some(points)) if look.is_of_lines() => self.points(points).map(What::Points),
             (Some(measure), None) => match look {
                 Look::Numbers | Look::HeatMap | Look::Table if !chart.over.is_empty() => {
                     let of = |pick: &Pick| {
@@ -289,7 +304,7 @@ impl Loading<'_> {
                     self.compiler.measure(measure).map(What::Number)
                 }
                 Look::Curve => self.curve(measure).map(What::Curve),
-                Look::Points => self.points_of(measure),
+                Look::Points | Look::Tail | Look::Shares => self.points_of(chart, measure),
             },
             _ => {
                 let range = series.measure.as_ref().map_or(0..0, Spanned::span);
@@ -335,7 +350,7 @@ impl Loading<'_> {
         Some(cells.into_iter().map(|(at, name)| (at, compiled.instead(first, name))).collect())
     }
 
-    fn points_of(&mut self, measure: &Spanned<Measure>) -> Option<What> {
+    fn points_of(&mut self, chart: &Chart, measure: &Spanned<Measure>) -> Option<What> {
         let of = measure.get_ref();
         let (Some(sql), Some(case)) = (&of.sql, &of.of) else {
             let message = "points are asked for in SQL, `of` a case";
@@ -346,8 +361,23 @@ impl Loading<'_> {
             );
             return None;
         };
-        let (query, case) = (self.compiler.query(sql, 2), self.compiler.case(case));
-        Some(What::Asked(query?, case?))
+        let look = *chart.kind.get_ref();
+        let shape = if look == Look::Points { Shape::Points } else { Shape::Distribution };
+        let (query, case) = (self.compiler.query(sql, shape)?, self.compiler.case(case)?);
+        let limits = chart.x.as_ref().and_then(|axis| axis.limits);
+        match (look, limits) {
+            (Look::Tail, _) => Some(What::Tail(query, case)),
+            (Look::Shares, Some([0.0, up_to])) if up_to > 0.0 => {
+                Some(What::Shares(query, case, chart.bins.unwrap_or(BINS).max(1), up_to))
+            }
+            (Look::Shares, _) => {
+                let message = format!("the horizontal axis of `{}` has no end", chart.name);
+                let help = "write limits = [0.0, …]: bins have the same width up to there";
+                self.compiler.wrong(chart.kind.span(), message, help);
+                None
+            }
+            _ => Some(What::Asked(query, case)),
+        }
     }
 
     /// Points of a file with two columns.
@@ -408,7 +438,7 @@ impl Drawing {
             Look::Numbers => self.numbers(evidence),
             Look::Table => self.table(evidence),
             Look::HeatMap => self.heat_map(evidence),
-            Look::Curve | Look::Points => self.lines(evidence),
+            _ => self.lines(evidence),
         }
     }
 
@@ -476,7 +506,8 @@ impl Drawing {
     }
 
     fn lines(&self, evidence: &Evidence) -> Exhibit {
-        let lines = self.series.iter().enumerate().map(|(at, series)| series.line(at, evidence));
+        let lines = self.series.iter().enumerate();
+        let lines = lines.flat_map(|(at, series)| series.lines(at, evidence));
         let lines: Vec<Line> = lines.filter(|line| !line.points.is_empty()).collect();
         let legend = self.series.iter().enumerate();
         let legend = legend.map(|(at, series)| (at, series.label.clone()));
@@ -500,9 +531,10 @@ impl Drawing {
 }
 
 impl Drawn {
-    fn line(&self, series: usize, evidence: &Evidence) -> Line {
+    /// Its lines: of SQL with a third column one for each value of that.
+    fn lines(&self, series: usize, evidence: &Evidence) -> Vec<Line> {
         let line = Line { series, tooltip: self.label.clone(), ..Line::default() };
-        match &self.what {
+        let line = match &self.what {
             What::Number(_) | What::Settings(_) => line,
             What::Curve(points) => {
                 let measured: Vec<(f64, crate::Measured)> =
@@ -521,10 +553,18 @@ impl Drawn {
             }
             What::Asked(query, case) => {
                 let first = evidence.runs(*case).next();
-                let points = first.map_or_else(Vec::new, |(_, facts)| facts.points(*query));
-                Line { points, ..line }
+                let lines = first.map_or_else(Vec::new, |(_, facts)| facts.lines(*query));
+                return lines.into_iter().map(|points| Line { points, ..line.clone() }).collect();
+            }
+            What::Tail(query, case) => {
+                Line { points: evidence.distribution(*case, *query).larger(), ..line }
+            }
+            What::Shares(query, case, bins, up_to) => {
+                let points = evidence.distribution(*case, *query).shares(*bins, *up_to);
+                Line { points, steps: true, ..line }
             }
             What::Points(points) => Line { points: points.clone(), scatter: true, ..line },
-        }
+        };
+        vec![line]
     }
 }
