@@ -2,7 +2,8 @@
 //!
 //! All tables of a run can be asked, by their names and columns in the reference, and one more: `times` has the
 //! measured flows with the time that those which had not completed had taken until the end of the run, as completion
-//! times count in all studies. `quantile(x, p)` is an aggregate function beside SQLite's own: the same quantile as
+//! times count in all studies; `numbers` has the counters and other numbers of the run, as `summary.json` does. What
+//! scenarios say is asked in the same way ([`crate::facts`]). `quantile(x, p)` is an aggregate function beside SQLite's own: the same quantile as
 //! in reports, by linear interpolation.
 
 use std::collections::BTreeSet;
@@ -10,6 +11,7 @@ use std::collections::BTreeSet;
 use floodway_model::table::Values;
 use floodway_model::{Table, tables};
 use floodway_report::metrics::flow_times;
+use floodway_report::scalars::scalars;
 use floodway_report::statistics;
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
@@ -19,7 +21,7 @@ use rusqlite::{Connection, params_from_iter};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     /// The statement.
-    pub text: String,
+    text: String,
     /// The tables that it names.
     tables: BTreeSet<String>,
     /// How many columns its answer has: 1 for a number, 2 for points.
@@ -34,14 +36,21 @@ pub struct Asking {
 
 /// The measured flows, as [`flow_times`] has them.
 const TIMES: &str = "times";
+/// The numbers of a run, as [`scalars`] has them.
+const NUMBERS: &str = "numbers";
 
 impl Query {
-    /// Checks a statement against all tables that there are. Fails with what is wrong: syntax, an unknown table or
+    /// Checks a statement against all tables that a run may have. Fails with what is wrong: syntax, an unknown table or
     /// column, a statement that does not read, or an answer that is not of so many columns of numbers.
     pub fn new(text: &str, columns: usize) -> Result<Self, String> {
-        let every: Vec<Table> = tables::all().into_iter().chain([times(&[], 0.0)]).collect();
+        let own = [times(&[], 0.0), numbers(&[])];
+        Self::of(text, columns, &tables::all().into_iter().chain(own).collect::<Vec<_>>())
+    }
+
+    /// The same of a statement that asks these tables.
+    pub fn of(text: &str, columns: usize, every: &[Table]) -> Result<Self, String> {
         let asking = Asking::empty().map_err(|error| plain(&error))?;
-        for table in &every {
+        for table in every {
             asking.create(table).map_err(|error| plain(&error))?;
         }
         let mut statement = asking.connection.prepare(text).map_err(|error| plain(&error))?;
@@ -67,9 +76,14 @@ impl Query {
         Ok(Self { text: text.to_owned(), tables, columns })
     }
 
-    /// How many columns its answer has.
-    pub fn columns(&self) -> usize {
-        self.columns
+    /// The statement.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it names a table.
+    pub fn names(&self, table: &str) -> bool {
+        self.tables.contains(table)
     }
 }
 
@@ -104,6 +118,16 @@ fn times(of: &[Table], end_ns: f64) -> Table {
         .u64("finished", "", column(|flow| flow.finished.into()))
 }
 
+/// The numbers of a run.
+fn numbers(of: &[Table]) -> Table {
+    let all = scalars(of);
+    Table::new(NUMBERS, "").text("name", "", all.keys().cloned().collect()).f64(
+        "value",
+        "",
+        all.values().map(|of| of.value).collect(),
+    )
+}
+
 impl Asking {
     fn empty() -> Result<Self, rusqlite::Error> {
         let connection = Connection::open_in_memory()?;
@@ -121,23 +145,30 @@ impl Asking {
 
     /// The tables of a run that these queries name. Those that the run does not have are there and empty.
     pub fn new(queries: &[Query], of: &[Table], end_ns: f64) -> Result<Self, String> {
-        let named: BTreeSet<&str> =
-            queries.iter().flat_map(|query| &query.tables).map(String::as_str).collect();
-        let fill = |asking: &Self| -> Result<(), rusqlite::Error> {
-            for empty in tables::all() {
-                if named.contains(&*empty.name) {
-                    let full = of.iter().find(|table| table.name == empty.name);
-                    asking.fill(full.unwrap_or(&empty))?;
-                }
-            }
-            if named.contains(TIMES) {
-                asking.fill(&times(of, end_ns))?;
-            }
-            Ok(())
-        };
+        let is_named = |table: &str| queries.iter().any(|query| query.names(table));
         let asking = Self::empty().map_err(|error| plain(&error))?;
-        fill(&asking).map_err(|error| plain(&error))?;
+        for empty in tables::all().iter().filter(|table| is_named(&table.name)) {
+            let full = of.iter().find(|table| table.name == empty.name);
+            asking.take(full.unwrap_or(empty))?;
+        }
+        if is_named(TIMES) {
+            asking.take(&times(of, end_ns))?;
+        }
+        if is_named(NUMBERS) {
+            asking.take(&numbers(of))?;
+        }
         Ok(asking)
+    }
+
+    /// These tables.
+    pub fn of(tables: &[Table]) -> Result<Self, String> {
+        let asking = Self::empty().map_err(|error| plain(&error))?;
+        tables.iter().try_for_each(|table| asking.take(table))?;
+        Ok(asking)
+    }
+
+    fn take(&self, table: &Table) -> Result<(), String> {
+        self.fill(table).map_err(|error| plain(&error))
     }
 
     fn fill(&self, table: &Table) -> Result<(), rusqlite::Error> {
@@ -253,6 +284,19 @@ mod tests {
         // A run without a table has it empty.
         assert_eq!(number("SELECT count(*) FROM drops"), 0.0);
         assert!(number("SELECT sum(packets) FROM drops").is_nan());
+        // Numbers are those of summary.json.
+        assert!(ask("SELECT value FROM numbers WHERE name = 'pause_frames'", 1).is_empty());
+        let drops = complete(
+            Table::new("drops", "").text("reason", "", vec!["queue_full".to_owned()]).u64(
+                "packets",
+                "",
+                vec![7],
+            ),
+        );
+        let query = "SELECT value FROM numbers WHERE name = 'dropped_packets_queue_full'";
+        let query = Query::new(query, 1).unwrap();
+        let asking = Asking::new(std::slice::from_ref(&query), &[flows(), drops], 1.0).unwrap();
+        assert_eq!(asking.ask(&query).unwrap()[0].0, 7.0);
         let points = ask("SELECT bytes, fct_ns FROM flows WHERE flow < 2 ORDER BY bytes", 2);
         assert_eq!(points, [(10.0, 100.0), (20.0, 300.0)]);
     }
