@@ -35,6 +35,11 @@ pub struct Claim {
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub except: Vec<Spanned<String>>,
+    /// In a study: what was measured, in a sentence with numbers like those of its answer. Default none: the numbers of the
+    /// claim, one after the other.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub result: Option<Spanned<String>>,
     /// The numbers that it is judged by.
     pub number: Vec<Number>,
 }
@@ -51,6 +56,9 @@ pub struct Number {
     /// What was claimed of it, in words: `-63 %`. Default empty.
     #[serde(default)]
     pub claimed: String,
+    /// Where it stands, if that is not where the claim does. Default the claim's.
+    #[serde(default)]
+    pub source: Option<String>,
     /// The expected result and the reason, written before the runs. Default empty.
     #[serde(default)]
     pub expected: String,
@@ -93,10 +101,11 @@ pub enum Rule {
     Described,
 }
 
-/// How a number is measured: exactly one of `fct`, `counter`, `fairness` and `sql`; either `of` one case, or `from` one
-/// `to` another. In a scenario a case is one of its variants, in a study `experiment/variant`.
-#[derive(Clone, Debug, Deserialize, PartialEq, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// How a number is measured: exactly one of `fct`, `counter`, `fairness`, `sql` and, in a study, `quantity` and `fact`;
+/// either `of` one case, or `from` one `to` another. In a scenario a case is one of its variants, in a study
+/// `experiment/variant`.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 #[schemars(rename = "ClaimMeasure")]
 pub struct Measure {
     /// A statistic of completion times: `mean`, `p50`, `p95`, `p99` or `p99.9`. Default none.
@@ -115,6 +124,12 @@ pub struct Measure {
     /// A statement of SQLite that asks the tables of a run for one number. Default none.
     #[schemars(with = "Option<String>")]
     pub sql: Option<Spanned<String>>,
+    /// In a study: the name of a `[quantity]`, which says what is measured. Default none.
+    #[schemars(with = "Option<String>")]
+    pub quantity: Option<Spanned<String>>,
+    /// In a study: a statement of SQLite that asks its scenarios for one number. It has no case. Default none.
+    #[schemars(with = "Option<String>")]
+    pub fact: Option<Spanned<String>>,
     /// The case whose number it is. Default none: a change.
     #[schemars(with = "Option<String>")]
     pub of: Option<Spanned<String>>,
@@ -128,13 +143,30 @@ pub struct Measure {
     #[serde(rename = "as")]
     #[schemars(with = "Option<Kind>")]
     pub kind: Option<Spanned<Kind>>,
+    /// What is made of the replications. Default `mean`.
+    #[schemars(with = "Option<Runs>")]
+    pub runs: Option<Spanned<Runs>>,
+    /// In a study: lists of settings over which it is taken together, with `{LIST}` for a setting in the names of cases. Of
+    /// a change, the geometric mean. Default none.
+    #[schemars(with = "Vec<String>")]
+    pub over: Vec<Spanned<String>>,
+    /// Settings of these lists that it is not about. Default none.
+    #[schemars(with = "Vec<String>")]
+    pub except: Vec<Spanned<String>>,
+    /// Whether there is a number only if all of these settings were run. Default false: it is of those that were.
+    pub every: bool,
+    /// Another change that this one is compared with: how much larger its ratio is, in percent. What it leaves out is as
+    /// here. Default none.
+    #[schemars(with = "Option<Box<Self>>")]
+    pub than: Option<Box<Spanned<Self>>>,
+    /// Whether replications of both changes have the same traffic. Default true.
+    pub paired: Option<bool>,
     /// The unit of a counter or of SQL: `ns`, `bytes`, `Gb/s`. Default none, for a count.
     pub unit: Option<String>,
     /// How many of a counter, or of the answer of SQL, are one of this unit: 1e6 for milliseconds of nanoseconds. Default 1.
     pub per: Option<f64>,
     /// The scale on which intervals are formed. Default `amount`.
-    #[serde(default)]
-    pub scale: Scale,
+    pub scale: Option<Scale>,
 }
 
 /// What is measured of two cases.
@@ -144,8 +176,27 @@ pub enum Kind {
     /// The change in percent.
     #[default]
     Change,
+    /// The same as a decrease: 5 if it is -5 %.
+    Decrease,
     /// The difference.
     Difference,
+    /// Of sums: the second in percent of the first.
+    Share,
+    /// Of a change compared with another: the size of the effect, whichever way each goes.
+    Size,
+}
+
+/// What is made of the replications of a case.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Runs {
+    /// Their mean, with its interval.
+    #[default]
+    Mean,
+    /// Their sum, without an interval.
+    Sum,
+    /// The largest of them, likewise.
+    Most,
 }
 
 /// The scale of a number.
@@ -159,6 +210,44 @@ pub enum Scale {
     Share,
     /// Any number: intervals are symmetric.
     Real,
+}
+
+impl Measure {
+    /// The same, with what it leaves out taken from another: what is asked, as a whole, and everything else.
+    pub fn or(&self, other: &Self) -> Self {
+        let own = self.clone();
+        let asks = own.fct.is_some()
+            || own.counter.is_some()
+            || own.fairness.is_some()
+            || own.sql.is_some()
+            || own.quantity.is_some()
+            || own.fact.is_some();
+        let asked = if asks { &own } else { other }.clone();
+        let has_cases = own.of.is_some() || own.from.is_some() || own.to.is_some();
+        let cases = if has_cases { &own } else { other }.clone();
+        Self {
+            fct: asked.fct,
+            counter: asked.counter,
+            fairness: asked.fairness,
+            sql: asked.sql,
+            quantity: asked.quantity,
+            fact: asked.fact,
+            flows: own.flows.or(if asks { None } else { other.flows.clone() }),
+            of: cases.of,
+            from: cases.from,
+            to: cases.to,
+            kind: own.kind.or(other.kind.clone()),
+            runs: own.runs.or(other.runs.clone()),
+            over: if own.over.is_empty() { other.over.clone() } else { own.over },
+            except: if own.except.is_empty() { other.except.clone() } else { own.except },
+            every: own.every || other.every,
+            than: own.than.or(other.than.clone()),
+            paired: own.paired.or(other.paired),
+            unit: own.unit.or(other.unit.clone()),
+            per: own.per.or(other.per),
+            scale: own.scale.or(other.scale),
+        }
+    }
 }
 
 /// A group of flows, for claims about completion times.

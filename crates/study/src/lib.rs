@@ -25,6 +25,7 @@
 //! - [`library`]: what the scenarios say
 //! - [`claim`]: claims, their numbers and the rules for them
 //! - [`sql`]: numbers asked of the tables of a run in SQL
+//! - [`facts`]: facts of scenarios, likewise
 //! - `compile`: claims as files write them, checked and made into rows
 //! - [`folder`]: studies that are folders of files; that of interplay is one, and part of the program
 //! - [`run_claims`]: the claims of a scenario, judged by its runs
@@ -45,6 +46,7 @@ pub mod distribution;
 pub mod dualq;
 pub mod evidence;
 pub mod exhibit;
+pub mod facts;
 pub mod fairness;
 pub mod flows;
 pub mod folder;

@@ -263,16 +263,16 @@ name = "short"
 name = "long"
 set = ["arrivals=300us"]
 
-[experiment.grid]
+[experiment."{size}-{length}"]
 scenario = "star.toml"
 over = ["size", "length"]
 variants = ["a", "b"]
 from = "standard"
-[experiment.grid.level.full]
+[experiment."{size}-{length}".level.full]
 replications = 7
-[experiment.grid.axes]
+[experiment."{size}-{length}".axes]
 replications = 3
-[experiment.grid.axes.level.quick]
+[experiment."{size}-{length}".axes.level.quick]
 variants = ["b"]
 
 [[claim]]
@@ -291,7 +291,7 @@ measure = { fct = "mean", from = "{size}-short/a", to = "{size}-short/b" }
 [claim.number.expected_of]
 s3 = "rises"
 
-[change.sizes]
+[measure.sizes]
 over = ["size"]
 measure = { fct = "mean", from = "{size}-short/a", to = "{size}-short/b" }
 
@@ -451,12 +451,6 @@ fn what_is_wrong_with_a_grid_has_its_place_and_its_remedy() {
             "did you mean `sizes falls`?",
         ),
         (
-            "measure = { fct = \"mean\", from = \"{size}-short/a\", to = \"{size}-short/b\" }\n\n[[section]]",
-            "measure = { fct = \"mean\", of = \"{size}-short/b\" }\n\n[[section]]",
-            "`sizes` is of one case, and a change is of two",
-            "write `from` and `to`",
-        ),
-        (
             "kind = \"heat_map\"\nover = [\"size\", \"length\"]",
             "kind = \"heat_map\"\nover = [\"size\"]",
             "the heat map `map` is over 1 lists",
@@ -466,7 +460,7 @@ fn what_is_wrong_with_a_grid_has_its_place_and_its_remedy() {
             "kind = \"numbers\"",
             "kind = \"points\"",
             "`bars` is over lists of settings",
-            "only numbers, tables and heat maps",
+            "points have no settings",
         ),
         ("x = { label = \"change\", unit = \"%\" }\n", "", "`bars` has no axis", "write x = {"),
         (
@@ -496,7 +490,7 @@ fn what_is_wrong_with_a_grid_has_its_place_and_its_remedy() {
         (
             "from = \"standard\"\n[experiment",
             "from = \"standard\"\nvary = { path = \"seed\", values = [1] }\n[experiment",
-            "`grid` has both `vary` and `over`",
+            "`{size}-{length}` has both `vary` and `over`",
             "make a list of settings",
         ),
     ];

@@ -50,9 +50,12 @@ impl Pick {
         self.of.iter().filter(|(_, at, _)| *at > 0).count() <= 1
     }
 
-    /// Whether it has any of these settings.
-    pub fn has_any(&self, names: &[String]) -> bool {
-        self.names().any(|name| names.iter().any(|other| other == name))
+    /// Whether it is left out: it is called so, or has a setting that is.
+    fn is_among(&self, names: &[Spanned<String>]) -> bool {
+        let own = self.name();
+        names.iter().any(|name| {
+            *name.get_ref() == own || self.names().any(|setting| setting == name.get_ref())
+        })
     }
 
     /// A text with what settings are called in place of `{LIST}`.
@@ -65,12 +68,21 @@ impl Pick {
         Spanned::new(of.span(), self.filled(of.get_ref(), |setting| &setting.name))
     }
 
-    /// A measure of the cases of these settings.
+    /// A measure of these settings: their names stand in the names of cases, and in what is asked.
     pub fn measure(&self, of: &Spanned<Measure>) -> Spanned<Measure> {
         let case = |case: &Option<Spanned<String>>| case.as_ref().map(|case| self.case(case));
-        let Measure { of: one, from, to, .. } = of.get_ref();
-        let filled =
-            Measure { of: case(one), from: case(from), to: case(to), ..of.get_ref().clone() };
+        let Measure { of: one, from, to, flows, counter, sql, quantity, than, .. } = of.get_ref();
+        let filled = Measure {
+            of: case(one),
+            from: case(from),
+            to: case(to),
+            flows: case(flows),
+            counter: case(counter),
+            sql: case(sql),
+            quantity: case(quantity),
+            than: than.as_ref().map(|than| Box::new(self.measure(than))),
+            ..of.get_ref().clone()
+        };
         Spanned::new(of.span(), filled)
     }
 
@@ -83,9 +95,13 @@ impl Pick {
 }
 
 impl Compiler<'_> {
-    /// All combinations of the settings of these lists, the last list fastest; a single one without any list. None if one
-    /// of them is not there.
-    pub fn picks(&mut self, over: &[Spanned<String>]) -> Option<Vec<Pick>> {
+    /// All combinations of the settings of these lists, the last list fastest, without those left out by the name of a
+    /// setting or of the whole; a single one without any list. None if a list or a setting is not there.
+    pub fn picks(
+        &mut self,
+        over: &[Spanned<String>],
+        except: &[Spanned<String>],
+    ) -> Option<Vec<Pick>> {
         let mut picks = vec![Pick::default()];
         let mut seen = BTreeSet::new();
         for list in over {
@@ -113,6 +129,20 @@ impl Compiler<'_> {
             };
             picks = picks.iter().flat_map(with).collect();
         }
+        for name in except {
+            if !picks.iter().any(|pick| pick.is_among(std::slice::from_ref(name))) {
+                let known: BTreeSet<&str> = picks.iter().flat_map(Pick::names).collect();
+                let names: Vec<&str> = known.iter().copied().collect();
+                let message = format!("there is no setting `{}`", name.get_ref());
+                self.wrong(
+                    name.span(),
+                    message,
+                    suggest::remedy(name.get_ref(), "settings", &names),
+                );
+                return None;
+            }
+        }
+        picks.retain(|pick| !pick.is_among(except));
         Some(picks)
     }
 }

@@ -1,5 +1,7 @@
 //! Sections with charts of a study in a folder.
 
+use std::ops::Range;
+
 use floodway_report::chart::{self, Colours, Line, Lines, Mark};
 use floodway_report::html::read_points;
 use floodway_report::study::{Exhibit, Section};
@@ -7,18 +9,17 @@ use floodway_scenario::claims::Measure;
 use floodway_scenario::suggest;
 use toml::Spanned;
 
-use crate::claim::Row;
 use crate::compile::lists::Pick;
-use crate::compile::measure::Compiled;
+use crate::compile::measure::{Compiled, position};
 use crate::evidence::{Case, Evidence};
-use crate::exhibit::{Entry, number, rows, table};
+use crate::exhibit::{self, Entry, number, rows, short, table};
 use crate::matrix::{heat_map, sides};
 use crate::plan::{Level, name};
 use crate::sql::Shape;
 
 use super::Loading;
-use super::answer::{Change, filled};
-use super::document::{Axis, Chart, Look, Rank, Series, Shows};
+use super::answer::Numbers;
+use super::document::{self, Axis, Chart, Look, Panel, Rank, Series, Shows};
 
 /// How many bins a chart of shares has.
 const BINS: usize = 50;
@@ -30,14 +31,26 @@ struct Drawing {
     note: String,
     look: Look,
     x: chart::Axis,
-    y: chart::Axis,
     z: chart::Axis,
+    /// What it shows; of lines, what each of its panels does.
     series: Vec<Drawn>,
+    panels: Vec<Sheet>,
+    columns: usize,
+    height: f64,
     table: Table,
     sides: Option<floodway_report::chart::Matrix>,
 }
 
-/// Something that it shows.
+/// One chart of lines.
+struct Sheet {
+    heading: String,
+    title: String,
+    x: chart::Axis,
+    y: chart::Axis,
+    series: Vec<Drawn>,
+}
+
+/// Something that a chart shows.
 struct Drawn {
     label: String,
     look: Option<usize>,
@@ -70,15 +83,19 @@ struct Table {
     settings: Vec<Vec<TableRow>>,
 }
 
-/// A row: its name, its case, and what stands in it.
+/// A row: its name, its experiment, and what stands in it.
 struct TableRow {
     label: String,
-    case: Case,
+    experiment: &'static str,
+    /// Its case, if it is not of the experiment as a whole.
+    case: Option<Case>,
     cells: Vec<TableCell>,
 }
 
 enum TableCell {
     Number(Compiled),
+    /// A change, in whole percent.
+    Short(Compiled),
     Unfinished,
 }
 
@@ -92,8 +109,7 @@ struct Part {
     charts: Vec<Drawing>,
     from: Level,
     answer: Option<String>,
-    rows: &'static [Row],
-    changes: &'static [Change],
+    numbers: Numbers,
 }
 
 impl Look {
@@ -107,14 +123,14 @@ impl Loading<'_> {
     /// Checks the sections.
     pub(super) fn sections(
         &mut self,
-        rows: &'static [Row],
-        changes: &'static [Change],
+        numbers: Numbers,
     ) -> impl Fn(&Evidence) -> Vec<Section> + Sync + use<> {
         let document = self.document;
         let mut parts = Vec::new();
         for section in &document.section {
-            let ids: Vec<&str> =
-                document.claim.iter().map(|claim| claim.id.get_ref().as_str()).collect();
+            let claims = document.claim.iter().map(|claim| claim.id.get_ref().as_str());
+            let checks = document.check.iter().filter_map(|check| check.id.as_deref());
+            let ids: Vec<&str> = claims.chain(checks).collect();
             for claim in &section.claims {
                 if !ids.contains(&claim.get_ref().as_str()) {
                     let message = format!("there is no claim `{}`", claim.get_ref());
@@ -125,42 +141,24 @@ impl Loading<'_> {
                     );
                 }
             }
-            if let Some(answer) = &section.answer {
-                self.sentence(answer, rows, changes);
+            for sentence in section.answer.iter().chain(&section.text) {
+                self.sentence(sentence, numbers);
             }
             let charts: Vec<Drawing> =
                 section.chart.iter().filter_map(|chart| self.drawing(chart)).collect();
-            let mut experiments: Vec<&'static str> = Vec::new();
-            for drawn in charts.iter().flat_map(|chart| &chart.series) {
-                let cases: Vec<Case> = match &drawn.what {
-                    What::Number(measure) => measure.cases(),
-                    What::Settings(all) => {
-                        all.iter().flat_map(|(_, measure)| measure.cases()).collect()
-                    }
-                    What::Curve(points) => {
-                        points.iter().flat_map(|(_, measure)| measure.cases()).collect()
-                    }
-                    What::Asked(_, case) | What::Tail(_, case) | What::Shares(_, case, ..) => {
-                        vec![*case]
-                    }
-                    What::Points(_) => Vec::new(),
-                };
-                experiments.extend(cases.iter().map(|case| case.experiment));
-            }
-            let lines = charts.iter().flat_map(|chart| chart.table.settings.iter().flatten());
-            experiments.extend(lines.map(|row| row.case.experiment));
+            let mut experiments: Vec<&'static str> =
+                charts.iter().flat_map(Drawing::experiments).collect();
             experiments.dedup();
             parts.push(Part {
                 name: section.name.clone(),
                 heading: section.heading.clone(),
-                text: section.text.clone(),
+                text: section.text.iter().map(|text| text.get_ref().clone()).collect(),
                 claims: section.claims.iter().map(|claim| claim.get_ref().clone()).collect(),
                 experiments,
                 charts,
                 from: section.from.map_or(Level::Quick, Rank::into),
                 answer: section.answer.as_ref().map(|answer| answer.get_ref().clone()),
-                rows,
-                changes,
+                numbers,
             });
         }
         move |evidence| parts.iter().filter_map(|part| part.section(evidence)).collect()
@@ -169,10 +167,11 @@ impl Loading<'_> {
     /// Checks a chart.
     fn drawing(&mut self, chart: &Chart) -> Option<Drawing> {
         let (look, range) = (*chart.kind.get_ref(), chart.kind.span());
-        let picks = self.compiler.picks(&chart.over)?;
+        let picks = self.compiler.picks(&chart.over, &chart.except)?;
         let lists = match look {
             Look::Numbers | Look::Table => 0..=2,
-            Look::Curve | Look::Points | Look::Tail | Look::Shares => 0..=0,
+            Look::Curve => 0..=1,
+            Look::Points | Look::Tail | Look::Shares => 0..=0,
             Look::HeatMap => 2..=2,
         };
         if !lists.contains(&chart.over.len()) {
@@ -183,7 +182,7 @@ impl Loading<'_> {
                 ),
                 _ => (
                     format!("`{}` is over lists of settings", chart.name),
-                    "leave `over` out: only numbers, tables and heat maps have settings",
+                    "leave `over` out, or name one list for a curve: points have no settings",
                 ),
             };
             self.compiler.wrong(range, message, help);
@@ -204,10 +203,13 @@ impl Loading<'_> {
             Look::Table => self.table(chart, &picks)?,
             _ => Table::default(),
         };
+        let is_of_lines = look.is_of_lines();
         let series = match look {
             Look::Table => Vec::new(),
-            _ => chart.series.iter().filter_map(|of| self.series(chart, of, &picks)).collect(),
+            _ if is_of_lines => Vec::new(),
+            _ => self.all_series(chart, None, &picks),
         };
+        let panels = if is_of_lines { self.panels(chart, &picks) } else { Vec::new() };
         let label =
             |axis: &Option<Axis>| axis.as_ref().map_or_else(String::new, |axis| axis.label.clone());
         let names = |list: &Spanned<String>| {
@@ -227,12 +229,58 @@ impl Loading<'_> {
             note: chart.note.clone(),
             look,
             x: axis(&chart.x),
-            y: axis(&chart.y),
             z: axis(&chart.z),
             series,
+            columns: chart.columns.unwrap_or(panels.len().max(1)),
+            panels,
+            height: chart.height.unwrap_or(300.0),
             table,
             sides,
         })
+    }
+
+    /// The charts of lines: one, or as many as there are panels.
+    fn panels(&mut self, chart: &Chart, picks: &[Pick]) -> Vec<Sheet> {
+        let axis = |own: &Option<Axis>, other: &Option<Axis>| {
+            own.as_ref().or(other.as_ref()).map(axis).unwrap_or_default()
+        };
+        if chart.panel.is_empty() {
+            return vec![Sheet {
+                heading: String::new(),
+                title: chart.caption.clone(),
+                x: axis(&chart.x, &None),
+                y: axis(&chart.y, &None),
+                series: self.all_series(chart, None, picks),
+            }];
+        }
+        let sheet = |panel: &Panel| Sheet {
+            heading: panel.heading.clone(),
+            title: match &panel.title {
+                Some(title) => title.clone(),
+                None => format!("{}: {}", chart.caption, panel.heading),
+            },
+            x: axis(&panel.x, &chart.x),
+            y: axis(&panel.y, &chart.y),
+            series: self.all_series(chart, panel.measure.as_ref(), picks),
+        };
+        chart.panel.iter().map(sheet).collect()
+    }
+
+    /// Checks what a chart shows, or a panel of it with what it says of all of its lines.
+    fn all_series(
+        &mut self,
+        chart: &Chart,
+        common: Option<&Spanned<Measure>>,
+        picks: &[Pick],
+    ) -> Vec<Drawn> {
+        let with = |own: &Series| {
+            let both = own.measure.as_ref().zip(common);
+            let both = both
+                .map(|(own, common)| Spanned::new(own.span(), own.get_ref().or(common.get_ref())));
+            both.or_else(|| own.measure.clone())
+        };
+        let of = chart.series.iter().filter_map(|own| self.series(chart, own, with(own), picks));
+        of.collect()
     }
 
     /// Checks a table.
@@ -250,47 +298,78 @@ impl Loading<'_> {
         for pick in picks {
             let mut rows = Vec::new();
             for row in &chart.row {
-                let of = pick.case(&row.of);
-                let case = self.compiler.case(&of)?;
-                let mut cells = Vec::new();
-                for column in &chart.column {
-                    cells.push(match (&column.measure, &column.shows) {
-                        (Some(measure), None) => {
-                            let own = measure.get_ref();
-                            if own.of.is_some() || own.from.is_some() || own.to.is_some() {
-                                let message = "a column is of the cases of the rows";
-                                let help = "leave `of`, `from` and `to` out";
-                                self.compiler.wrong(measure.span(), message, help);
-                                return None;
-                            }
-                            let own = Measure { of: Some(of.clone()), ..own.clone() };
-                            let measure = Spanned::new(measure.span(), own);
-                            TableCell::Number(self.compiler.measure(&measure)?)
-                        }
-                        (None, Some(shows)) => match shows.get_ref() {
-                            Shows::Unfinished => TableCell::Unfinished,
-                        },
-                        _ => {
-                            let message = format!(
-                                "the column `{}` has exactly one of `measure` and `shows`",
-                                column.label
-                            );
-                            let help = "write how it is measured, or shows = \"unfinished\"";
-                            self.compiler.wrong(row.of.span(), message, help);
-                            return None;
-                        }
-                    });
-                }
-                rows.push(TableRow { label: pick.labels(&row.label), case, cells });
+                rows.push(self.row(chart, row, pick)?);
             }
             settings.push(rows);
         }
         Some(Table { head, settings })
     }
 
-    fn series(&mut self, chart: &Chart, series: &Series, picks: &[Pick]) -> Option<Drawn> {
+    /// Checks a row: of a case, or of an experiment, of which the measures of the columns name variants.
+    fn row(&mut self, chart: &Chart, row: &document::Line, pick: &Pick) -> Option<TableRow> {
+        let of = pick.case(&row.of);
+        let cells = self.experiments.values().flat_map(|of| &of.cells);
+        let mut names = cells.map(|cell| cell.name);
+        let experiment = names.find(|name| *name == of.get_ref().as_str());
+        let case = match experiment {
+            Some(_) => None,
+            None => Some(self.compiler.case(&of)?),
+        };
+        let within = |own: &Option<Spanned<String>>| {
+            let variant = own.as_ref()?;
+            Some(Spanned::new(variant.span(), format!("{}/{}", of.get_ref(), variant.get_ref())))
+        };
+        let mut cells = Vec::new();
+        for column in &chart.column {
+            cells.push(match (&column.measure, &column.shows) {
+                (Some(measure), None) => {
+                    let own = measure.get_ref();
+                    let has_cases = own.of.is_some() || own.from.is_some() || own.to.is_some();
+                    if case.is_some() && has_cases {
+                        let message = "a column is of the cases of the rows";
+                        let help = "leave `of`, `from` and `to` out, or let rows be of experiments";
+                        self.compiler.wrong(measure.span(), message, help);
+                        return None;
+                    }
+                    let own = match case {
+                        Some(_) => Measure { of: Some(of.clone()), ..own.clone() },
+                        None => Measure {
+                            of: within(&own.of),
+                            from: within(&own.from),
+                            to: within(&own.to),
+                            ..own.clone()
+                        },
+                    };
+                    let measure = self.compiler.measure(&Spanned::new(measure.span(), own))?;
+                    if column.short { TableCell::Short(measure) } else { TableCell::Number(measure) }
+                }
+                (None, Some(shows)) if case.is_some() => match shows.get_ref() {
+                    Shows::Unfinished => TableCell::Unfinished,
+                },
+                _ => {
+                    let message = format!(
+                        "the column `{}` has exactly one of `measure` and `shows`",
+                        column.label
+                    );
+                    let help = "write how it is measured, or shows = \"unfinished\" of rows that are cases";
+                    self.compiler.wrong(row.of.span(), message, help);
+                    return None;
+                }
+            });
+        }
+        let experiment = experiment.or(case.map(|case| case.experiment))?;
+        Some(TableRow { label: pick.labels(&row.label), experiment, case, cells })
+    }
+
+    fn series(
+        &mut self,
+        chart: &Chart,
+        series: &Series,
+        measure: Option<Spanned<Measure>>,
+        picks: &[Pick],
+    ) -> Option<Drawn> {
         let look = *chart.kind.get_ref();
-        let what = match (&series.measure, &series.points) {
+        let what = match (&measure, &series.points) {
             (None, Some(points)) if look.is_of_lines() => self.points(points).map(What::Points),
             (Some(measure), None) => match look {
                 Look::Numbers | Look::HeatMap | Look::Table if !chart.over.is_empty() => {
@@ -303,11 +382,18 @@ impl Loading<'_> {
                 Look::Numbers | Look::HeatMap | Look::Table => {
                     self.compiler.measure(measure).map(What::Number)
                 }
+                Look::Curve if !picks.is_empty() && !chart.over.is_empty() => {
+                    let of = |pick: &Pick| {
+                        let measure = self.compiler.measure(&pick.measure(measure))?;
+                        Some((self.place(pick, measure_span(series))?, measure))
+                    };
+                    picks.iter().map(of).collect::<Option<_>>().map(What::Curve)
+                }
                 Look::Curve => self.curve(measure).map(What::Curve),
                 Look::Points | Look::Tail | Look::Shares => self.points_of(chart, measure),
             },
             _ => {
-                let range = series.measure.as_ref().map_or(0..0, Spanned::span);
+                let range = measure_span(series);
                 let message =
                     format!("`{}` has exactly one of `measure` and `points`", series.label);
                 self.compiler.wrong(
@@ -322,6 +408,17 @@ impl Loading<'_> {
         Some(Drawn { label, look, claimed: series.claimed, what: what? })
     }
 
+    /// Where a setting of a list lies on an axis.
+    fn place(&mut self, pick: &Pick, range: Range<usize>) -> Option<f64> {
+        let setting = pick.places().next().map(|(list, at)| &self.document.settings[list][at]);
+        let at = setting.and_then(|of| of.at.or_else(|| position(of.name.get_ref())));
+        if at.is_none() {
+            let message = format!("`{}` has no place on an axis", pick.name());
+            self.compiler.wrong(range, message, "give the setting a number: at = 1e6");
+        }
+        at
+    }
+
     /// A measure at every value of a setting that varies.
     fn curve(&mut self, measure: &Spanned<Measure>) -> Option<Vec<(f64, Compiled)>> {
         let of = measure.get_ref();
@@ -330,6 +427,7 @@ impl Loading<'_> {
         let document = self.document;
         let varied = document
             .experiment
+            .0
             .iter()
             .find(|(known, of)| Some(known.as_str()) == label && of.vary.is_some());
         let Some((known, _)) = varied else {
@@ -347,10 +445,16 @@ impl Loading<'_> {
             experiment.cells.iter().map(|cell| (cell.at, cell.name)).collect();
         let (_, first) = *cells.first()?;
         let compiled = self.compiler.measure_of(measure, Some((known, first)))?;
-        Some(cells.into_iter().map(|(at, name)| (at, compiled.instead(first, name))).collect())
+        Some(
+            cells
+                .into_iter()
+                .map(|(at, name)| (at, compiled.clone().instead(first, name)))
+                .collect(),
+        )
     }
 
     fn points_of(&mut self, chart: &Chart, measure: &Spanned<Measure>) -> Option<What> {
+        let measure = &self.compiler.with_quantity(measure)?;
         let of = measure.get_ref();
         let (Some(sql), Some(case)) = (&of.sql, &of.of) else {
             let message = "points are asked for in SQL, `of` a case";
@@ -403,6 +507,11 @@ impl Loading<'_> {
     }
 }
 
+/// Where a series says how it is measured.
+fn measure_span(series: &Series) -> Range<usize> {
+    series.measure.as_ref().map_or(0..0, Spanned::span)
+}
+
 fn axis(of: &Axis) -> chart::Axis {
     let unit = name(&of.unit);
     let axis = match of.log {
@@ -424,9 +533,9 @@ impl Part {
         if self.from > evidence.level || (is_of_runs && section.links.is_empty()) {
             return None;
         }
-        let answer = |text: &String| filled(text, self.rows, self.changes, evidence);
-        section.answer = self.answer.as_ref().map_or_else(String::new, answer);
-        section.text.clone_from(&self.text);
+        let filled = |text: &String| self.numbers.filled(text, evidence);
+        section.answer = self.answer.as_ref().map_or_else(String::new, filled);
+        section.text = self.text.iter().map(filled).collect();
         section.exhibits = self.charts.iter().map(|chart| chart.exhibit(evidence)).collect();
         Some(section)
     }
@@ -476,11 +585,19 @@ impl Drawing {
 
     fn table(&self, evidence: &Evidence) -> Exhibit {
         let head: Vec<&str> = self.table.head.iter().map(String::as_str).collect();
-        let was_run = |rows: &&Vec<TableRow>| rows.iter().all(|row| evidence.has(row.case));
+        let was_run = |rows: &&Vec<TableRow>| {
+            rows.iter().all(|row| match row.case {
+                Some(case) => evidence.has(case),
+                None => evidence.scenario(row.experiment).is_some(),
+            })
+        };
         let line = |row: &TableRow| {
             let cell = |cell: &TableCell| match cell {
                 TableCell::Number(measure) => number(&measure.measure(evidence)),
-                TableCell::Unfinished => evidence.unfinished_cell(row.case),
+                TableCell::Short(measure) => short(&measure.measure(evidence)),
+                TableCell::Unfinished => {
+                    row.case.map_or_else(String::new, |case| evidence.unfinished_cell(case))
+                }
             };
             [row.label.clone()].into_iter().chain(row.cells.iter().map(cell)).collect()
         };
@@ -506,26 +623,51 @@ impl Drawing {
     }
 
     fn lines(&self, evidence: &Evidence) -> Exhibit {
-        let lines = self.series.iter().enumerate();
-        let lines = lines.flat_map(|(at, series)| series.lines(at, evidence));
-        let lines: Vec<Line> = lines.filter(|line| !line.points.is_empty()).collect();
-        let legend = self.series.iter().enumerate();
-        let legend = legend.map(|(at, series)| (at, series.label.clone()));
-        let chart = Lines {
-            title: self.caption.clone(),
-            x: self.x.clone(),
-            y: self.y.clone(),
-            lines,
-            height: 300.0,
-            ..Lines::default()
+        let series = self.panels.first().map_or(&[][..], |sheet| &sheet.series);
+        let legend = series.iter().enumerate();
+        let legend = legend.map(|(at, of)| (of.look.unwrap_or(at), of.label.clone()));
+        let sheet = |sheet: &Sheet| {
+            let lines = sheet.series.iter().enumerate().flat_map(|(at, of)| of.lines(at, evidence));
+            Lines {
+                title: sheet.title.clone(),
+                heading: sheet.heading.clone(),
+                x: sheet.x.clone(),
+                y: sheet.y.clone(),
+                lines: lines.filter(|line| !line.points.is_empty()).collect(),
+                height: self.height,
+                ..Lines::default()
+            }
         };
+        let charts: Vec<Lines> = self.panels.iter().map(sheet).collect();
+        let is_empty = charts.iter().all(|chart| chart.lines.is_empty());
         Exhibit::Lines {
             name: self.name.clone(),
             caption: self.caption.clone(),
             legend: legend.collect(),
-            charts: if chart.lines.is_empty() { Vec::new() } else { vec![chart] },
-            columns: 1,
+            charts: if is_empty { Vec::new() } else { charts },
+            columns: self.columns,
             note: self.note.clone(),
+        }
+    }
+
+    /// The experiments that it shows.
+    fn experiments(&self) -> Vec<&'static str> {
+        let lines = self.panels.iter().flat_map(|sheet| &sheet.series);
+        let cases = self.series.iter().chain(lines).flat_map(|of| of.what.cases());
+        let rows = self.table.settings.iter().flatten().map(|row| row.experiment);
+        cases.map(|case| case.experiment).chain(rows).collect()
+    }
+}
+
+impl What {
+    /// The cases that it is of.
+    fn cases(&self) -> Vec<Case> {
+        match self {
+            Self::Number(measure) => measure.cases(),
+            Self::Settings(all) => all.iter().flat_map(|(_, of)| of.cases()).collect(),
+            Self::Curve(points) => points.iter().flat_map(|(_, of)| of.cases()).collect(),
+            Self::Asked(_, case) | Self::Tail(_, case) | Self::Shares(_, case, ..) => vec![*case],
+            Self::Points(_) => Vec::new(),
         }
     }
 }
@@ -533,23 +675,14 @@ impl Drawing {
 impl Drawn {
     /// Its lines: of SQL with a third column one for each value of that.
     fn lines(&self, series: usize, evidence: &Evidence) -> Vec<Line> {
+        let series = self.look.unwrap_or(series);
         let line = Line { series, tooltip: self.label.clone(), ..Line::default() };
         let line = match &self.what {
             What::Number(_) | What::Settings(_) => line,
             What::Curve(points) => {
                 let measured: Vec<(f64, crate::Measured)> =
                     points.iter().map(|(at, measure)| (*at, measure.measure(evidence))).collect();
-                let known = measured.iter().filter_map(|(at, of)| Some((*at, of.value?)));
-                let intervals = measured.iter().filter_map(|(at, of)| {
-                    let (low, high) = of.interval()?;
-                    Some((*at, low, high))
-                });
-                Line {
-                    points: known.collect(),
-                    intervals: intervals.collect(),
-                    markers: true,
-                    ..line
-                }
+                exhibit::line(series, &self.label, &measured)
             }
             What::Asked(query, case) => {
                 let first = evidence.runs(*case).next();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use floodway_scenario::claims::{Claim, Flows, Measure, Number};
-use serde::Deserialize;
+use floodway_scenario::claims::{Claim, Flows, Measure, Rule};
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use crate::plan::Level;
@@ -33,26 +33,92 @@ pub struct Document {
     /// Lists of settings, by their names: what experiments are run over.
     #[serde(default)]
     pub settings: BTreeMap<String, Vec<Setting>>,
-    /// Changes over lists of settings, by their names: sentences say with which settings they fall and rise.
+    /// What is measured, by name: measures without cases.
     #[serde(default)]
-    pub change: BTreeMap<String, Change>,
-    /// The experiments, by their names.
-    pub experiment: BTreeMap<String, Experiment>,
+    pub quantity: BTreeMap<String, Spanned<Measure>>,
+    /// Numbers for sentences, by their names.
+    #[serde(default)]
+    pub measure: BTreeMap<String, Named>,
+    /// The experiments, by their names, in the order of the file.
+    pub experiment: InOrder<Experiment>,
     /// What the source leaves open.
     #[serde(default)]
     pub factor: Vec<Factor>,
     /// The experiments that are run in every reading, if there are factors.
     #[serde(default)]
     pub readings_of: Vec<Spanned<String>>,
+    /// Readings that are experiments of their own: the main one, and then those that make one other choice each.
+    #[serde(default)]
+    pub reading: Vec<Reading>,
     /// The claims.
     #[serde(default)]
     pub claim: Vec<Claim>,
     /// Numbers that are no claims: what the set-up must have, or what cannot fail.
     #[serde(default)]
-    pub check: Vec<Number>,
+    pub check: Vec<Check>,
     /// What the page shows.
     #[serde(default)]
     pub section: Vec<Section>,
+}
+
+/// Tables by their names, in the order of the file.
+#[derive(Debug)]
+pub struct InOrder<T>(pub Vec<(String, T)>);
+
+impl<T> InOrder<T> {
+    /// The one of this name.
+    pub fn get(&self, name: &str) -> Option<&T> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, of)| of)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for InOrder<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let all = BTreeMap::<Spanned<String>, T>::deserialize(from)?;
+        let mut all: Vec<_> = all.into_iter().collect();
+        all.sort_by_key(|(name, _)| name.span().start);
+        Ok(Self(all.into_iter().map(|(name, of)| (name.into_inner(), of)).collect()))
+    }
+}
+
+/// A number that is no claim.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// Its name; by default its number among the checks.
+    pub id: Option<String>,
+    /// Which part of that it is.
+    #[serde(default)]
+    pub part: String,
+    /// What the number is, in words.
+    pub metric: String,
+    /// What the source says of it.
+    #[serde(default)]
+    pub claimed: String,
+    /// Where.
+    #[serde(default)]
+    pub source: String,
+    /// Whether it checks the set-up; facts of scenarios always do.
+    #[serde(default)]
+    pub set_up: bool,
+    /// What it must be.
+    pub rule: Rule,
+    /// How it is measured.
+    pub measure: Spanned<Measure>,
+}
+
+/// Readings: over lists of settings one for each combination.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reading {
+    /// Which experiment stands in it for which of the claims.
+    pub stands_for: BTreeMap<Spanned<String>, Spanned<String>>,
+    /// The lists, with `{LIST}` for a setting in the names of experiments.
+    #[serde(default)]
+    pub over: Vec<Spanned<String>>,
+    /// Settings of these lists that are left out.
+    #[serde(default)]
+    pub except: Vec<Spanned<String>>,
 }
 
 /// A level, by its name.
@@ -99,15 +165,21 @@ pub struct Setting {
     /// The settings that make it, as `--set` takes them.
     #[serde(default)]
     pub set: Vec<String>,
+    /// Where it lies on the axis of a chart.
+    pub at: Option<f64>,
 }
 
-/// A change over lists of settings.
+/// A number for sentences.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Change {
-    /// The lists.
+pub struct Named {
+    /// Lists of settings: a number for each combination, of which sentences say where it falls and rises.
+    #[serde(default)]
     pub over: Vec<Spanned<String>>,
-    /// How it is measured, `from` one case `to` another.
+    /// Settings of these lists that are left out.
+    #[serde(default)]
+    pub except: Vec<Spanned<String>>,
+    /// How it is measured.
     pub measure: Spanned<Measure>,
 }
 
@@ -118,6 +190,9 @@ pub struct AtLevel {
     /// The variants to run; by default those of the experiment.
     #[serde(default)]
     pub variants: Vec<Spanned<String>>,
+    /// Settings more.
+    #[serde(default)]
+    pub set: Vec<String>,
     /// Runs of every variant.
     pub replications: Option<u32>,
 }
@@ -143,7 +218,7 @@ pub struct Axes {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// The scenario file, beside `study.toml`.
+    /// The scenario file, from where `study.toml` is. `{LIST}` is the name of a setting.
     pub scenario: Spanned<String>,
     /// The variants to run; all if there are none.
     #[serde(default)]
@@ -160,9 +235,13 @@ pub struct Experiment {
     pub level: BTreeMap<Rank, AtLevel>,
     /// A setting with several values: an experiment for each.
     pub vary: Option<Spanned<Vary>>,
-    /// Lists of settings: an experiment for each combination, called by the names of its settings: `dcqcn-shared`.
+    /// Lists of settings: an experiment for each combination. In its own name `{LIST}` is that of a setting:
+    /// `{control}-{memory}`.
     #[serde(default)]
     pub over: Vec<Spanned<String>>,
+    /// Settings of these lists, or whole combinations, that are left out.
+    #[serde(default)]
+    pub except: Vec<Spanned<String>>,
     /// What differs on the axes of the grid of these combinations.
     pub axes: Option<Axes>,
 }
@@ -215,9 +294,9 @@ pub struct Section {
     pub from: Option<Rank>,
     /// What came out, in a sentence like those of the answer.
     pub answer: Option<Spanned<String>>,
-    /// Paragraphs.
+    /// Paragraphs, with numbers like those of the answer.
     #[serde(default)]
-    pub text: Vec<String>,
+    pub text: Vec<Spanned<String>>,
     /// The claims that it bears on.
     #[serde(default)]
     pub claims: Vec<Spanned<String>>,
@@ -242,6 +321,9 @@ pub struct Chart {
     /// Lists of settings, with `{LIST}` for a setting in the names of cases and in labels.
     #[serde(default)]
     pub over: Vec<Spanned<String>>,
+    /// Settings of these lists, or whole combinations, that are left out.
+    #[serde(default)]
+    pub except: Vec<Spanned<String>>,
     /// The horizontal axis; of bars the only one. A table has none.
     pub x: Option<Axis>,
     /// The vertical axis, of lines and heat maps.
@@ -253,6 +335,13 @@ pub struct Chart {
     /// What it shows, one thing after the other.
     #[serde(default)]
     pub series: Vec<Series>,
+    /// Several charts of the same lines, beside each other.
+    #[serde(default)]
+    pub panel: Vec<Panel>,
+    /// How many of them stand beside each other; by default all.
+    pub columns: Option<usize>,
+    /// How high lines are drawn, in pixels.
+    pub height: Option<f64>,
     /// The rows of a table, for each setting.
     #[serde(default)]
     pub row: Vec<Line>,
@@ -261,13 +350,29 @@ pub struct Chart {
     pub column: Vec<Column>,
 }
 
-/// A row of a table: a case.
+/// One of several charts of the same lines. What its measure says is for all series, which say the rest.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Panel {
+    /// Its heading.
+    pub heading: String,
+    /// What it shows, for those who cannot see it; by default caption and heading.
+    pub title: Option<String>,
+    /// The horizontal axis; by default that of the chart.
+    pub x: Option<Axis>,
+    /// The vertical axis; by default that of the chart.
+    pub y: Option<Axis>,
+    /// How its lines are measured, as far as series do not say.
+    pub measure: Option<Spanned<Measure>>,
+}
+
+/// A row of a table: a case, or an experiment.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// What it is called.
     pub label: String,
-    /// The case.
+    /// The case; or an experiment, if the measures of the columns name its variants.
     pub of: Spanned<String>,
 }
 
@@ -277,8 +382,11 @@ pub struct Line {
 pub struct Column {
     /// Its heading.
     pub label: String,
-    /// A number of the case of the row: a measure without `of`.
+    /// A number of the case of the row: a measure without `of`. Of an experiment, a measure of its variants.
     pub measure: Option<Spanned<Measure>>,
+    /// Whether a change stands there in whole percent, without its sign of percent.
+    #[serde(default)]
+    pub short: bool,
     /// Something else about that case.
     pub shows: Option<Spanned<Shows>>,
 }
@@ -333,7 +441,7 @@ pub struct Axis {
 pub struct Series {
     /// What it is called.
     pub label: String,
-    /// How it is measured. Of a curve, the experiment of its cases has `vary`.
+    /// How it is measured, as far as panels do not say. Of a curve without lists, the experiment of its cases has `vary`.
     pub measure: Option<Spanned<Measure>>,
     /// Which of the looks it has, counted from 0; by default as many as stand before it.
     pub look: Option<usize>,

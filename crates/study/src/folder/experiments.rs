@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use floodway_scenario::{Error, suggest};
 
+use toml::Spanned;
+
 use super::document::{self, AtLevel, Document, Rank, Setting, Vary};
 use super::{FILE, Loading};
 use crate::compile::lists::{Named, Pick};
@@ -17,13 +19,13 @@ pub(super) struct Known {
     pub cells: Vec<Cell>,
     /// The variants that it runs at any level.
     pub variants: Vec<&'static str>,
-    /// The path of its scenario.
-    pub file: &'static str,
 }
 
 /// One of them.
 pub(super) struct Cell {
     pub name: &'static str,
+    /// The path of its scenario.
+    pub file: &'static str,
     /// Where it lies on an axis, if a setting varies.
     pub at: f64,
     /// The settings of lists.
@@ -36,7 +38,7 @@ pub(super) struct Cell {
 
 /// What differs between the parts of a grid: the experiment itself, or its axes.
 struct Part<'a> {
-    variants: &'a [toml::Spanned<String>],
+    variants: &'a [Spanned<String>],
     replications: Option<u32>,
     from: Option<Rank>,
     level: &'a BTreeMap<Rank, AtLevel>,
@@ -72,18 +74,7 @@ impl Loading<'_> {
     pub(super) fn experiments(&mut self) -> Result<(), Error> {
         let document = self.document;
         let mut taken: BTreeSet<&'static str> = BTreeSet::new();
-        for (label, of) in &document.experiment {
-            let path = self.files.path(of.scenario.get_ref());
-            let file = name(&path.display().to_string());
-            if !self.files.has(of.scenario.get_ref()) {
-                let message = format!("there is no file {}", path.display());
-                self.compiler.wrong(
-                    of.scenario.span(),
-                    message,
-                    format!("scenarios are named from where {FILE} is"),
-                );
-                continue;
-            }
+        for (label, of) in &document.experiment.0 {
             let Some(cells) = self.cells(label, of) else { continue };
             for cell in &cells {
                 if !taken.insert(cell.name) {
@@ -94,7 +85,7 @@ impl Loading<'_> {
             }
             let Some(first) = cells.first() else { continue };
             let set = first.set(document, of);
-            let experiment = Experiment { set, ..Experiment::new(name(label), file) };
+            let experiment = Experiment { set, ..Experiment::new(name(label), first.file) };
             let scenario = experiment.scenario(&self.files.library(), &[])?;
             let there: Vec<&'static str> =
                 scenario.variants().iter().map(|variant| name(&variant.name)).collect();
@@ -108,7 +99,8 @@ impl Loading<'_> {
                     Some(known) if variants.contains(known) => {}
                     Some(known) => variants.push(*known),
                     None => {
-                        let message = format!("{file} has no variant `{}`", wanted.get_ref());
+                        let message =
+                            format!("{} has no variant `{}`", first.file, wanted.get_ref());
                         self.compiler.wrong(
                             wanted.span(),
                             message,
@@ -125,7 +117,12 @@ impl Loading<'_> {
                 let named = |case: Case| (format!("{}/{}", cell.name, case.variant), case);
                 self.compiler.cases.extend(variants.iter().map(case).map(named));
             }
-            self.experiments.insert(label, Known { cells, variants, file });
+            for cell in &cells {
+                if !self.compiler.files.contains(&cell.file) {
+                    self.compiler.files.push(cell.file);
+                }
+            }
+            self.experiments.insert(label, Known { cells, variants });
         }
         Ok(())
     }
@@ -142,26 +139,51 @@ impl Loading<'_> {
                 );
                 return None;
             }
-            Some(vary) => return Some(self.varied(label, vary.get_ref(), vary.span())),
+            Some(vary) => {
+                let file = self.scenario(&of.scenario)?;
+                return Some(self.varied((label, file), vary.get_ref(), vary.span()));
+            }
             None => {}
         }
-        let picks = self.compiler.picks(&of.over)?;
+        let picks = self.compiler.picks(&of.over, &of.except)?;
         let document = self.document;
-        let cell = |pick: &Pick| Cell {
-            name: if of.over.is_empty() { name(label) } else { name(&pick.name()) },
-            at: 0.0,
-            of_lists: pick
-                .places()
-                .flat_map(|(list, at)| document.settings[list][at].set.iter().cloned())
-                .collect(),
-            vary: None,
-            on_an_axis: pick.is_on_an_axis(),
-        };
-        Some(picks.iter().map(cell).collect())
+        let own = |pick: &Pick| pick.case(&Spanned::new(0..0, label.to_owned())).into_inner();
+        let mut cells = Vec::new();
+        for pick in &picks {
+            cells.push(Cell {
+                name: name(&own(pick)),
+                file: self.scenario(&pick.case(&of.scenario))?,
+                at: 0.0,
+                of_lists: pick
+                    .places()
+                    .flat_map(|(list, at)| document.settings[list][at].set.iter().cloned())
+                    .collect(),
+                vary: None,
+                on_an_axis: pick.is_on_an_axis(),
+            });
+        }
+        Some(cells)
+    }
+
+    /// The path of a scenario, which must be there.
+    fn scenario(&mut self, file: &Spanned<String>) -> Option<&'static str> {
+        let path = self.files.path(file.get_ref());
+        if !self.files.has(file.get_ref()) {
+            let message = format!("there is no file {}", path.display());
+            let help = format!("scenarios are named from where {FILE} is");
+            self.compiler.wrong(file.span(), message, help);
+            return None;
+        }
+        Some(name(&path.display().to_string()))
     }
 
     /// The experiments of a setting with several values.
-    fn varied(&mut self, label: &str, vary: &Vary, range: Range<usize>) -> Vec<Cell> {
+    fn varied(
+        &mut self,
+        (label, file): (&str, &'static str),
+        vary: &Vary,
+        range: Range<usize>,
+    ) -> Vec<Cell> {
         let text = |value: &toml::Value| match value {
             toml::Value::String(text) => text.clone(),
             toml::Value::Float(value) => value.to_string(),
@@ -190,6 +212,7 @@ impl Loading<'_> {
         };
         let cell = |(value, at): (&toml::Value, f64)| Cell {
             name: name(&format!("{label}-{}", slug(text(value)))),
+            file,
             at,
             of_lists: Vec::new(),
             vary: Some(format!("{}={}", vary.path, text(value))),
@@ -204,7 +227,7 @@ impl Loading<'_> {
         let at_level = self.at_level();
         for level in [Level::Quick, Level::Standard, Level::Full] {
             let (more, common) = at_level(level);
-            for (label, of) in &self.document.experiment {
+            for (label, of) in &self.document.experiment.0 {
                 let Some(known) = self.experiments.get(label.as_str()) else { continue };
                 for cell in &known.cells {
                     let part = Part::of(of, cell);
@@ -215,7 +238,7 @@ impl Loading<'_> {
                     let own = own.map(|(_, own)| own);
                     let variants = own.map_or(&[][..], |own| &own.variants);
                     let variants = if variants.is_empty() { part.variants } else { variants };
-                    let named = |wanted: &toml::Spanned<String>| name(wanted.get_ref());
+                    let named = |wanted: &Spanned<String>| name(wanted.get_ref());
                     let variants: Vec<&'static str> = variants.iter().map(named).collect();
                     let replications = own
                         .and_then(|own| own.replications)
@@ -225,10 +248,11 @@ impl Loading<'_> {
                     let mut set = cell.set(self.document, of);
                     set.extend(replications);
                     set.extend(more.iter().cloned());
+                    set.extend(own.into_iter().flat_map(|own| own.set.iter().cloned()));
                     let variants =
                         if variants.is_empty() { known.variants.clone() } else { variants };
                     let experiment =
-                        Experiment { variants, set, ..Experiment::new(cell.name, known.file) };
+                        Experiment { variants, set, ..Experiment::new(cell.name, cell.file) };
                     all.push((level, experiment));
                 }
             }

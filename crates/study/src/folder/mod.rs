@@ -16,11 +16,12 @@ mod document;
 mod experiments;
 mod files;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use floodway_model::family::Entry;
+use floodway_scenario::claims::Number;
 use floodway_scenario::{Error, Place, Problem, Source, suggest};
 
 use crate::Study;
@@ -31,12 +32,16 @@ use crate::flows::FlowGroup;
 use crate::plan::{Level, name};
 use crate::readings::{Choice, Factor, Judged, Network, Readings};
 
+use answer::Numbers;
 use document::Document;
 use experiments::Known;
 use files::Files;
 
 /// The file of a study.
 pub const FILE: &str = "study.toml";
+
+/// A reading that makes one other choice: what it is called, and which experiments stand for which.
+type OneChoice = (String, Vec<(&'static str, &'static str)>);
 
 /// A study while it is checked.
 struct Loading<'a> {
@@ -100,13 +105,26 @@ impl<'a> Loading<'a> {
     fn study(&mut self, label: &str) -> &'static Study {
         let document = self.document;
         let groups: Vec<FlowGroup> = measure::groups(&document.flows);
-        let (claims, rows) = self.compiler.claims(&document.claim);
+        self.compiler.quantities.clone_from(&document.quantity);
+        let (mut claims, rows) = self.compiler.claims(&document.claim);
         let mut rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
         for (at, of) in document.check.iter().enumerate() {
-            let id = name(&format!("check {}", at + 1));
-            rows.extend(self.compiler.row(id, "", of, true).map(|(row, _)| row));
+            let id = of.id.clone().unwrap_or_else(|| format!("check {}", at + 1));
+            let number = Number {
+                part: of.part.clone(),
+                metric: of.metric.clone(),
+                claimed: of.claimed.clone(),
+                source: None,
+                expected: String::new(),
+                expected_of: BTreeMap::new(),
+                rule: of.rule,
+                measure: of.measure.clone(),
+            };
+            let row = self.compiler.row(name(&id), &of.source, &number, Some(of.set_up));
+            rows.extend(row.map(|(row, _)| row));
         }
         let readings = self.readings();
+        let one_at_a_time = self.one_at_a_time();
         let plan = self.plan();
         let plan = move |level: Level| {
             let mut all = plan(level);
@@ -117,12 +135,21 @@ impl<'a> Loading<'a> {
             all
         };
         let rows = all(rows);
-        let changes = self.changes();
-        let answer = self.answer(rows, changes);
-        let sections = self.sections(rows, changes);
-        let judged = move |evidence: &Evidence| match readings {
-            Some(readings) => readings.judged(evidence),
-            None => Judged::main_only(evidence),
+        let numbers = Numbers { rows, named: self.named() };
+        for (claim, written) in claims.iter_mut().zip(&document.claim) {
+            let Some(result) = &written.result else { continue };
+            self.sentence(result, numbers);
+            let result = result.get_ref().clone();
+            claim.result = Some(kept(move |evidence: &Evidence| numbers.filled(&result, evidence)));
+        }
+        let answer = self.answer(numbers);
+        let sections = self.sections(numbers);
+        let judged = move |evidence: &Evidence| match (readings, one_at_a_time.split_first()) {
+            (Some(readings), _) => readings.judged(evidence),
+            (None, Some(((_, main), others))) => {
+                Judged::one_at_a_time(main.clone(), others.iter().cloned()).that_were_run(evidence)
+            }
+            (None, None) => Judged::main_only(evidence),
         };
         let summary = document.summary.as_ref().unwrap_or(&document.question);
         kept(Study {
@@ -141,6 +168,36 @@ impl<'a> Loading<'a> {
             answer: kept(answer),
             sections: kept(sections),
         })
+    }
+
+    /// The readings that are experiments of their own, the main one first: what each is called, and which experiments
+    /// stand in it for which.
+    fn one_at_a_time(&mut self) -> &'static [OneChoice] {
+        let document = self.document;
+        let known: BTreeSet<&'static str> =
+            self.experiments.values().flat_map(|of| &of.cells).map(|cell| cell.name).collect();
+        let mut all_of = Vec::new();
+        for of in &document.reading {
+            for pick in self.compiler.picks(&of.over, &of.except).unwrap_or_default() {
+                let mut pairs = Vec::new();
+                for (meant, stands) in &of.stands_for {
+                    let both = [meant.clone(), pick.case(stands)];
+                    let both = both.map(|wanted| match known.get(wanted.get_ref().as_str()) {
+                        Some(name) => *name,
+                        None => {
+                            let names: Vec<&str> = known.iter().copied().collect();
+                            let message = format!("there is no experiment `{}`", wanted.get_ref());
+                            let help = suggest::remedy(wanted.get_ref(), "experiments", &names);
+                            self.compiler.wrong(wanted.span(), message, help);
+                            ""
+                        }
+                    });
+                    pairs.push((both[0], both[1]));
+                }
+                all_of.push((pick.label(), pairs));
+            }
+        }
+        all(all_of)
     }
 
     /// The readings, if anything is left open.
@@ -176,10 +233,10 @@ impl<'a> Loading<'a> {
                 );
                 continue;
             };
-            let of = &document.experiment[wanted.get_ref()];
+            let of = document.experiment.get(wanted.get_ref()).expect("it is known");
             let network = Network {
                 stands_for: known.cells[0].name,
-                file: known.file,
+                file: known.cells[0].file,
                 variants: all(known.variants.clone()),
                 with_ramp: &[],
                 without: &[],

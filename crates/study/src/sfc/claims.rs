@@ -313,7 +313,7 @@ pub const CLAIMS: &[Claim] = &[
     Claim::new("E6", "SFC does not hurt fairness provided by DCQCN"),
     Claim::new("E8", "Note: we observed comparable results on NS3"),
     Claim::new("S2", "Only small chance for head-of-line blocking at sender NIC"),
-    Claim::new("S3", "Does not require complex buffer tuning").told(by_tuning),
+    Claim::new("S3", "Does not require complex buffer tuning").told(&by_tuning),
     Claim::new(
         "N1a",
         "SFC can significantly reduce FCT for background traffic … Bigger scale … simulations [future \

@@ -55,6 +55,6 @@ pub const CLAIMS: &[Claim] = &[
         "Drops: NoFC_RED = 2373, 802.3x = 0, NoFC_RED_ECN = 105, DRC_RED_ECN = 0 [32 KB per port]",
     ),
     Claim::new("B8b", "L2-CI/ECN maintains performance even with small switch buffers")
-        .told(mixed::by_memory),
+        .told(&mixed::by_memory),
     Claim::new("B9", "Addition of DRC eliminates drops and response spikes."),
 ];
