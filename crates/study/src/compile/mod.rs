@@ -2,6 +2,7 @@
 
 pub mod lists;
 pub mod measure;
+mod together;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,7 +15,7 @@ use toml::Spanned;
 use crate::claim::{Claim, GIVEN, Row, Rule, SET_UP};
 use crate::evidence::Case;
 use crate::plan::name;
-use crate::sql::{Query, Shape};
+use crate::sql::{self, Query, Shape};
 
 use lists::{Named, Pick};
 
@@ -71,6 +72,8 @@ pub struct Compiler<'a> {
     pub cases: Vec<(String, Case)>,
     /// What is measured, by name; a scenario has none.
     pub quantities: BTreeMap<String, Spanned<Measure>>,
+    /// Statements that stand for tables, by name; a scenario has none.
+    pub views: BTreeMap<String, String>,
     /// The files of the scenarios that facts are asked of; a scenario with claims has none.
     pub files: Vec<&'static str>,
     /// What runs are asked in SQL.
@@ -89,10 +92,16 @@ impl<'a> Compiler<'a> {
             lists: BTreeMap::new(),
             cases: Vec::new(),
             quantities: BTreeMap::new(),
+            views: BTreeMap::new(),
             files: Vec::new(),
             queries: Vec::new(),
             problems: Vec::new(),
         }
+    }
+
+    /// The file.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
     }
 
     /// Something is wrong there.
@@ -121,7 +130,7 @@ impl<'a> Compiler<'a> {
 
     /// A statement, as one of those that runs are asked.
     pub fn query(&mut self, sql: &Spanned<String>, shape: Shape) -> Option<usize> {
-        match Query::new(sql.get_ref(), shape) {
+        match Query::new(&sql::with_views(sql.get_ref(), &self.views), shape) {
             Ok(query) => {
                 let known = self.queries.iter().position(|other| *other == query);
                 Some(known.unwrap_or_else(|| {
@@ -131,7 +140,7 @@ impl<'a> Compiler<'a> {
             }
             Err(message) => {
                 let help = "tables and columns are in the reference; docs/own-study.md has those that are made of them, \
-                            and the functions beside SQLite's";
+                            such as `times`, and the functions beside SQLite's, such as quantile(x, p)";
                 self.wrong(sql.span(), format!("this SQL cannot be asked: {message}"), help);
                 None
             }
