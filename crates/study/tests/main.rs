@@ -3,6 +3,7 @@
 
 mod distributions;
 mod dualq;
+mod dualq_file;
 mod folder;
 mod many;
 mod measures;

@@ -83,7 +83,7 @@ pub struct Compiled {
     pub(super) shown_in_part: bool,
     /// How it is taken together over these.
     pub(super) together: Together,
-    kind: Kind,
+    pub(super) kind: Kind,
     runs: Runs,
     /// The change that this one is compared with, and whether both have the same traffic.
     than: Option<(Box<Self>, bool)>,

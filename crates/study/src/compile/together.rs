@@ -1,10 +1,10 @@
 //! Numbers of several settings, taken together.
 
 use floodway_report::statistics::Scale;
-use floodway_scenario::claims::Together;
+use floodway_scenario::claims::{Kind, Together};
 
 use super::measure::{Cases, Compiled};
-use crate::evidence::Evidence;
+use crate::evidence::{Case, Evidence};
 use crate::measure::{Logs, Measured, estimate, geometric, percent_of_logs};
 
 impl Compiled {
@@ -27,6 +27,9 @@ impl Compiled {
 
     /// Over all settings.
     pub(super) fn over(&self, evidence: &Evidence) -> Measured {
+        if self.kind == Kind::Ratio {
+            return self.ratio(evidence);
+        }
         let numbers = || self.counting(evidence).into_iter().map(|of| self.of(of, evidence));
         match self.together {
             Together::Mean => self.mean(evidence),
@@ -37,6 +40,18 @@ impl Compiled {
             Together::Within(factor) => within(numbers(), factor, self.unit),
             Together::Exponent => self.exponent(evidence),
         }
+    }
+
+    /// The number of all second cases as a multiple of that of all first ones.
+    fn ratio(&self, evidence: &Evidence) -> Measured {
+        let side = |of: fn(&Cases) -> Option<Case>| {
+            let cases = self.cases.iter().filter_map(of).map(|of| Cases { from: None, of });
+            let mut side = self.clone();
+            (side.cases, side.kind) = (cases.collect(), Kind::Change);
+            side.measure(evidence).value
+        };
+        let value = side(|of| Some(of.of)).zip(side(|of| of.from)).map(|(to, from)| to / from);
+        Measured { value, unit: self.unit, ..Measured::default() }
     }
 
     /// The mean over settings, in replications that all of them have: of changes and of ratios the geometric mean.
