@@ -474,15 +474,11 @@ impl Compiled {
         }
     }
 
-    /// The points that are asked for, of one run: of what, and the number.
-    pub(super) fn points(&self, facts: &Facts) -> Vec<(f64, f64)> {
-        match self.asked {
-            Asked::Sql(query) => {
-                let points = facts.lines(query).into_iter().flatten();
-                points.map(|(x, y)| (x, y / self.per)).collect()
-            }
-            _ => Vec::new(),
-        }
+    /// The point that is asked for, of one run: of what, and the number.
+    pub(super) fn point(&self, facts: &Facts) -> Option<(f64, f64)> {
+        let Asked::Sql(query) = self.asked else { return None };
+        let (x, y) = facts.lines(query).into_iter().flatten().next()?;
+        Some((x, y / self.per))
     }
 
     /// The logarithms of a ratio.

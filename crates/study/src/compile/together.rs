@@ -1,5 +1,7 @@
 //! Numbers of several settings, taken together.
 
+use std::collections::BTreeMap;
+
 use floodway_report::statistics::Scale;
 use floodway_scenario::claims::{Kind, Together};
 
@@ -89,7 +91,7 @@ impl Compiled {
             measured.value
         };
         let point = |cases: Cases| {
-            let runs = evidence.runs(cases.of).flat_map(|(_, facts)| self.points(facts));
+            let runs = evidence.runs(cases.of).filter_map(|(_, facts)| self.point(facts));
             let (x, y): (Vec<f64>, Vec<f64>) = runs.unzip();
             mean(x).zip(mean(y))
         };
@@ -103,10 +105,10 @@ impl Compiled {
 
     /// The exponent of the power law through the points of its settings that fits best, in each replication.
     fn exponent(&self, evidence: &Evidence) -> Measured {
-        let mut points: std::collections::BTreeMap<u32, Vec<(f64, f64)>> = Default::default();
+        let mut points: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
         for cases in self.counting(evidence) {
             for (at, facts) in evidence.runs(cases.of) {
-                for (x, y) in self.points(facts) {
+                if let Some((x, y)) = self.point(facts) {
                     points.entry(at).or_default().push((libm::log(x), libm::log(y)));
                 }
             }
