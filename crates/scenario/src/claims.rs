@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use floodway_model::Bytes;
+use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -101,8 +101,9 @@ pub enum Rule {
     Described,
 }
 
-/// How a number is measured: exactly one of `fct`, `counter`, `sql` and, in a study, `quantity` and `fact`; either `of` one
-/// case, or `from` one `to` another. In a scenario a case is one of its variants, in a study `experiment/variant`.
+/// How a number is measured: exactly one of `fct`, `counter`, `fairness`, `sql` and, in a study, `quantity` and `fact`;
+/// either `of` one case, or `from` one `to` another. In a scenario a case is one of its variants, in a study
+/// `experiment/variant`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "ClaimMeasure")]
@@ -116,6 +117,10 @@ pub struct Measure {
     /// A counter of a run, by its name in `summary.json`. Default none.
     #[schemars(with = "Option<String>")]
     pub counter: Option<Spanned<String>>,
+    /// Jain's fairness index of the flows with `flow_samples`, in windows of this length, averaged over those in which
+    /// at least two flows are active from beginning to end. Default none.
+    #[schemars(with = "Option<Duration>")]
+    pub fairness: Option<Spanned<Duration>>,
     /// A statement of SQLite that asks the tables of a run for one number. Default none.
     #[schemars(with = "Option<String>")]
     pub sql: Option<Spanned<String>>,
@@ -208,20 +213,27 @@ pub enum Scale {
 }
 
 impl Measure {
+    /// Whether it says what is asked.
+    pub fn asks(&self) -> bool {
+        self.fct.is_some()
+            || self.counter.is_some()
+            || self.fairness.is_some()
+            || self.sql.is_some()
+            || self.quantity.is_some()
+            || self.fact.is_some()
+    }
+
     /// The same, with what it leaves out taken from another: what is asked, as a whole, and everything else.
     pub fn or(&self, other: &Self) -> Self {
         let own = self.clone();
-        let asks = own.fct.is_some()
-            || own.counter.is_some()
-            || own.sql.is_some()
-            || own.quantity.is_some()
-            || own.fact.is_some();
+        let asks = own.asks();
         let asked = if asks { &own } else { other }.clone();
         let has_cases = own.of.is_some() || own.from.is_some() || own.to.is_some();
         let cases = if has_cases { &own } else { other }.clone();
         Self {
             fct: asked.fct,
             counter: asked.counter,
+            fairness: asked.fairness,
             sql: asked.sql,
             quantity: asked.quantity,
             fact: asked.fact,

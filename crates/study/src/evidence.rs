@@ -15,12 +15,13 @@ use crate::Study;
 use crate::claim::Row;
 use crate::deliveries::Deliveries;
 use crate::departures::{Counts, Departures, Kind, Place};
+use crate::distribution::Distribution;
 use crate::flows::{Flow, FlowGroup, Summary};
 use crate::frames::Frames;
 use crate::histogram::Histogram;
 use crate::measure::Measured;
 use crate::plan::Level;
-use crate::sql::Asking;
+use crate::sql::{Answer, Asking, Settings, settings};
 use crate::traffic::Traffic;
 
 /// A variant of an experiment.
@@ -67,7 +68,7 @@ pub struct Facts {
     /// By workload: how long database entries took over time, and how much of them was completed.
     pub entries: BTreeMap<u64, Vec<entries::Window>>,
     /// The answers to the queries of the study.
-    answers: Vec<Vec<(f64, f64)>>,
+    answers: Vec<Answer>,
     /// What data took of the memory of all switches over time, in nanoseconds and bytes; only of
     /// runs with database entries.
     pub memory: Vec<(f64, f64)>,
@@ -88,7 +89,7 @@ pub struct QueueFact {
 
 impl Facts {
     /// Of a run.
-    fn of(run: &Run, study: &Study) -> Self {
+    fn of(run: &Run, study: &Study, settings: Settings) -> Self {
         let rows = flows::View::of(run.tables).expect("every run has a table of its flows");
         let lost = rows.lost_packets.iter().zip(rows.measured);
         let flows = flow_times(run.tables, run.simulated_ns);
@@ -114,19 +115,24 @@ impl Facts {
             memory: if entries.is_empty() { Vec::new() } else { memory(run.tables) },
             entries,
             flows: if study.keeps_flows { flows } else { Vec::new() },
-            answers: answers(run, study),
+            answers: answers(run, study, settings),
         }
     }
 
     /// The answer to a query of the study that asks for one number; NaN if it is empty.
     pub fn answer(&self, query: usize) -> f64 {
-        self.answers[query].first().map_or(f64::NAN, |(number, _)| *number)
+        self.answers[query].first().map_or(f64::NAN, |[number, ..]| *number)
     }
 
-    /// The answer to one that asks for points.
-    pub fn points(&self, query: usize) -> Vec<(f64, f64)> {
+    /// The answer to one that asks for points: a line, or one for each value of a third column.
+    pub fn lines(&self, query: usize) -> Vec<Vec<(f64, f64)>> {
         let of = self.answers[query].iter();
-        of.filter(|(x, y)| x.is_finite() && y.is_finite()).copied().collect()
+        let known: Vec<&[f64; 3]> = of.filter(|[x, y, _]| x.is_finite() && y.is_finite()).collect();
+        let mut lines: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
+        for [x, y, line] in known {
+            lines.entry(line.to_bits()).or_default().push((*x, *y));
+        }
+        lines.into_values().collect()
     }
 
     /// Packets that switches dropped in the whole run.
@@ -197,11 +203,11 @@ impl Facts {
 
 /// The answers of a run to the queries of a study. They were checked when the study was loaded, so that one fails
 /// only by an error of arithmetic in the data, which gives no number.
-fn answers(run: &Run, study: &Study) -> Vec<Vec<(f64, f64)>> {
+fn answers(run: &Run, study: &Study, settings: Settings) -> Vec<Answer> {
     if study.queries.is_empty() {
         return Vec::new();
     }
-    let asking = Asking::new(study.queries, run.tables, run.simulated_ns);
+    let asking = Asking::new(study.queries, run.tables, run.simulated_ns, settings);
     let asking = asking.expect("the tables of a run fit into memory twice");
     study.queries.iter().map(|query| asking.ask(query).unwrap_or_default()).collect()
 }
@@ -354,9 +360,15 @@ impl Evidence {
         if run.stop == INTERRUPTED {
             return;
         }
+        let scenario = self.scenarios.get(experiment);
+        let variant = scenario.and_then(|of| of.variant(run.variant).ok());
+        let settings = match variant {
+            Some(variant) if !self.study.queries.is_empty() => settings(variant),
+            _ => Settings::new(),
+        };
         let variants = Arc::make_mut(&mut self.runs).entry(experiment.to_owned()).or_default();
         let replications = variants.entry(run.variant.to_owned()).or_default();
-        replications.insert(run.replication, Facts::of(run, self.study));
+        replications.insert(run.replication, Facts::of(run, self.study, settings));
     }
 
     /// The scenario of an experiment that has begun.
@@ -425,6 +437,13 @@ impl Evidence {
             sum.add(&facts.departures.sum(kind, &holds));
         }
         sum
+    }
+
+    /// The distribution that a query of the study asks for, all replications of a case as one.
+    pub fn distribution(&self, case: Case, query: usize) -> Distribution {
+        let rows: Answer =
+            self.runs(case).flat_map(|(_, facts)| &facts.answers[query]).copied().collect();
+        Distribution::of(&rows)
     }
 
     /// The distribution of the completion times of a group, all replications of a case as one.

@@ -19,6 +19,7 @@
 //! - [`traffic`]: what became of the packets of a workload
 //! - [`frames`]: frames of interactive applications
 //! - [`departures`]: lengths of queues and waiting times at departures
+//! - [`distribution`]: distributions over all replications
 //! - [`measure`]: numbers with intervals from the evidence
 //! - [`readings`]: what a source leaves open, designs over it, and verdicts over all readings
 //! - [`library`]: what the scenarios say
@@ -41,6 +42,7 @@ mod compile;
 pub mod curves;
 pub mod deliveries;
 pub mod departures;
+pub mod distribution;
 pub mod dualq;
 pub mod evidence;
 pub mod exhibit;

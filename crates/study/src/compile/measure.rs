@@ -15,6 +15,7 @@ use crate::measure::{
     Logs, Measured, contrast, estimate, magnitudes, percent_of_logs, unpaired_contrast,
 };
 use crate::plan::name;
+use crate::sql::Shape;
 
 use super::{Compiler, kept};
 
@@ -47,6 +48,8 @@ enum Asked {
     Fct(FlowGroup, Option<Quantile>),
     /// A counter.
     Counter(&'static str),
+    /// Jain's index in windows of so many nanoseconds.
+    Fairness(f64),
     /// The statement with this number.
     Sql(usize),
     /// Nothing: it is a fact of scenarios.
@@ -133,8 +136,7 @@ impl Compiler<'_> {
     pub fn with_quantity(&mut self, measure: &Spanned<Measure>) -> Option<Spanned<Measure>> {
         let of = measure.get_ref();
         let Some(wanted) = &of.quantity else { return Some(measure.clone()) };
-        let asks =
-            of.fct.is_some() || of.counter.is_some() || of.sql.is_some() || of.fact.is_some();
+        let asks = Measure { quantity: None, ..of.clone() }.asks();
         match self.quantities.get(wanted.get_ref()) {
             Some(known) if !asks => {
                 let own = Measure { quantity: None, ..of.clone() };
@@ -229,7 +231,7 @@ impl Compiler<'_> {
     }
 
     fn not_one(&mut self, measure: &Spanned<Measure>) {
-        let message = "a measure has exactly one of `fct`, `counter` and `sql`";
+        let message = "a measure has exactly one of `fct`, `counter`, `fairness` and `sql`";
         self.wrong(measure.span(), message, "for example fct = \"mean\"");
     }
 
@@ -240,11 +242,12 @@ impl Compiler<'_> {
             self.wrong(flows.span(), "`flows` is for completion times (`fct`)", help);
             return None;
         }
-        match (&of.fct, &of.counter, &of.sql, &of.fact) {
-            (Some(statistic), None, None, None) => self.fct(statistic, of.flows.as_ref()),
-            (None, Some(counter), None, None) => Some(Asked::Counter(name(counter.get_ref()))),
-            (None, None, Some(sql), None) => self.query(sql, 1).map(Asked::Sql),
-            (None, None, None, Some(fact)) => self.fact(measure, fact),
+        match (&of.fct, &of.counter, &of.fairness, &of.sql, &of.fact) {
+            (Some(statistic), None, None, None, None) => self.fct(statistic, of.flows.as_ref()),
+            (None, Some(of), None, None, None) => Some(Asked::Counter(name(of.get_ref()))),
+            (None, None, Some(window), None, None) => self.fairness(window),
+            (None, None, None, Some(sql), None) => self.query(sql, Shape::Number).map(Asked::Sql),
+            (None, None, None, None, Some(fact)) => self.fact(measure, fact),
             _ => {
                 self.not_one(measure);
                 None
@@ -275,6 +278,15 @@ impl Compiler<'_> {
                 None
             }
         }
+    }
+
+    fn fairness(&mut self, window: &Spanned<Duration>) -> Option<Asked> {
+        if *window.get_ref() == Duration::ZERO {
+            let help = "give windows a length in which many packets of each flow arrive, as in fairness = \"1ms\"";
+            self.wrong(window.span(), "the windows of `fairness` have no length", help);
+            return None;
+        }
+        Some(Asked::Fairness(window.get_ref().as_ns()))
     }
 
     fn fct(
@@ -380,6 +392,7 @@ impl Compiled {
             Asked::Fct(group, None) => facts.group(group).fct.mean,
             Asked::Fct(group, Some(quantile)) => quantile.of(&facts.group(group).fct),
             Asked::Counter(counter) => facts.number(counter) / self.per,
+            Asked::Fairness(window_ns) => facts.fairness(window_ns) / self.per,
             Asked::Sql(query) => facts.answer(query) / self.per,
             Asked::Fact(_) => f64::NAN,
         }

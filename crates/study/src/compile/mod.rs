@@ -14,7 +14,7 @@ use toml::Spanned;
 use crate::claim::{Claim, GIVEN, Row, Rule, SET_UP};
 use crate::evidence::Case;
 use crate::plan::name;
-use crate::sql::Query;
+use crate::sql::{Query, Shape};
 
 use lists::{Named, Pick};
 
@@ -120,8 +120,8 @@ impl<'a> Compiler<'a> {
     }
 
     /// A statement, as one of those that runs are asked.
-    pub fn query(&mut self, sql: &Spanned<String>, columns: usize) -> Option<usize> {
-        match Query::new(sql.get_ref(), columns) {
+    pub fn query(&mut self, sql: &Spanned<String>, shape: Shape) -> Option<usize> {
+        match Query::new(sql.get_ref(), shape) {
             Ok(query) => {
                 let known = self.queries.iter().position(|other| *other == query);
                 Some(known.unwrap_or_else(|| {
@@ -130,8 +130,8 @@ impl<'a> Compiler<'a> {
                 }))
             }
             Err(message) => {
-                let help = "tables and columns are in the reference; `times` has the completion times of measured \
-                            flows, and quantile(x, p) is there beside SQLite's functions";
+                let help = "tables and columns are in the reference; docs/own-study.md has those that are made of them, \
+                            and the functions beside SQLite's";
                 self.wrong(sql.span(), format!("this SQL cannot be asked: {message}"), help);
                 None
             }

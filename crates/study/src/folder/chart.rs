@@ -15,10 +15,14 @@ use crate::evidence::{Case, Evidence};
 use crate::exhibit::{self, Entry, number, rows, short, table};
 use crate::matrix::{heat_map, sides};
 use crate::plan::{Level, name};
+use crate::sql::Shape;
 
 use super::Loading;
 use super::answer::Numbers;
 use super::document::{self, Axis, Chart, Look, Panel, Rank, Series, Shows};
+
+/// How many bins a chart of shares has.
+const BINS: usize = 50;
 
 /// A chart, ready to be drawn.
 struct Drawing {
@@ -63,6 +67,10 @@ enum What {
     Curve(Vec<(f64, Compiled)>),
     /// The answer to a statement in the first run of a case.
     Asked(usize, Case),
+    /// The share of values above each value of the distribution that a statement gives, over all runs of a case.
+    Tail(usize, Case),
+    /// The shares of its values in so many bins up to a value.
+    Shares(usize, Case, usize, f64),
     /// Points of somebody else.
     Points(Vec<(f64, f64)>),
 }
@@ -102,6 +110,13 @@ struct Part {
     from: Level,
     answer: Option<String>,
     numbers: Numbers,
+}
+
+impl Look {
+    /// Whether it is a chart of lines, over which points may be laid.
+    fn is_of_lines(self) -> bool {
+        [Self::Curve, Self::Points, Self::Tail, Self::Shares].contains(&self)
+    }
 }
 
 impl Loading<'_> {
@@ -156,7 +171,7 @@ impl Loading<'_> {
         let lists = match look {
             Look::Numbers | Look::Table => 0..=2,
             Look::Curve => 0..=1,
-            Look::Points => 0..=0,
+            Look::Points | Look::Tail | Look::Shares => 0..=0,
             Look::HeatMap => 2..=2,
         };
         if !lists.contains(&chart.over.len()) {
@@ -188,13 +203,12 @@ impl Loading<'_> {
             Look::Table => self.table(chart, &picks)?,
             _ => Table::default(),
         };
-        let is_of_lines = [Look::Curve, Look::Points].contains(&look);
         let series = match look {
             Look::Table => Vec::new(),
-            _ if is_of_lines => Vec::new(),
+            _ if look.is_of_lines() => Vec::new(),
             _ => self.all_series(chart, None, &picks),
         };
-        let panels = if is_of_lines { self.panels(chart, &picks) } else { Vec::new() };
+        let panels = if look.is_of_lines() { self.panels(chart, &picks) } else { Vec::new() };
         let label =
             |axis: &Option<Axis>| axis.as_ref().map_or_else(String::new, |axis| axis.label.clone());
         let names = |list: &Spanned<String>| {
@@ -355,9 +369,7 @@ impl Loading<'_> {
     ) -> Option<Drawn> {
         let look = *chart.kind.get_ref();
         let what = match (&measure, &series.points) {
-            (None, Some(points)) if [Look::Curve, Look::Points].contains(&look) => {
-                self.points(points).map(What::Points)
-            }
+            (None, Some(points)) if look.is_of_lines() => self.points(points).map(What::Points),
             (Some(measure), None) => match look {
                 Look::Numbers | Look::HeatMap | Look::Table if !chart.over.is_empty() => {
                     let of = |pick: &Pick| {
@@ -377,7 +389,7 @@ impl Loading<'_> {
                     picks.iter().map(of).collect::<Option<_>>().map(What::Curve)
                 }
                 Look::Curve => self.curve(measure).map(What::Curve),
-                Look::Points => self.points_of(measure),
+                Look::Points | Look::Tail | Look::Shares => self.points_of(chart, measure),
             },
             _ => {
                 let range = measure_span(series);
@@ -440,7 +452,7 @@ impl Loading<'_> {
         )
     }
 
-    fn points_of(&mut self, measure: &Spanned<Measure>) -> Option<What> {
+    fn points_of(&mut self, chart: &Chart, measure: &Spanned<Measure>) -> Option<What> {
         let measure = &self.compiler.with_quantity(measure)?;
         let of = measure.get_ref();
         let (Some(sql), Some(case)) = (&of.sql, &of.of) else {
@@ -452,8 +464,23 @@ impl Loading<'_> {
             );
             return None;
         };
-        let (query, case) = (self.compiler.query(sql, 2), self.compiler.case(case));
-        Some(What::Asked(query?, case?))
+        let look = *chart.kind.get_ref();
+        let shape = if look == Look::Points { Shape::Points } else { Shape::Distribution };
+        let (query, case) = (self.compiler.query(sql, shape)?, self.compiler.case(case)?);
+        let limits = chart.x.as_ref().and_then(|axis| axis.limits);
+        match (look, limits) {
+            (Look::Tail, _) => Some(What::Tail(query, case)),
+            (Look::Shares, Some([0.0, up_to])) if up_to > 0.0 => {
+                Some(What::Shares(query, case, chart.bins.unwrap_or(BINS).max(1), up_to))
+            }
+            (Look::Shares, _) => {
+                let message = format!("the horizontal axis of `{}` has no end", chart.name);
+                let help = "write limits = [0.0, …]: bins have the same width up to there";
+                self.compiler.wrong(chart.kind.span(), message, help);
+                None
+            }
+            _ => Some(What::Asked(query, case)),
+        }
     }
 
     /// Points of a file with two columns.
@@ -519,7 +546,7 @@ impl Drawing {
             Look::Numbers => self.numbers(evidence),
             Look::Table => self.table(evidence),
             Look::HeatMap => self.heat_map(evidence),
-            Look::Curve | Look::Points => self.lines(evidence),
+            _ => self.lines(evidence),
         }
     }
 
@@ -599,7 +626,8 @@ impl Drawing {
         let legend = series.iter().enumerate();
         let legend = legend.map(|(at, of)| (of.look.unwrap_or(at), of.label.clone()));
         let sheet = |sheet: &Sheet| {
-            let lines = sheet.series.iter().enumerate().map(|(at, of)| of.line(at, evidence));
+            let series = sheet.series.iter().enumerate();
+            let lines = series.flat_map(|(at, of)| of.lines(at, evidence));
             Lines {
                 title: sheet.title.clone(),
                 heading: sheet.heading.clone(),
@@ -638,17 +666,18 @@ impl What {
             Self::Number(measure) => measure.cases(),
             Self::Settings(all) => all.iter().flat_map(|(_, of)| of.cases()).collect(),
             Self::Curve(points) => points.iter().flat_map(|(_, of)| of.cases()).collect(),
-            Self::Asked(_, case) => vec![*case],
+            Self::Asked(_, case) | Self::Tail(_, case) | Self::Shares(_, case, ..) => vec![*case],
             Self::Points(_) => Vec::new(),
         }
     }
 }
 
 impl Drawn {
-    fn line(&self, series: usize, evidence: &Evidence) -> Line {
+    /// Its lines: of SQL with a third column one for each value of that.
+    fn lines(&self, series: usize, evidence: &Evidence) -> Vec<Line> {
         let series = self.look.unwrap_or(series);
         let line = Line { series, tooltip: self.label.clone(), ..Line::default() };
-        match &self.what {
+        let line = match &self.what {
             What::Number(_) | What::Settings(_) => line,
             What::Curve(points) => {
                 let measured: Vec<(f64, crate::Measured)> =
@@ -657,10 +686,18 @@ impl Drawn {
             }
             What::Asked(query, case) => {
                 let first = evidence.runs(*case).next();
-                let points = first.map_or_else(Vec::new, |(_, facts)| facts.points(*query));
-                Line { points, ..line }
+                let lines = first.map_or_else(Vec::new, |(_, facts)| facts.lines(*query));
+                return lines.into_iter().map(|points| Line { points, ..line.clone() }).collect();
+            }
+            What::Tail(query, case) => {
+                Line { points: evidence.distribution(*case, *query).larger(), ..line }
+            }
+            What::Shares(query, case, bins, up_to) => {
+                let points = evidence.distribution(*case, *query).shares(*bins, *up_to);
+                Line { points, steps: true, ..line }
             }
             What::Points(points) => Line { points: points.clone(), scatter: true, ..line },
-        }
+        };
+        vec![line]
     }
 }

@@ -330,6 +330,8 @@ pub struct Chart {
     pub y: Option<Axis>,
     /// The scale of the colors, of heat maps.
     pub z: Option<Axis>,
+    /// How many bins a chart of shares has. Default 50.
+    pub bins: Option<usize>,
     /// What it shows, one thing after the other.
     #[serde(default)]
     pub series: Vec<Series>,
@@ -405,8 +407,12 @@ pub enum Look {
     Numbers,
     /// Numbers against the values of a varied setting.
     Curve,
-    /// Points that SQL gives: a distribution, something over time.
+    /// Points that SQL gives: something over time.
     Points,
+    /// The share of values that are larger than so much, of a distribution that SQL gives.
+    Tail,
+    /// The share of values in each of `bins` up to the end of the horizontal axis, likewise.
+    Shares,
     /// Numbers in rows, a case each, and columns.
     Table,
     /// Numbers over two lists of settings: the first down, the second across.
