@@ -172,6 +172,14 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
+    /// The experiments of the numbers that have names of their own in a sentence.
+    pub(super) fn experiments(self, sentence: &str) -> Vec<&'static str> {
+        let named =
+            placeholders(sentence).filter_map(|used| self.named.iter().find(|of| of.knows(used)));
+        let measures = named.flat_map(|of| &of.measures);
+        measures.flat_map(|(_, of)| of.cases()).map(|case| case.experiment).collect()
+    }
+
     /// A sentence with numbers in place of names.
     pub(super) fn filled(self, sentence: &str, evidence: &Evidence) -> String {
         let mut text = sentence.to_owned();

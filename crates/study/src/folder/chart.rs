@@ -148,6 +148,8 @@ impl Loading<'_> {
                 section.chart.iter().filter_map(|chart| self.drawing(chart)).collect();
             let mut experiments: Vec<&'static str> =
                 charts.iter().flat_map(Drawing::experiments).collect();
+            let sentences = section.answer.iter().chain(&section.text);
+            experiments.extend(sentences.flat_map(|of| numbers.experiments(of.get_ref())));
             experiments.dedup();
             parts.push(Part {
                 name: section.name.clone(),

@@ -279,10 +279,10 @@ impl Loading<'_> {
 }
 
 impl Cell {
-    /// The settings of its experiment, without those of a level.
+    /// The settings of its experiment, without those of a level: what is for fewer runs comes later.
     fn set(&self, document: &Document, of: &document::Experiment) -> Vec<String> {
-        let lists = self.of_lists.iter();
-        lists.chain(&document.set).chain(&of.set).chain(&self.vary).cloned().collect()
+        let common = document.set.iter().chain(&of.set);
+        common.chain(&self.of_lists).chain(&self.vary).cloned().collect()
     }
 }
 
