@@ -39,9 +39,7 @@ impl Fact {
     /// Checks a statement about scenarios, which are in these files: it is about those that it names, or about all. Fails
     /// with what is wrong with it.
     pub fn new(text: &str, files: &[&'static str], unit: &'static str) -> Result<Self, String> {
-        let every = tables(&[], &|_| true).into_iter();
-        let every = every.map(|table| (table.name.to_string(), table)).collect();
-        let query = Query::of(text, Shape::Number, &every)?;
+        let query = Query::of(text, Shape::Number, &tables(&[], &|_| true))?;
         let named: Vec<&str> =
             files.iter().copied().filter(|file| text.contains(short(file))).collect();
         let files = if named.is_empty() { files.to_vec() } else { named };
@@ -60,7 +58,7 @@ impl Fact {
             both.flat_map(|(file, of)| of.variants().iter().map(|of| (short(file), of))).collect();
         let asking = Asking::of(&tables(&variants, &|table| self.query.names(table)));
         let answer = asking.and_then(|asking| asking.ask(&self.query)).unwrap_or_default();
-        let known = answer.first().map(|row| row[0]).filter(|number| number.is_finite());
+        let known = answer.first().map(|[number, ..]| *number).filter(|number| number.is_finite());
         known.map_or_else(Measured::default, |number| Measured::exactly(number, self.unit))
     }
 }

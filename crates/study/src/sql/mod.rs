@@ -1,12 +1,12 @@
 //! Numbers asked of the tables of a run in SQL, as SQLite understands it.
 //!
 //! All tables of a run can be asked, by their names and columns in the reference, and some that are made of them
-//! (`made`). There are functions beside SQLite's own (`functions`).
+//! (`made`). What scenarios say is asked in the same way ([`crate::facts`]). There are functions beside SQLite's own (`functions`).
 
 mod functions;
 mod made;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use floodway_model::table::Values;
@@ -52,22 +52,21 @@ pub struct Asking {
 }
 
 impl Query {
-    /// Checks a statement against all tables that there are. Fails with what is wrong: syntax, an unknown table or
+    /// Checks a statement against all tables that a run may have. Fails with what is wrong: syntax, an unknown table or
     /// column, a statement that does not read, or an answer that is not of this shape.
     pub fn new(text: &str, shape: Shape) -> Result<Self, String> {
-        let made = words(text).filter_map(|word| {
-            let table = made::table(&word, &tables::all(), 0.0, &Settings::new())?;
-            Some((word, table))
-        });
-        let every = tables::all().into_iter().map(|table| (table.name.to_string(), table));
-        Self::of(text, shape, &every.chain(made).collect())
+        let every = tables::all();
+        let words: BTreeSet<String> = words(text).collect();
+        let made = words.iter().filter_map(|word| made::table(word, &every, 0.0, &Settings::new()));
+        let made: Vec<Table> = made.collect();
+        Self::of(text, shape, &every.into_iter().chain(made).collect::<Vec<_>>())
     }
 
     /// The same of a statement that asks these tables.
-    pub fn of(text: &str, shape: Shape, every: &BTreeMap<String, Table>) -> Result<Self, String> {
+    pub fn of(text: &str, shape: Shape, every: &[Table]) -> Result<Self, String> {
         let asking = Asking::empty(Arc::default()).map_err(|error| plain(&error))?;
-        for (name, table) in every {
-            asking.create(name, table).map_err(|error| plain(&error))?;
+        for table in every {
+            asking.create(table).map_err(|error| plain(&error))?;
         }
         let mut statement = asking.connection.prepare(text).map_err(|error| plain(&error))?;
         if !statement.readonly() {
@@ -91,8 +90,14 @@ impl Query {
             }
         }
         let words: BTreeSet<String> = words(text).collect();
-        let tables = every.keys().filter(|name| words.contains(*name)).cloned().collect();
+        let is_named = |table: &&Table| words.contains(&*table.name);
+        let tables = every.iter().filter(is_named).map(|table| table.name.to_string()).collect();
         Ok(Self { text: text.to_owned(), tables, shape, columns })
+    }
+
+    /// The statement.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Whether it names a table.
@@ -123,10 +128,10 @@ impl Asking {
         Ok(Self { connection })
     }
 
-    fn create(&self, name: &str, table: &Table) -> Result<(), rusqlite::Error> {
+    fn create(&self, table: &Table) -> Result<(), rusqlite::Error> {
         let columns: Vec<String> =
             table.columns.iter().map(|column| format!("\"{}\"", column.name)).collect();
-        let create = format!("CREATE TABLE \"{name}\" ({})", columns.join(", "));
+        let create = format!("CREATE TABLE \"{}\" ({})", table.name, columns.join(", "));
         self.connection.execute(&create, []).map(|_| ())
     }
 
@@ -142,39 +147,35 @@ impl Asking {
             queries.iter().flat_map(|query| &query.tables).map(String::as_str).collect();
         let every = tables::all();
         let settings = Arc::new(settings);
-        let fill = |asking: &Self| -> Result<(), rusqlite::Error> {
-            for name in named {
-                let is_it = |table: &&Table| table.name == name;
-                match of.iter().find(is_it).or_else(|| every.iter().find(is_it)) {
-                    Some(table) => asking.fill(name, table)?,
-                    None => {
-                        if let Some(table) = made::table(name, of, end_ns, &settings) {
-                            asking.fill(name, &table)?;
-                        }
-                    }
-                }
-            }
-            Ok(())
-        };
         let asking = Self::empty(Arc::clone(&settings)).map_err(|error| plain(&error))?;
-        fill(&asking).map_err(|error| plain(&error))?;
+        for name in named {
+            let is_it = |table: &&Table| table.name == name;
+            match of.iter().find(is_it).or_else(|| every.iter().find(is_it)) {
+                Some(table) => asking.take(table)?,
+                None => made::table(name, of, end_ns, &settings)
+                    .map_or(Ok(()), |table| asking.take(&table))?,
+            }
+        }
         Ok(asking)
     }
 
-    /// These tables, without settings.
+    /// These tables.
     pub fn of(tables: &[Table]) -> Result<Self, String> {
         let asking = Self::empty(Arc::default()).map_err(|error| plain(&error))?;
-        let fill = |table: &Table| asking.fill(&table.name, table).map_err(|error| plain(&error));
-        tables.iter().try_for_each(fill)?;
+        tables.iter().try_for_each(|table| asking.take(table))?;
         Ok(asking)
     }
 
-    fn fill(&self, name: &str, table: &Table) -> Result<(), rusqlite::Error> {
-        self.create(name, table)?;
+    fn take(&self, table: &Table) -> Result<(), String> {
+        self.fill(table).map_err(|error| plain(&error))
+    }
+
+    fn fill(&self, table: &Table) -> Result<(), rusqlite::Error> {
+        self.create(table)?;
         let marks = vec!["?"; table.columns.len()].join(", ");
         let transaction = self.connection.unchecked_transaction()?;
         {
-            let insert = format!("INSERT INTO \"{name}\" VALUES ({marks})");
+            let insert = format!("INSERT INTO \"{}\" VALUES ({marks})", table.name);
             let mut insert = self.connection.prepare(&insert)?;
             for row in 0..table.rows() {
                 let cells = table.columns.iter().map(|column| cell(&column.values, row));
@@ -269,6 +270,8 @@ mod tests {
         assert_eq!(number("SELECT count(*) FROM drops"), 0.0);
         assert!(number("SELECT sum(packets) FROM drops").is_nan());
         // Numbers are those of summary.json.
+        let pauses = "SELECT value FROM numbers WHERE name = 'pause_frames'";
+        assert!(ask(pauses, Shape::Number).is_empty());
         let drops = complete(
             Table::new("drops", "").text("reason", "", vec!["queue_full".to_owned()]).u64(
                 "packets",
@@ -276,9 +279,8 @@ mod tests {
                 vec![7],
             ),
         );
-        let named = "SELECT value FROM numbers WHERE name = 'dropped_packets_queue_full'";
-        assert_eq!(ask_of(&[flows(), drops], named, Shape::Number)[0][0], 7.0);
-        assert!(ask(named, Shape::Number).is_empty());
+        let drops_of = "SELECT value FROM numbers WHERE name = 'dropped_packets_queue_full'";
+        assert_eq!(ask_of(&[flows(), drops], drops_of, Shape::Number)[0][0], 7.0);
         let points = "SELECT bytes, fct_ns, 7 FROM flows WHERE flow < 2 ORDER BY bytes";
         assert_eq!(ask(points, Shape::Points), [[10.0, 100.0, 7.0], [20.0, 300.0, 7.0]]);
     }
