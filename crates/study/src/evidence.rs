@@ -7,8 +7,8 @@ use std::sync::Arc;
 use floodway_model::tables::{depths, drops, flows, occupancy, queues};
 use floodway_report::metrics::flow_times;
 use floodway_report::scalars::scalars;
-use floodway_report::shapes::{self, Depths, memory};
-use floodway_report::{INTERRUPTED, Run, entries};
+use floodway_report::shapes::{self, Depths};
+use floodway_report::{INTERRUPTED, Run};
 use floodway_scenario::Scenario;
 
 use crate::Study;
@@ -65,13 +65,8 @@ pub struct Facts {
     pub traffic: BTreeMap<u64, Traffic>,
     /// The frames of interactive applications; empty without such applications.
     pub frames: Frames,
-    /// By workload: how long database entries took over time, and how much of them was completed.
-    pub entries: BTreeMap<u64, Vec<entries::Window>>,
     /// The answers to the queries of the study.
     answers: Vec<Answer>,
-    /// What data took of the memory of all switches over time, in nanoseconds and bytes; only of
-    /// runs with database entries.
-    pub memory: Vec<(f64, f64)>,
 }
 
 /// One egress queue.
@@ -93,7 +88,6 @@ impl Facts {
         let rows = flows::View::of(run.tables).expect("every run has a table of its flows");
         let lost = rows.lost_packets.iter().zip(rows.measured);
         let flows = flow_times(run.tables, run.simulated_ns);
-        let entries = entries::windows(run.tables);
         let summary = |group: &FlowGroup| {
             (*group, Summary::of(flows.iter().filter(|flow| group.holds(flow))))
         };
@@ -112,8 +106,6 @@ impl Facts {
             departures: Departures::of(run.tables),
             traffic: Traffic::of(rows),
             frames: Frames::of(run.tables),
-            memory: if entries.is_empty() { Vec::new() } else { memory(run.tables) },
-            entries,
             flows: if study.keeps_flows { flows } else { Vec::new() },
             answers: answers(run, study, settings),
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::synthetic;
 use floodway_model::Table;
 use floodway_model::tables::complete;
-use floodway_study::{Evidence, Level, Study, folder, short_range};
+use floodway_study::{Evidence, Level, Study, folder};
 
 struct Random(u64);
 impl Random {
@@ -318,6 +318,6 @@ fn compare(name: &str, old: &'static Study) {
 }
 
 #[test]
-fn short_range_is_the_same() {
-    compare("short-range", &short_range::STUDY);
+fn sfc_is_the_same() {
+    compare("sfc", &floodway_study::sfc::STUDY);
 }

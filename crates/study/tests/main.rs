@@ -9,6 +9,7 @@ mod folder;
 mod many;
 mod measures;
 mod plan;
+mod quantities;
 mod readings;
 mod run_claims;
 mod short_range;

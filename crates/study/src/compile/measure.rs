@@ -106,7 +106,7 @@ impl Compiler<'_> {
         let than = match &of.than {
             None => None,
             Some(than) => {
-                let alone = Measure { than: None, kind: None, ..of.clone() };
+                let alone = Measure { than: None, kind: None, paired: None, ..of.clone() };
                 let than = Spanned::new(than.span(), than.get_ref().or(&alone));
                 Some((Box::new(self.measure_of(&than, varied)?), of.paired.unwrap_or(true)))
             }

@@ -121,13 +121,15 @@ impl<'a> Compiler<'a> {
 
     /// A statement, as one of those that runs are asked.
     pub fn query(&mut self, sql: &Spanned<String>, shape: Shape) -> Option<usize> {
+        // A quantity is asked for many times, and to check a statement takes all tables.
+        let known = self.queries.iter().position(|query| query.is(sql.get_ref(), shape));
+        if known.is_some() {
+            return known;
+        }
         match Query::new(sql.get_ref(), shape) {
             Ok(query) => {
-                let known = self.queries.iter().position(|other| *other == query);
-                Some(known.unwrap_or_else(|| {
-                    self.queries.push(query);
-                    self.queries.len() - 1
-                }))
+                self.queries.push(query);
+                Some(self.queries.len() - 1)
             }
             Err(message) => {
                 let help = "tables and columns are in the reference; docs/own-study.md has those that are made of them, \

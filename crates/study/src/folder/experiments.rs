@@ -249,8 +249,6 @@ impl Loading<'_> {
                     set.extend(replications);
                     set.extend(more.iter().cloned());
                     set.extend(own.into_iter().flat_map(|own| own.set.iter().cloned()));
-                    let variants =
-                        if variants.is_empty() { known.variants.clone() } else { variants };
                     let experiment =
                         Experiment { variants, set, ..Experiment::new(cell.name, cell.file) };
                     all.push((level, experiment));

@@ -100,6 +100,11 @@ impl Query {
         &self.text
     }
 
+    /// Whether it is this statement, for an answer of this shape.
+    pub fn is(&self, text: &str, shape: Shape) -> bool {
+        self.text == text && self.shape == shape
+    }
+
     /// Whether it names a table.
     pub fn names(&self, table: &str) -> bool {
         self.tables.contains(table)
