@@ -155,6 +155,12 @@ pub struct Measure {
     pub except: Vec<Spanned<String>>,
     /// Whether there is a number only if all of these settings were run. Default false: it is of those that were.
     pub every: bool,
+    /// With `every`: whether the number is shown all the same if only some of them were run. It is then no evidence in
+    /// verdicts. Default false.
+    pub shown_in_part: bool,
+    /// How it is taken together over these lists. Default `mean`.
+    #[schemars(with = "Option<Together>")]
+    pub together: Option<Spanned<Together>>,
     /// Another change that this one is compared with: how much larger its ratio is, in percent. What it leaves out is as
     /// here. Default none.
     #[schemars(with = "Option<Box<Self>>")]
@@ -180,6 +186,8 @@ pub enum Kind {
     Decrease,
     /// The difference.
     Difference,
+    /// The second number as a multiple of the first, without an interval.
+    Ratio,
     /// Of sums: the second in percent of the first.
     Share,
     /// Of a change compared with another: the size of the effect, whichever way each goes.
@@ -199,6 +207,24 @@ pub enum Runs {
     Most,
 }
 
+/// How a number is taken together over settings.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Together {
+    /// The mean, over replications that all of them have; on the scale `ratio` the geometric one.
+    #[default]
+    Mean,
+    /// The largest of their numbers, without an interval.
+    Largest,
+    /// Of ratios: by which factor the one that is farthest from 1 is off, either way.
+    Farthest,
+    /// Of ratios: in how many of them, in percent, it is off by this factor at most.
+    Within(f64),
+    /// The exponent of the power law that fits best, by least squares in each replication. SQL has two columns: of what,
+    /// and the number.
+    Exponent,
+}
+
 /// The scale of a number.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -206,6 +232,10 @@ pub enum Scale {
     /// Zero or more: intervals are those of factors.
     #[default]
     Amount,
+    /// Above zero, as a multiple of something: means are geometric.
+    Ratio,
+    /// Zero or more, read from the bins of table `departures`: intervals are not narrower than a bin of its times.
+    Binned,
     /// From zero to one: intervals are those of odds, and numbers are shown in percent.
     Share,
     /// Any number: intervals are symmetric.
@@ -246,6 +276,8 @@ impl Measure {
             over: if own.over.is_empty() { other.over.clone() } else { own.over },
             except: if own.except.is_empty() { other.except.clone() } else { own.except },
             every: own.every || other.every,
+            shown_in_part: own.shown_in_part || other.shown_in_part,
+            together: own.together.or(other.together.clone()),
             than: own.than.or(other.than.clone()),
             paired: own.paired.or(other.paired),
             unit: own.unit.or(other.unit.clone()),

@@ -27,10 +27,23 @@ fn dump() {
 fn sections() {
     use floodway_study::{Evidence, Level, folder};
     let dctcp = folder::load(std::path::Path::new("../../studies/dctcp")).unwrap();
-    for (study, level) in CATALOGUE.iter().map(|s| (*s, if s.entry.name == "interplay" { Level::Standard } else { Level::Full })).chain([(dctcp, Level::Standard)]) {
+    for (study, level) in CATALOGUE
+        .iter()
+        .map(|s| (*s, if s.entry.name == "interplay" { Level::Standard } else { Level::Full }))
+        .chain([(dctcp, Level::Standard)])
+    {
         let mut e = Evidence::new(study, level, &[]);
-        for x in (study.plan)(level) { e.begin(x.name, &x.scenario(&study.library, &[]).unwrap()); }
-        let s: Vec<_> = (study.sections)(&e).iter().map(|s| serde_json::json!({"q": s.question, "commands": s.commands, "links": s.links})).collect();
-        std::fs::write(format!("/tmp/sections-{}.json", study.entry.name), serde_json::to_string_pretty(&s).unwrap()).unwrap();
+        for x in (study.plan)(level) {
+            e.begin(x.name, &x.scenario(&study.library, &[]).unwrap());
+        }
+        let s: Vec<_> = (study.sections)(&e)
+            .iter()
+            .map(|s| serde_json::json!({"q": s.question, "commands": s.commands, "links": s.links}))
+            .collect();
+        std::fs::write(
+            format!("/tmp/sections-{}.json", study.entry.name),
+            serde_json::to_string_pretty(&s).unwrap(),
+        )
+        .unwrap();
     }
 }

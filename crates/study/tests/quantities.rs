@@ -274,7 +274,10 @@ fn numbers_over_settings_and_runs() {
     let values: Vec<Option<f64>> = checks.iter().map(|check| check.measured).collect();
     assert_eq!(values, [Some(4.0), Some(3.0), Some(2e11)]);
     assert!(checks[0].expected.starts_with("a check of the scenario, not a result; "));
-    assert_eq!((study.answer)(&evidence), ["-75 % and falls by 65 % (the same in all replications); 2 of 2 fall, \"2 MB\"."]);
+    assert_eq!(
+        (study.answer)(&evidence),
+        ["-75 % and falls by 65 % (the same in all replications); 2 of 2 fall, \"2 MB\"."]
+    );
 }
 
 /// `every` asks for all settings; otherwise those count that were run.

@@ -40,6 +40,13 @@ impl Pick {
         self.of.iter().map(|(.., setting)| setting.label.as_str()).collect::<Vec<_>>().join(", ")
     }
 
+    /// The name of one of its settings, or the label.
+    pub fn called(&self, at: usize, by_label: bool) -> String {
+        let setting = self.of.get(at).map(|(.., setting)| setting);
+        let called = |of: &Named| if by_label { of.label.clone() } else { of.name.clone() };
+        setting.map_or_else(String::new, called)
+    }
+
     /// The places of its settings in their lists.
     pub fn places(&self) -> impl Iterator<Item = (&str, usize)> {
         self.of.iter().map(|(list, at, _)| (list.as_str(), *at))
@@ -50,12 +57,13 @@ impl Pick {
         self.of.iter().filter(|(_, at, _)| *at > 0).count() <= 1
     }
 
-    /// Whether it is left out: it is called so, or has a setting that is.
+    /// Whether it is left out: it is called so, or has a setting or several in a row that are.
     fn is_among(&self, names: &[Spanned<String>]) -> bool {
-        let own = self.name();
-        names.iter().any(|name| {
-            *name.get_ref() == own || self.names().any(|setting| setting == name.get_ref())
-        })
+        let own: Vec<&str> = self.names().collect();
+        let parts =
+            (0..own.len()).flat_map(|from| (from + 1..=own.len()).map(move |to| (from, to)));
+        let parts: BTreeSet<String> = parts.map(|(from, to)| own[from..to].join("-")).collect();
+        names.iter().any(|name| parts.contains(name.get_ref()))
     }
 
     /// A text with what settings are called in place of `{LIST}`.
@@ -65,7 +73,15 @@ impl Pick {
 
     /// The name of a case with the names of settings in place of `{LIST}`.
     pub fn case(&self, of: &Spanned<String>) -> Spanned<String> {
-        Spanned::new(of.span(), self.filled(of.get_ref(), |setting| &setting.name))
+        Spanned::new(of.span(), self.names_in(of.get_ref()))
+    }
+
+    /// A text with the names of settings in place of `{LIST}`, and their labels in place of `{LIST.label}`.
+    pub fn names_in(&self, text: &str) -> String {
+        let fill = |text: String, (list, _, setting): &(String, usize, Named)| {
+            text.replace(&format!("{{{list}.label}}"), &setting.label)
+        };
+        self.of.iter().fold(self.filled(text, |setting| &setting.name), fill)
     }
 
     /// A measure of these settings: their names stand in the names of cases, and in what is asked.
@@ -94,7 +110,25 @@ impl Pick {
     }
 }
 
+/// What stands in braces.
+pub fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+    text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0))
+}
+
 impl Compiler<'_> {
+    /// The lists of settings of which names stand in these texts.
+    pub fn lists_in(&self, texts: &[&Spanned<String>]) -> Vec<Spanned<String>> {
+        let named = |text: &&Spanned<String>| {
+            let found =
+                placeholders(text.get_ref()).map(|of| of.trim_end_matches(".label").to_owned());
+            found.map(|list| Spanned::new(text.span(), list)).collect::<Vec<_>>()
+        };
+        let mut seen = BTreeSet::new();
+        let lists = texts.iter().flat_map(named);
+        let lists = lists.filter(|list| self.lists.contains_key(list.get_ref()));
+        lists.filter(|list| seen.insert(list.get_ref().clone())).collect()
+    }
+
     /// All combinations of the settings of these lists, the last list fastest, without those left out by the name of a
     /// setting or of the whole; a single one without any list. None if a list or a setting is not there.
     pub fn picks(

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use floodway_model::{Bytes, Duration, Rate};
 use floodway_report::statistics::Scale;
-use floodway_scenario::claims::{self, Flows, Kind, Measure, Runs};
+use floodway_scenario::claims::{self, Flows, Kind, Measure, Runs, Together};
 use floodway_scenario::suggest;
 use toml::Spanned;
 
+use crate::departures;
 use crate::evidence::{Case, Evidence, Facts};
 use crate::facts::Fact;
 use crate::flows::{FlowGroup, Quantile};
 use crate::measure::{
-    Logs, Measured, contrast, estimate, magnitudes, percent_of_logs, unpaired_contrast,
+    Logs, Measured, contrast, estimate, geometric, magnitudes, unpaired_contrast,
 };
 use crate::plan::name;
 use crate::sql::Shape;
@@ -58,9 +59,16 @@ enum Asked {
 
 /// What it is of: a case, or two of which the first is what a change starts from.
 #[derive(Clone, Copy, Debug)]
-struct Cases {
-    from: Option<Case>,
-    of: Case,
+pub(super) struct Cases {
+    pub from: Option<Case>,
+    pub of: Case,
+}
+
+impl Cases {
+    /// All of them.
+    pub fn all(self) -> impl Iterator<Item = Case> {
+        self.from.into_iter().chain([self.of])
+    }
 }
 
 /// A measure, ready to be taken.
@@ -68,16 +76,22 @@ struct Cases {
 pub struct Compiled {
     asked: Asked,
     /// What it is of; over lists of settings one for each combination.
-    cases: Vec<Cases>,
+    pub(super) cases: Vec<Cases>,
     /// Whether all of these must have been run.
-    every: bool,
+    pub(super) every: bool,
+    /// Whether there is a number all the same, that is no evidence.
+    pub(super) shown_in_part: bool,
+    /// How it is taken together over these.
+    pub(super) together: Together,
     kind: Kind,
     runs: Runs,
     /// The change that this one is compared with, and whether both have the same traffic.
     than: Option<(Box<Self>, bool)>,
-    unit: &'static str,
+    pub(super) unit: &'static str,
     per: f64,
-    scale: Scale,
+    pub(super) scale: Scale,
+    /// Whether means are geometric.
+    pub(super) geometric: bool,
 }
 
 impl Compiler<'_> {
@@ -119,7 +133,8 @@ impl Compiler<'_> {
             (_, None, ..) => "",
         };
         let scale = match of.scale.unwrap_or_default() {
-            claims::Scale::Amount => Scale::NON_NEGATIVE,
+            claims::Scale::Amount | claims::Scale::Ratio => Scale::NON_NEGATIVE,
+            claims::Scale::Binned => departures::Kind::Sojourn.scale(),
             claims::Scale::Share => Scale::SHARE,
             claims::Scale::Real => Scale::REAL,
         };
@@ -128,8 +143,21 @@ impl Compiler<'_> {
             self.wrong(range, "`per` is for counters and SQL", help);
             return None;
         }
-        let (per, every) = (of.per.unwrap_or(1.0), of.every);
-        Some(Compiled { asked, cases, every, kind, runs, than, unit, per, scale })
+        let together = of.together.as_ref().map(|together| *together.get_ref()).unwrap_or_default();
+        Some(Compiled {
+            asked,
+            cases,
+            every: of.every,
+            shown_in_part: of.shown_in_part,
+            together,
+            kind,
+            runs,
+            than,
+            unit,
+            per: of.per.unwrap_or(1.0),
+            scale,
+            geometric: of.scale == Some(claims::Scale::Ratio),
+        })
     }
 
     /// A measure with what its quantity says.
@@ -140,7 +168,28 @@ impl Compiler<'_> {
         match self.quantities.get(wanted.get_ref()) {
             Some(known) if !asks => {
                 let own = Measure { quantity: None, ..of.clone() };
-                Some(Spanned::new(measure.span(), own.or(known.get_ref())))
+                let both = Spanned::new(measure.span(), own.or(known.get_ref()));
+                // A quantity of another one has no third.
+                match &both.get_ref().quantity {
+                    Some(other)
+                        if self
+                            .quantities
+                            .get(other.get_ref())
+                            .is_some_and(|of| of.get_ref().quantity.is_none()) =>
+                    {
+                        self.with_quantity(&both)
+                    }
+                    Some(other) => {
+                        let message = format!(
+                            "`{}` is no quantity that says itself what it asks",
+                            other.get_ref()
+                        );
+                        let help = "a quantity may build on another one, and that on no third";
+                        self.wrong(other.span(), message, help);
+                        None
+                    }
+                    None => Some(both),
+                }
             }
             Some(_) => {
                 self.not_one(measure);
@@ -246,7 +295,7 @@ impl Compiler<'_> {
             (Some(statistic), None, None, None, None) => self.fct(statistic, of.flows.as_ref()),
             (None, Some(of), None, None, None) => Some(Asked::Counter(name(of.get_ref()))),
             (None, None, Some(window), None, None) => self.fairness(window),
-            (None, None, None, Some(sql), None) => self.query(sql, Shape::Number).map(Asked::Sql),
+            (None, None, None, Some(sql), None) => self.number_of(measure, sql).map(Asked::Sql),
             (None, None, None, None, Some(fact)) => self.fact(measure, fact),
             _ => {
                 self.not_one(measure);
@@ -278,6 +327,19 @@ impl Compiler<'_> {
                 None
             }
         }
+    }
+
+    /// A statement for a number; for an exponent one with two columns.
+    fn number_of(&mut self, of: &Spanned<Measure>, sql: &Spanned<String>) -> Option<usize> {
+        let of = of.get_ref();
+        let together = of.together.as_ref();
+        if let (Some(together), true) = (together, of.over.is_empty()) {
+            let help = "name lists of settings in `over`, or leave it out";
+            self.wrong(together.span(), "`together` is for a number over settings", help);
+            return None;
+        }
+        let is_exponent = together.is_some_and(|of| *of.get_ref() == Together::Exponent);
+        self.query(sql, if is_exponent { Shape::Points } else { Shape::Number })
     }
 
     fn fairness(&mut self, window: &Spanned<Duration>) -> Option<Asked> {
@@ -335,8 +397,8 @@ impl Compiled {
         }
         let measured = match (self.runs, self.cases.as_slice()) {
             (Runs::Mean, [cases]) => self.of(*cases, evidence),
-            (Runs::Mean, _) => self.mean(evidence),
-            _ => self.together(evidence),
+            (Runs::Mean, _) => self.over(evidence),
+            _ => self.of_all_runs(evidence),
         };
         match self.kind {
             Kind::Decrease => measured.scaled(-1.0, measured.unit),
@@ -345,9 +407,14 @@ impl Compiled {
     }
 
     /// Of one case, or of two.
-    fn of(&self, cases: Cases, evidence: &Evidence) -> Measured {
+    pub(super) fn of(&self, cases: Cases, evidence: &Evidence) -> Measured {
         let Cases { from, of } = cases;
         match (self.asked, from, self.kind) {
+            (_, Some(from), Kind::Ratio) => {
+                let value = |of| self.of(Cases { from: None, of }, evidence).value;
+                let value = value(of).zip(value(from)).map(|(of, from)| of / from);
+                Measured { value, unit: self.unit, ..Measured::default() }
+            }
             (Asked::Fct(group, None), None, _) => evidence.fct(of, group),
             (Asked::Fct(group, Some(quantile)), None, _) => {
                 evidence.fct_quantile(of, group, quantile)
@@ -374,6 +441,9 @@ impl Compiled {
     fn of_runs(&self, Cases { from, of }: Cases, evidence: &Evidence) -> Measured {
         let number = |facts: &Facts| self.number(facts);
         match (from, self.kind) {
+            (None, _) if self.geometric => {
+                geometric(self.ratio_logs(of, evidence).into_values(), self.unit)
+            }
             // Shares are shown in percent.
             (None, _) if self.scale == Scale::SHARE => evidence.share(of, self.unit, number),
             (None, _) => evidence.on_scale(of, self.scale, self.unit, number),
@@ -387,7 +457,7 @@ impl Compiled {
     }
 
     /// What is asked, of one run.
-    fn number(&self, facts: &Facts) -> f64 {
+    pub(super) fn number(&self, facts: &Facts) -> f64 {
         match self.asked {
             Asked::Fct(group, None) => facts.group(group).fct.mean,
             Asked::Fct(group, Some(quantile)) => quantile.of(&facts.group(group).fct),
@@ -398,38 +468,25 @@ impl Compiled {
         }
     }
 
-    /// Those of its combinations of settings that count: all of them, or those that were run.
-    fn counting<'a>(&'a self, evidence: &'a Evidence) -> impl Iterator<Item = Cases> + 'a {
-        let single = self.cases.len() == 1;
-        let was_run = move |cases: &&Cases| {
-            single
-                || self.every
-                || cases.from.into_iter().chain([cases.of]).all(|of| evidence.has(of))
-        };
-        self.cases.iter().filter(was_run).copied()
+    /// The points that are asked for, of one run: of what, and the number.
+    pub(super) fn points(&self, facts: &Facts) -> Vec<(f64, f64)> {
+        match self.asked {
+            Asked::Sql(query) => {
+                let points = facts.lines(query).into_iter().flatten();
+                points.map(|(x, y)| (x, y / self.per)).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
-    /// The mean over settings, in replications that all of them have: of changes the geometric mean.
-    fn mean(&self, evidence: &Evidence) -> Measured {
-        let by_run = |cases: Cases| match cases.from {
-            Some(_) => self.logs(cases, evidence),
-            None => evidence.runs(cases.of).map(|(at, of)| (at, self.number(of))).collect(),
-        };
-        let all: Vec<Logs> = self.counting(evidence).map(by_run).collect();
-        let mut sums = Logs::new();
-        for (at, value) in all.iter().flatten() {
-            *sums.entry(*at).or_default() += value;
-        }
-        sums.retain(|at, _| all.iter().all(|values| values.contains_key(at)));
-        let means = sums.into_values().map(|sum| sum / all.len() as f64);
-        match self.is_of_two() {
-            true => percent_of_logs(means),
-            false => estimate(means, self.scale, self.unit),
-        }
+    /// The logarithms of a ratio.
+    pub(super) fn ratio_logs(&self, of: Case, evidence: &Evidence) -> Logs {
+        let log = |(at, facts)| (at, libm::log(self.number(facts)));
+        evidence.runs(of).map(log).filter(|(_, log)| log.is_finite()).collect()
     }
 
     /// The logarithms of the ratios of two cases.
-    fn logs(&self, Cases { from, of }: Cases, evidence: &Evidence) -> Logs {
+    pub(super) fn logs(&self, Cases { from, of }: Cases, evidence: &Evidence) -> Logs {
         let from = from.unwrap_or(of);
         match self.asked {
             Asked::Fct(group, None) => evidence.fct_logs(from, of, group),
@@ -448,7 +505,7 @@ impl Compiled {
     }
 
     /// The sum or the most over all replications, and over all settings.
-    fn together(&self, evidence: &Evidence) -> Measured {
+    fn of_all_runs(&self, evidence: &Evidence) -> Measured {
         let of = |case: Case| {
             let numbers = evidence.runs(case).map(|(_, facts)| self.number(facts));
             match self.runs {
@@ -463,10 +520,11 @@ impl Compiled {
                 _ => (!values.is_empty()).then(|| values.iter().sum()),
             }
         };
-        let to = all(self.counting(evidence).map(|cases| cases.of).collect());
+        let to = all(self.counting(evidence).iter().map(|cases| cases.of).collect());
         let value = match self.is_of_two() {
             true => {
-                let from = all(self.counting(evidence).filter_map(|cases| cases.from).collect());
+                let from =
+                    all(self.counting(evidence).iter().filter_map(|cases| cases.from).collect());
                 to.zip(from).map(|(to, from)| 100.0 * to / from).filter(|share| share.is_finite())
             }
             false => to,

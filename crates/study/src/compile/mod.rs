@@ -2,6 +2,7 @@
 
 pub mod lists;
 pub mod measure;
+mod together;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,7 +15,7 @@ use toml::Spanned;
 use crate::claim::{Claim, GIVEN, Row, Rule, SET_UP};
 use crate::evidence::Case;
 use crate::plan::name;
-use crate::sql::{Query, Shape};
+use crate::sql::{self, Query, Shape};
 
 use lists::{Named, Pick};
 
@@ -71,6 +72,8 @@ pub struct Compiler<'a> {
     pub cases: Vec<(String, Case)>,
     /// What is measured, by name; a scenario has none.
     pub quantities: BTreeMap<String, Spanned<Measure>>,
+    /// Statements that stand for tables, by name; a scenario has none.
+    pub views: BTreeMap<String, String>,
     /// The files of the scenarios that facts are asked of; a scenario with claims has none.
     pub files: Vec<&'static str>,
     /// What runs are asked in SQL.
@@ -89,10 +92,16 @@ impl<'a> Compiler<'a> {
             lists: BTreeMap::new(),
             cases: Vec::new(),
             quantities: BTreeMap::new(),
+            views: BTreeMap::new(),
             files: Vec::new(),
             queries: Vec::new(),
             problems: Vec::new(),
         }
+    }
+
+    /// The file.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
     }
 
     /// Something is wrong there.
@@ -122,18 +131,19 @@ impl<'a> Compiler<'a> {
     /// A statement, as one of those that runs are asked.
     pub fn query(&mut self, sql: &Spanned<String>, shape: Shape) -> Option<usize> {
         // A quantity is asked for many times, and to check a statement takes all tables.
-        let known = self.queries.iter().position(|query| query.is(sql.get_ref(), shape));
+        let text = sql::with_views(sql.get_ref(), &self.views);
+        let known = self.queries.iter().position(|query| query.is(&text, shape));
         if known.is_some() {
             return known;
         }
-        match Query::new(sql.get_ref(), shape) {
+        match Query::new(&text, shape) {
             Ok(query) => {
                 self.queries.push(query);
                 Some(self.queries.len() - 1)
             }
             Err(message) => {
                 let help = "tables and columns are in the reference; docs/own-study.md has those that are made of them, \
-                            and the functions beside SQLite's";
+                            such as `times`, and the functions beside SQLite's, such as quantile(x, p)";
                 self.wrong(sql.span(), format!("this SQL cannot be asked: {message}"), help);
                 None
             }

@@ -1,9 +1,12 @@
 //! Sentences with numbers in them, and those that say with which settings something falls and rises.
 
+use floodway_scenario::claims::Measure;
 use floodway_scenario::suggest;
+use toml::Spanned;
 
 use super::Loading;
 use crate::claim::Row;
+use crate::compile::lists::placeholders;
 use crate::compile::{self, measure::Compiled};
 use crate::evidence::Evidence;
 use crate::exhibit::{moves, number};
@@ -101,7 +104,42 @@ impl Loading<'_> {
             let is_over = !of.over.is_empty();
             all.push(Named { name: label.clone(), measures, is_over });
         }
+        all.extend(self.of_cases());
         compile::all(all)
+    }
+
+    /// The numbers that sentences name by a quantity and a case: `{delay main/red}`.
+    fn of_cases(&mut self) -> Vec<Named> {
+        let document = self.document;
+        let of_sections = document.section.iter().flat_map(|of| of.answer.iter().chain(&of.text));
+        let of_claims = document.claim.iter().filter_map(|of| of.result.as_ref());
+        let mut all: Vec<Named> = Vec::new();
+        for sentence in document.answer.iter().chain(of_sections).chain(of_claims) {
+            for used in placeholders(sentence.get_ref()) {
+                let used = used.strip_suffix(MOVES).map_or(used, str::trim_end);
+                let Some((quantity, case)) = used.split_once(' ') else { continue };
+                let is_known = all.iter().any(|of| of.name == used);
+                if is_known
+                    || !self.compiler.quantities.contains_key(quantity)
+                    || !case.contains('/')
+                {
+                    continue;
+                }
+                let spanned = |text: &str| Some(Spanned::new(sentence.span(), text.to_owned()));
+                let measure = Measure {
+                    quantity: spanned(quantity),
+                    of: spanned(case),
+                    ..Measure::default()
+                };
+                let Some(measure) = self.compiler.measure(&Spanned::new(sentence.span(), measure))
+                else {
+                    continue;
+                };
+                let measures = vec![(String::new(), measure)];
+                all.push(Named { name: used.to_owned(), measures, is_over: false });
+            }
+        }
+        all
     }
 
     /// Checks what stands in the braces of a sentence.
@@ -198,9 +236,4 @@ impl Numbers {
         }
         text
     }
-}
-
-/// What stands in braces.
-fn placeholders(text: &str) -> impl Iterator<Item = &str> {
-    text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0))
 }

@@ -1,21 +1,25 @@
 //! Sections with charts of a study in a folder.
 
+mod matrix;
+
 use std::ops::Range;
 
-use floodway_report::chart::{self, Colours, Line, Lines, Mark};
+use floodway_report::chart::{self, Line, Lines, Mark};
 use floodway_report::html::read_points;
 use floodway_report::study::{Exhibit, Section};
-use floodway_scenario::claims::Measure;
+use floodway_scenario::claims::{Measure, Together};
 use floodway_scenario::suggest;
 use toml::Spanned;
 
 use crate::compile::lists::Pick;
 use crate::compile::measure::{Compiled, position};
+use crate::curves::power_law;
 use crate::evidence::{Case, Evidence};
 use crate::exhibit::{self, Entry, number, rows, short, table};
-use crate::matrix::{heat_map, sides};
 use crate::plan::{Level, name};
 use crate::sql::Shape;
+
+use matrix::Sides;
 
 use super::Loading;
 use super::answer::Numbers;
@@ -31,14 +35,17 @@ struct Drawing {
     note: String,
     look: Look,
     x: chart::Axis,
+    y: chart::Axis,
     z: chart::Axis,
+    /// What the dotted lines of a grid mark.
+    level: Option<document::Marked>,
     /// What it shows; of lines, what each of its panels does.
     series: Vec<Drawn>,
     panels: Vec<Sheet>,
     columns: usize,
     height: f64,
     table: Table,
-    sides: Option<floodway_report::chart::Matrix>,
+    sides: Option<Sides>,
 }
 
 /// One chart of lines.
@@ -47,6 +54,9 @@ struct Sheet {
     title: String,
     x: chart::Axis,
     y: chart::Axis,
+    /// What lines mark on the one and the other.
+    marks: Vec<(f64, String)>,
+    levels: Vec<(f64, String)>,
     series: Vec<Drawn>,
 }
 
@@ -55,6 +65,7 @@ struct Drawn {
     label: String,
     look: Option<usize>,
     claimed: Option<f64>,
+    aside: bool,
     what: What,
 }
 
@@ -71,6 +82,12 @@ enum What {
     Tail(usize, Case),
     /// The shares of its values in so many bins up to a value.
     Shares(usize, Case, usize, f64),
+    /// A point for each case, and whether a line joins them.
+    Cloud(Compiled, bool),
+    /// What small charts show, each with what it is called.
+    Grid(Vec<(String, What)>),
+    /// A law.
+    Law(document::Law),
     /// Points of somebody else.
     Points(Vec<(f64, f64)>),
 }
@@ -86,7 +103,7 @@ struct Table {
 /// A row: its name, its experiment, and what stands in it.
 struct TableRow {
     label: String,
-    experiment: &'static str,
+    experiment: Option<&'static str>,
     /// Its case, if it is not of the experiment as a whole.
     case: Option<Case>,
     cells: Vec<TableCell>,
@@ -96,6 +113,7 @@ enum TableCell {
     Number(Compiled),
     /// A change, in whole percent.
     Short(Compiled),
+    Text(String),
     Unfinished,
 }
 
@@ -145,7 +163,7 @@ impl Loading<'_> {
                 self.sentence(sentence, numbers);
             }
             let charts: Vec<Drawing> =
-                section.chart.iter().filter_map(|chart| self.drawing(chart)).collect();
+                self.each(&section.chart).iter().filter_map(|chart| self.drawing(chart)).collect();
             let mut experiments: Vec<&'static str> =
                 charts.iter().flat_map(Drawing::experiments).collect();
             let sentences = section.answer.iter().chain(&section.text);
@@ -174,12 +192,12 @@ impl Loading<'_> {
             Look::Numbers | Look::Table => 0..=2,
             Look::Curve => 0..=1,
             Look::Points | Look::Tail | Look::Shares => 0..=0,
-            Look::HeatMap => 2..=2,
+            Look::HeatMap | Look::Grid => 2..=2,
         };
         if !lists.contains(&chart.over.len()) {
             let (message, help) = match look {
-                Look::HeatMap => (
-                    format!("the heat map `{}` is over {} lists", chart.name, chart.over.len()),
+                Look::HeatMap | Look::Grid => (
+                    format!("`{}` is over {} lists", chart.name, chart.over.len()),
                     "name two lists of settings in `over`: the first goes down, the second across",
                 ),
                 _ => (
@@ -211,16 +229,8 @@ impl Loading<'_> {
             _ => self.all_series(chart, None, &picks),
         };
         let panels = if look.is_of_lines() { self.panels(chart, &picks) } else { Vec::new() };
-        let label =
-            |axis: &Option<Axis>| axis.as_ref().map_or_else(String::new, |axis| axis.label.clone());
-        let names = |list: &Spanned<String>| {
-            let settings = self.compiler.lists.get(list.get_ref()).into_iter().flatten();
-            settings.map(|setting| setting.name.clone()).collect::<Vec<_>>()
-        };
-        let sides = match (look, chart.over.as_slice()) {
-            (Look::HeatMap, [down, across]) => {
-                Some(sides((&label(&chart.x), names(across)), (&label(&chart.y), names(down))))
-            }
+        let sides = match look {
+            Look::HeatMap | Look::Grid => Some(Sides::new(chart, &picks)),
             _ => None,
         };
         let axis = |of: &Option<Axis>| of.as_ref().map(axis).unwrap_or_default();
@@ -230,7 +240,9 @@ impl Loading<'_> {
             note: chart.note.clone(),
             look,
             x: axis(&chart.x),
+            y: axis(&chart.y),
             z: axis(&chart.z),
+            level: chart.y.as_ref().and_then(|axis| axis.marks.first().cloned()),
             series,
             columns: chart.columns.unwrap_or(panels.len().max(1)),
             panels,
@@ -251,6 +263,8 @@ impl Loading<'_> {
                 title: chart.caption.clone(),
                 x: axis(&chart.x, &None),
                 y: axis(&chart.y, &None),
+                marks: marks(&chart.x),
+                levels: marks(&chart.y),
                 series: self.all_series(chart, None, picks),
             }];
         }
@@ -262,6 +276,8 @@ impl Loading<'_> {
             },
             x: axis(&panel.x, &chart.x),
             y: axis(&panel.y, &chart.y),
+            marks: marks(if panel.x.is_some() { &panel.x } else { &chart.x }),
+            levels: marks(if panel.y.is_some() { &panel.y } else { &chart.y }),
             series: self.all_series(chart, panel.measure.as_ref(), picks),
         };
         chart.panel.iter().map(sheet).collect()
@@ -308,7 +324,18 @@ impl Loading<'_> {
 
     /// Checks a row: of a case, or of an experiment, of which the measures of the columns name variants.
     fn row(&mut self, chart: &Chart, row: &document::Line, pick: &Pick) -> Option<TableRow> {
-        let of = pick.case(&row.of);
+        if !row.cell.is_empty() {
+            return self.own_cells(chart, row, pick);
+        }
+        let Some(of) = row.of.as_ref().map(|of| pick.case(of)) else {
+            let message = format!("the row `{}` is of no case", row.label);
+            let help = "write of = \"experiment/variant\", or what stands in it: cell = [{ … }]";
+            self.compiler.wrong(chart.kind.span(), message, help);
+            return None;
+        };
+        if of.get_ref().contains('{') {
+            return self.row_of_columns(chart, &of, pick.labels(&row.label));
+        }
         let cells = self.experiments.values().flat_map(|of| &of.cells);
         let mut names = cells.map(|cell| cell.name);
         let experiment = names.find(|name| *name == of.get_ref().as_str());
@@ -353,13 +380,66 @@ impl Loading<'_> {
                         column.label
                     );
                     let help = "write how it is measured, or shows = \"unfinished\" of rows that are cases";
-                    self.compiler.wrong(row.of.span(), message, help);
+                    self.compiler.wrong(of.span(), message, help);
                     return None;
                 }
             });
         }
-        let experiment = experiment.or(case.map(|case| case.experiment))?;
+        let experiment = experiment.or(case.map(|case| case.experiment));
         Some(TableRow { label: pick.labels(&row.label), experiment, case, cells })
+    }
+
+    /// A row of which each column has another case: with a setting of its own, or over a list.
+    fn row_of_columns(
+        &mut self,
+        chart: &Chart,
+        of: &Spanned<String>,
+        label: String,
+    ) -> Option<TableRow> {
+        let mut cells = Vec::new();
+        for column in &chart.column {
+            let fill = |text: String, (list, setting): (&String, &String)| {
+                text.replace(&format!("{{{list}}}"), setting)
+            };
+            let case = column.with.iter().fold(of.get_ref().clone(), fill);
+            let case = Some(Spanned::new(of.span(), case));
+            let Some(measure) = &column.measure else {
+                let message = format!("the column `{}` has no `measure`", column.label);
+                let help = "rows with a list in the name of their case have numbers only";
+                self.compiler.wrong(of.span(), message, help);
+                return None;
+            };
+            let own = Measure { of: case, ..measure.get_ref().clone() };
+            let measure = self.compiler.measure(&Spanned::new(measure.span(), own))?;
+            cells.push(TableCell::Number(measure));
+        }
+        let first = cells.iter().find_map(|cell| match cell {
+            TableCell::Number(measure) => measure.cases().first().copied(),
+            _ => None,
+        });
+        Some(TableRow { label, experiment: first.map(|case| case.experiment), case: None, cells })
+    }
+
+    /// A row that says itself what stands in it.
+    fn own_cells(&mut self, chart: &Chart, row: &document::Line, pick: &Pick) -> Option<TableRow> {
+        if row.cell.len() != chart.column.len() {
+            let message = format!(
+                "the row `{}` has {} cells, and there are {} columns",
+                row.label,
+                row.cell.len(),
+                chart.column.len()
+            );
+            self.compiler.wrong(chart.kind.span(), message, "give each column a cell");
+            return None;
+        }
+        let mut cells = Vec::new();
+        for cell in &row.cell {
+            cells.push(match &cell.measure {
+                Some(of) => TableCell::Number(self.compiler.measure(&pick.measure(of))?),
+                None => TableCell::Text(pick.labels(&cell.text)),
+            });
+        }
+        Some(TableRow { label: pick.labels(&row.label), experiment: None, case: None, cells })
     }
 
     fn series(
@@ -371,8 +451,19 @@ impl Loading<'_> {
     ) -> Option<Drawn> {
         let look = *chart.kind.get_ref();
         let what = match (&measure, &series.points) {
+            (None, None) if look.is_of_lines() && series.law.is_some() => series.law.map(What::Law),
             (None, Some(points)) if look.is_of_lines() => self.points(points).map(What::Points),
             (Some(measure), None) => match look {
+                Look::Curve | Look::Points if !measure.get_ref().over.is_empty() => {
+                    self.cloud(look, measure)
+                }
+                Look::Grid => {
+                    let shape = if chart.bins.is_some() { Look::Shares } else { Look::Points };
+                    let of = |pick: &Pick| {
+                        Some((pick.label(), self.points_of(chart, shape, &pick.measure(measure))?))
+                    };
+                    picks.iter().map(of).collect::<Option<_>>().map(What::Grid)
+                }
                 Look::Numbers | Look::HeatMap | Look::Table if !chart.over.is_empty() => {
                     let of = |pick: &Pick| {
                         let measure = self.compiler.measure(&pick.measure(measure))?;
@@ -391,7 +482,7 @@ impl Loading<'_> {
                     picks.iter().map(of).collect::<Option<_>>().map(What::Curve)
                 }
                 Look::Curve => self.curve(measure).map(What::Curve),
-                Look::Points | Look::Tail | Look::Shares => self.points_of(chart, measure),
+                Look::Points | Look::Tail | Look::Shares => self.points_of(chart, look, measure),
             },
             _ => {
                 let range = measure_span(series);
@@ -406,7 +497,7 @@ impl Loading<'_> {
             }
         };
         let (label, look) = (series.label.clone(), series.look);
-        Some(Drawn { label, look, claimed: series.claimed, what: what? })
+        Some(Drawn { label, look, claimed: series.claimed, aside: series.aside, what: what? })
     }
 
     /// Where a setting of a list lies on an axis.
@@ -454,7 +545,15 @@ impl Loading<'_> {
         )
     }
 
-    fn points_of(&mut self, chart: &Chart, measure: &Spanned<Measure>) -> Option<What> {
+    /// A point for each of many cases.
+    fn cloud(&mut self, look: Look, measure: &Spanned<Measure>) -> Option<What> {
+        let exponent = Spanned::new(measure.span(), Together::Exponent);
+        let both = Measure { together: Some(exponent), ..measure.get_ref().clone() };
+        let measure = self.compiler.measure(&Spanned::new(measure.span(), both))?;
+        Some(What::Cloud(measure, look == Look::Curve))
+    }
+
+    fn points_of(&mut self, chart: &Chart, look: Look, measure: &Spanned<Measure>) -> Option<What> {
         let measure = &self.compiler.with_quantity(measure)?;
         let of = measure.get_ref();
         let (Some(sql), Some(case)) = (&of.sql, &of.of) else {
@@ -466,7 +565,6 @@ impl Loading<'_> {
             );
             return None;
         };
-        let look = *chart.kind.get_ref();
         let shape = if look == Look::Points { Shape::Points } else { Shape::Distribution };
         let (query, case) = (self.compiler.query(sql, shape)?, self.compiler.case(case)?);
         let limits = chart.x.as_ref().and_then(|axis| axis.limits);
@@ -513,6 +611,11 @@ fn measure_span(series: &Series) -> Range<usize> {
     series.measure.as_ref().map_or(0..0, Spanned::span)
 }
 
+/// What lines mark on an axis.
+fn marks(axis: &Option<Axis>) -> Vec<(f64, String)> {
+    axis.iter().flat_map(|axis| &axis.marks).map(|mark| (mark.at, mark.label.clone())).collect()
+}
+
 fn axis(of: &Axis) -> chart::Axis {
     let unit = name(&of.unit);
     let axis = match of.log {
@@ -548,6 +651,7 @@ impl Drawing {
             Look::Numbers => self.numbers(evidence),
             Look::Table => self.table(evidence),
             Look::HeatMap => self.heat_map(evidence),
+            Look::Grid => self.grid(evidence),
             _ => self.lines(evidence),
         }
     }
@@ -589,13 +693,14 @@ impl Drawing {
         let was_run = |rows: &&Vec<TableRow>| {
             rows.iter().all(|row| match row.case {
                 Some(case) => evidence.has(case),
-                None => evidence.scenario(row.experiment).is_some(),
+                None => row.experiment.is_none_or(|name| evidence.scenario(name).is_some()),
             })
         };
         let line = |row: &TableRow| {
             let cell = |cell: &TableCell| match cell {
                 TableCell::Number(measure) => number(&measure.measure(evidence)),
                 TableCell::Short(measure) => short(&measure.measure(evidence)),
+                TableCell::Text(text) => text.clone(),
                 TableCell::Unfinished => {
                     row.case.map_or_else(String::new, |case| evidence.unfinished_cell(case))
                 }
@@ -606,26 +711,9 @@ impl Drawing {
         table(&self.name, &self.caption, &self.note, &head, lines)
     }
 
-    fn heat_map(&self, evidence: &Evidence) -> Exhibit {
-        let sides = self.sides.clone().unwrap_or_else(|| sides(("", [""; 0]), ("", [""; 0])));
-        let columns = sides.columns.len();
-        let all = self.series.iter().find_map(|series| match &series.what {
-            What::Settings(all) => Some(all),
-            _ => None,
-        });
-        let is_change = all.into_iter().flatten().any(|(_, measure)| measure.is_of_two());
-        let colours = if is_change { Colours::Diverging(0.0) } else { Colours::Sequential };
-        let cell = |row: usize, column: usize| {
-            let of = all.and_then(|all| all.get(row * columns + column));
-            of.map_or_else(crate::Measured::default, |(_, measure)| measure.measure(evidence))
-        };
-        let words = (self.name.as_str(), self.caption.as_str(), self.note.as_str());
-        heat_map(words, (self.z.clone(), colours, 1.0), sides, cell)
-    }
-
     fn lines(&self, evidence: &Evidence) -> Exhibit {
         let series = self.panels.first().map_or(&[][..], |sheet| &sheet.series);
-        let legend = series.iter().enumerate();
+        let legend = series.iter().enumerate().filter(|(_, of)| !matches!(of.what, What::Law(_)));
         let legend = legend.map(|(at, of)| (of.look.unwrap_or(at), of.label.clone()));
         let sheet = |sheet: &Sheet| {
             let series = sheet.series.iter().enumerate();
@@ -637,7 +725,8 @@ impl Drawing {
                 y: sheet.y.clone(),
                 lines: lines.filter(|line| !line.points.is_empty()).collect(),
                 height: self.height,
-                ..Lines::default()
+                marks: sheet.marks.clone(),
+                levels: sheet.levels.clone(),
             }
         };
         let charts: Vec<Lines> = self.panels.iter().map(sheet).collect();
@@ -656,8 +745,13 @@ impl Drawing {
     fn experiments(&self) -> Vec<&'static str> {
         let lines = self.panels.iter().flat_map(|sheet| &sheet.series);
         let cases = self.series.iter().chain(lines).flat_map(|of| of.what.cases());
-        let rows = self.table.settings.iter().flatten().map(|row| row.experiment);
-        cases.map(|case| case.experiment).chain(rows).collect()
+        let rows = self.table.settings.iter().flatten();
+        let measured = rows.clone().flat_map(|row| &row.cells).flat_map(|cell| match cell {
+            TableCell::Number(measure) | TableCell::Short(measure) => measure.cases(),
+            TableCell::Unfinished | TableCell::Text(_) => Vec::new(),
+        });
+        let rows = rows.filter_map(|row| row.experiment);
+        cases.chain(measured).map(|case| case.experiment).chain(rows).collect()
     }
 }
 
@@ -669,7 +763,9 @@ impl What {
             Self::Settings(all) => all.iter().flat_map(|(_, of)| of.cases()).collect(),
             Self::Curve(points) => points.iter().flat_map(|(_, of)| of.cases()).collect(),
             Self::Asked(_, case) | Self::Tail(_, case) | Self::Shares(_, case, ..) => vec![*case],
-            Self::Points(_) => Vec::new(),
+            Self::Cloud(measure, _) => measure.cases(),
+            Self::Grid(all) => all.iter().flat_map(|(_, of)| of.cases()).collect(),
+            Self::Law(_) | Self::Points(_) => Vec::new(),
         }
     }
 }
@@ -679,12 +775,28 @@ impl Drawn {
     fn lines(&self, series: usize, evidence: &Evidence) -> Vec<Line> {
         let series = self.look.unwrap_or(series);
         let line = Line { series, tooltip: self.label.clone(), ..Line::default() };
-        let line = match &self.what {
-            What::Number(_) | What::Settings(_) => line,
+        self.what.lines(line, evidence)
+    }
+}
+
+impl What {
+    /// The lines that show it, like this one.
+    fn lines(&self, line: Line, evidence: &Evidence) -> Vec<Line> {
+        let (series, label) = (line.series, line.tooltip.clone());
+        let line = match self {
+            What::Number(_) | What::Settings(_) | What::Grid(_) => line,
+            What::Law(law) => {
+                let [from, to] = law.between;
+                power_law(series, &label, law.factor, law.exponent, (from, to))
+            }
+            What::Cloud(measure, joined) => {
+                let points = measure.cloud(evidence);
+                Line { points, markers: *joined, scatter: !joined, ..line }
+            }
             What::Curve(points) => {
                 let measured: Vec<(f64, crate::Measured)> =
                     points.iter().map(|(at, measure)| (*at, measure.measure(evidence))).collect();
-                exhibit::line(series, &self.label, &measured)
+                exhibit::line(series, label, &measured)
             }
             What::Asked(query, case) => {
                 let first = evidence.runs(*case).next();

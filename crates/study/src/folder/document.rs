@@ -33,6 +33,12 @@ pub struct Document {
     /// Lists of settings, by their names: what experiments are run over.
     #[serde(default)]
     pub settings: BTreeMap<String, Vec<Setting>>,
+    /// The same of values of one setting.
+    #[serde(default)]
+    pub values: BTreeMap<String, Values>,
+    /// Statements that stand for tables in SQL, by their names.
+    #[serde(default)]
+    pub view: BTreeMap<String, String>,
     /// What is measured, by name: measures without cases.
     #[serde(default)]
     pub quantity: BTreeMap<String, Spanned<Measure>>,
@@ -111,7 +117,11 @@ pub struct Check {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// Which experiment stands in it for which of the claims.
+    /// What it is called; by default as the settings of its lists are.
+    pub label: Option<String>,
+    /// Which experiment stands in it for which of the claims: `"mix-{cubic}" = "paced-{cubic}"` for each setting of the
+    /// list. None: all experiments that stand for no other.
+    #[serde(default)]
     pub stands_for: BTreeMap<Spanned<String>, Spanned<String>>,
     /// The lists, with `{LIST}` for a setting in the names of experiments.
     #[serde(default)]
@@ -167,6 +177,39 @@ pub struct Setting {
     pub set: Vec<String>,
     /// Where it lies on the axis of a chart.
     pub at: Option<f64>,
+}
+
+/// A list of settings that are values of one setting, or of none: then experiments have their names in `set`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Values {
+    /// The setting.
+    pub path: Option<String>,
+    /// Its values, which are the names of the settings.
+    pub names: Vec<Spanned<String>>,
+    /// What they are called on the page; by default their names.
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// Where they lie on the axis of a chart.
+    #[serde(default)]
+    pub at: Vec<f64>,
+}
+
+impl Document {
+    /// With lists of values as lists of settings.
+    pub fn with_values(mut self) -> Self {
+        for (list, of) in std::mem::take(&mut self.values) {
+            let setting = |(place, name): (usize, Spanned<String>)| Setting {
+                label: of.labels.get(place).cloned(),
+                at: of.at.get(place).copied(),
+                set: of.path.iter().map(|path| format!("{path}={}", name.get_ref())).collect(),
+                name,
+            };
+            let settings = of.names.iter().cloned().enumerate().map(setting).collect();
+            self.settings.insert(list, settings);
+        }
+        self
+    }
 }
 
 /// A number for sentences.
@@ -306,7 +349,7 @@ pub struct Section {
 }
 
 /// A chart.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chart {
     /// A short name, fit for a file name.
@@ -318,6 +361,10 @@ pub struct Chart {
     pub note: String,
     /// What it looks like.
     pub kind: Spanned<Look>,
+    /// Lists of settings for each combination of which there is such a chart, with `{LIST}` for a setting in names and in
+    /// texts.
+    #[serde(default)]
+    pub each: Vec<Spanned<String>>,
     /// Lists of settings, with `{LIST}` for a setting in the names of cases and in labels.
     #[serde(default)]
     pub over: Vec<Spanned<String>>,
@@ -330,7 +377,16 @@ pub struct Chart {
     pub y: Option<Axis>,
     /// The scale of the colors, of heat maps.
     pub z: Option<Axis>,
-    /// How many bins a chart of shares has. Default 50.
+    /// What the columns of a grid differ in.
+    #[serde(default)]
+    pub across: String,
+    /// What its rows differ in.
+    #[serde(default)]
+    pub down: String,
+    /// Whether the sides of a heat map or a grid have the labels of settings, and not their names.
+    #[serde(default)]
+    pub labels: bool,
+    /// How many bins a chart of shares has. Default 50. A grid with bins is one of shares.
     pub bins: Option<usize>,
     /// What it shows, one thing after the other.
     #[serde(default)]
@@ -351,7 +407,7 @@ pub struct Chart {
 }
 
 /// One of several charts of the same lines. What its measure says is for all series, which say the rest.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Panel {
     /// Its heading.
@@ -367,23 +423,41 @@ pub struct Panel {
 }
 
 /// A row of a table: a case, or an experiment.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// What it is called.
     pub label: String,
-    /// The case; or an experiment, if the measures of the columns name its variants.
-    pub of: Spanned<String>,
+    /// The case; or an experiment, if the measures of the columns name its variants. With `{LIST}` it is that of each
+    /// column: a column says which setting, or is over the list.
+    pub of: Option<Spanned<String>>,
+    /// What stands in it, in place of what the columns measure.
+    #[serde(default)]
+    pub cell: Vec<Cell>,
+}
+
+/// A cell of a row of its own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// Words.
+    #[serde(default)]
+    pub text: String,
+    /// Or a number.
+    pub measure: Option<Spanned<Measure>>,
 }
 
 /// A column of a table.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
     /// Its heading.
     pub label: String,
     /// A number of the case of the row: a measure without `of`. Of an experiment, a measure of its variants.
     pub measure: Option<Spanned<Measure>>,
+    /// The settings of this column, by their lists, for rows with `{LIST}`.
+    #[serde(default)]
+    pub with: BTreeMap<String, String>,
     /// Whether a change stands there in whole percent, without its sign of percent.
     #[serde(default)]
     pub short: bool,
@@ -417,10 +491,12 @@ pub enum Look {
     Table,
     /// Numbers over two lists of settings: the first down, the second across.
     HeatMap,
+    /// Small charts of points or shares over two lists of settings, likewise.
+    Grid,
 }
 
 /// An axis.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
     /// What it measures.
@@ -433,10 +509,36 @@ pub struct Axis {
     pub log: bool,
     /// The least and the greatest value; by default as the data has it.
     pub limits: Option<[f64; 2]>,
+    /// Values that a line marks.
+    #[serde(default)]
+    pub marks: Vec<Marked>,
+}
+
+/// A value of an axis that a line marks.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Marked {
+    /// The value.
+    pub at: f64,
+    /// What it is.
+    pub label: String,
+}
+
+/// A law to compare numbers with: `factor * x^exponent` between two values of `x`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Law {
+    /// The factor.
+    pub factor: f64,
+    /// The exponent.
+    #[serde(default)]
+    pub exponent: f64,
+    /// The values of `x`.
+    pub between: [f64; 2],
 }
 
 /// Something that a chart shows.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
     /// What it is called.
@@ -445,6 +547,11 @@ pub struct Series {
     pub measure: Option<Spanned<Measure>>,
     /// Which of the looks it has, counted from 0; by default as many as stand before it.
     pub look: Option<usize>,
+    /// A law, in place of a measure.
+    pub law: Option<Law>,
+    /// Whether its values may lie beyond the vertical axis, which fits those of the other series.
+    #[serde(default)]
+    pub aside: bool,
     /// The number that was claimed, of a chart of numbers.
     pub claimed: Option<f64>,
     /// A file beside `study.toml` with points to lay over: a line of the names of two columns, then two numbers a line,

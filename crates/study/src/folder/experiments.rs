@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use floodway_scenario::{Error, suggest};
+use floodway_scenario::{Error, Place, Problem, suggest};
 
 use toml::Spanned;
 
@@ -14,11 +14,12 @@ use crate::compile::measure;
 use crate::evidence::Case;
 use crate::plan::{Experiment, Level, name};
 
+/// The variant of a scenario that has none.
+const SINGLE: &str = "base";
+
 /// An experiment as it is run: several if a setting varies, or over lists of settings.
 pub(super) struct Known {
     pub cells: Vec<Cell>,
-    /// The variants that it runs at any level.
-    pub variants: Vec<&'static str>,
 }
 
 /// One of them.
@@ -30,6 +31,10 @@ pub(super) struct Cell {
     pub at: f64,
     /// The settings of lists.
     of_lists: Vec<String>,
+    /// Which settings these are.
+    pick: Pick,
+    /// The variants that it runs at any level; none of a scenario without variants.
+    pub variants: Vec<&'static str>,
     /// The setting that varies.
     vary: Option<String>,
     /// Whether it lies on the axes of a grid.
@@ -75,7 +80,7 @@ impl Loading<'_> {
         let document = self.document;
         let mut taken: BTreeSet<&'static str> = BTreeSet::new();
         for (label, of) in &document.experiment.0 {
-            let Some(cells) = self.cells(label, of) else { continue };
+            let Some(mut cells) = self.cells(label, of) else { continue };
             for cell in &cells {
                 if !taken.insert(cell.name) {
                     let message = format!("there are two experiments `{}`", cell.name);
@@ -89,42 +94,54 @@ impl Loading<'_> {
             let scenario = experiment.scenario(&self.files.library(), &[])?;
             let there: Vec<&'static str> =
                 scenario.variants().iter().map(|variant| name(&variant.name)).collect();
-            let axes = of.axes.iter().flat_map(|axes| {
-                axes.variants.iter().chain(axes.level.values().flat_map(|of| &of.variants))
-            });
-            let levels = of.level.values().flat_map(|of| &of.variants);
-            let mut variants = Vec::new();
-            for wanted in of.variants.iter().chain(levels).chain(axes) {
-                match there.iter().find(|known| **known == wanted.get_ref().as_str()) {
-                    Some(known) if variants.contains(known) => {}
-                    Some(known) => variants.push(*known),
-                    None => {
-                        let message =
-                            format!("{} has no variant `{}`", first.file, wanted.get_ref());
-                        self.compiler.wrong(
-                            wanted.span(),
-                            message,
-                            suggest::remedy(wanted.get_ref(), "variants", &there),
-                        );
-                    }
-                }
-            }
-            if of.variants.is_empty() {
-                variants = there;
-            }
-            for cell in &cells {
+            for cell in &mut cells {
+                cell.variants = self.variants(of, cell, &there);
+                let all = if cell.variants.is_empty() { &there } else { &cell.variants };
                 let case = |variant: &&'static str| Case { experiment: cell.name, variant };
                 let named = |case: Case| (format!("{}/{}", cell.name, case.variant), case);
-                self.compiler.cases.extend(variants.iter().map(case).map(named));
+                self.compiler.cases.extend(all.iter().map(case).map(named));
             }
             for cell in &cells {
                 if !self.compiler.files.contains(&cell.file) {
                     self.compiler.files.push(cell.file);
                 }
             }
-            self.experiments.insert(label, Known { cells, variants });
+            self.experiments.insert(label, Known { cells });
         }
         Ok(())
+    }
+
+    /// The variants that an experiment runs at any level, of those that there are: all if it names none.
+    fn variants(
+        &mut self,
+        of: &document::Experiment,
+        cell: &Cell,
+        there: &[&'static str],
+    ) -> Vec<&'static str> {
+        let axes = of.axes.iter().flat_map(|axes| {
+            axes.variants.iter().chain(axes.level.values().flat_map(|of| &of.variants))
+        });
+        let levels = of.level.values().flat_map(|of| &of.variants);
+        let mut variants = Vec::new();
+        for wanted in of.variants.iter().chain(levels).chain(axes) {
+            let wanted = cell.pick.case(wanted);
+            match there.iter().find(|known| **known == wanted.get_ref().as_str()) {
+                Some(known) if variants.contains(known) => {}
+                Some(known) => variants.push(*known),
+                None => {
+                    let message = format!("{} has no variant `{}`", cell.file, wanted.get_ref());
+                    let help = suggest::remedy(wanted.get_ref(), "variants", there);
+                    let place = Place::at(self.compiler.source(), wanted.span());
+                    let problem = Problem::error(place, message, help);
+                    // It is found once for each combination.
+                    if !self.compiler.problems.contains(&problem) {
+                        self.compiler.problems.push(problem);
+                    }
+                }
+            }
+        }
+        let is_single = there == [SINGLE];
+        if of.variants.is_empty() && !is_single { there.to_vec() } else { variants }
     }
 
     /// What an experiment is run as.
@@ -147,17 +164,18 @@ impl Loading<'_> {
         }
         let picks = self.compiler.picks(&of.over, &of.except)?;
         let document = self.document;
-        let own = |pick: &Pick| pick.case(&Spanned::new(0..0, label.to_owned())).into_inner();
         let mut cells = Vec::new();
         for pick in &picks {
             cells.push(Cell {
-                name: name(&own(pick)),
+                name: name(&pick.names_in(label)),
                 file: self.scenario(&pick.case(&of.scenario))?,
                 at: 0.0,
                 of_lists: pick
                     .places()
                     .flat_map(|(list, at)| document.settings[list][at].set.iter().cloned())
                     .collect(),
+                pick: pick.clone(),
+                variants: Vec::new(),
                 vary: None,
                 on_an_axis: pick.is_on_an_axis(),
             });
@@ -215,6 +233,8 @@ impl Loading<'_> {
             file,
             at,
             of_lists: Vec::new(),
+            pick: Pick::default(),
+            variants: Vec::new(),
             vary: Some(format!("{}={}", vary.path, text(value))),
             on_an_axis: true,
         };
@@ -238,7 +258,8 @@ impl Loading<'_> {
                     let own = own.map(|(_, own)| own);
                     let variants = own.map_or(&[][..], |own| &own.variants);
                     let variants = if variants.is_empty() { part.variants } else { variants };
-                    let named = |wanted: &Spanned<String>| name(wanted.get_ref());
+                    let named =
+                        |wanted: &Spanned<String>| name(&cell.pick.names_in(wanted.get_ref()));
                     let variants: Vec<&'static str> = variants.iter().map(named).collect();
                     let replications = own
                         .and_then(|own| own.replications)
@@ -249,8 +270,9 @@ impl Loading<'_> {
                     set.extend(replications);
                     set.extend(more.iter().cloned());
                     set.extend(own.into_iter().flat_map(|own| own.set.iter().cloned()));
-                    let experiment =
-                        Experiment { variants, set, ..Experiment::new(cell.name, cell.file) };
+                    let single = cell.variants.is_empty();
+                    let experiment = Experiment::new(cell.name, cell.file);
+                    let experiment = Experiment { variants, set, single, ..experiment };
                     all.push((level, experiment));
                 }
             }
@@ -279,8 +301,9 @@ impl Loading<'_> {
 impl Cell {
     /// The settings of its experiment, without those of a level: what is for fewer runs comes later.
     fn set(&self, document: &Document, of: &document::Experiment) -> Vec<String> {
-        let common = document.set.iter().chain(&of.set);
-        common.chain(&self.of_lists).chain(&self.vary).cloned().collect()
+        let own = of.set.iter().map(|set| self.pick.names_in(set));
+        let common = document.set.iter().cloned().chain(own);
+        common.chain(self.of_lists.iter().cloned()).chain(self.vary.clone()).collect()
     }
 }
 

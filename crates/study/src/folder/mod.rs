@@ -3,6 +3,7 @@
 //! - `document`: the file
 //! - `files`: where it and its scenarios are
 //! - `experiments`: experiments over lists of settings and values
+//! - `one_choice`: readings that make one other choice each
 //! - `answer`: sentences with numbers in them
 //! - `chart`: sections with charts
 //!
@@ -15,8 +16,9 @@ mod chart;
 mod document;
 mod experiments;
 mod files;
+mod one_choice;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,9 +41,6 @@ use files::Files;
 
 /// The file of a study.
 pub const FILE: &str = "study.toml";
-
-/// A reading that makes one other choice: what it is called, and which experiments stand for which.
-type OneChoice = (String, Vec<(&'static str, &'static str)>);
 
 /// A study while it is checked.
 struct Loading<'a> {
@@ -89,6 +88,7 @@ fn read(files: Files, label: &str) -> Result<&'static Study, Error> {
         let help = "see docs/own-study.md for what a study can have";
         Error::from(Problem::error(place, error.message(), help))
     })?;
+    let document = document.with_values();
     let compiler = Compiler::new(&source, &document.flows, Cases::OfExperiments);
     let mut loading =
         Loading { files, document: &document, experiments: BTreeMap::new(), compiler };
@@ -106,6 +106,7 @@ impl<'a> Loading<'a> {
         let document = self.document;
         let groups: Vec<FlowGroup> = measure::groups(&document.flows);
         self.compiler.quantities.clone_from(&document.quantity);
+        self.compiler.views.clone_from(&document.view);
         let (mut claims, rows) = self.compiler.claims(&document.claim);
         let mut rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
         for (at, of) in document.check.iter().enumerate() {
@@ -146,9 +147,7 @@ impl<'a> Loading<'a> {
         let sections = self.sections(numbers);
         let judged = move |evidence: &Evidence| match (readings, one_at_a_time.split_first()) {
             (Some(readings), _) => readings.judged(evidence),
-            (None, Some(((_, main), others))) => {
-                Judged::one_at_a_time(main.clone(), others.iter().cloned()).that_were_run(evidence)
-            }
+            (None, Some((main, others))) => one_choice::judged(main, others, evidence),
             (None, None) => Judged::main_only(evidence),
         };
         let summary = document.summary.as_ref().unwrap_or(&document.question);
@@ -168,36 +167,6 @@ impl<'a> Loading<'a> {
             answer: kept(answer),
             sections: kept(sections),
         })
-    }
-
-    /// The readings that are experiments of their own, the main one first: what each is called, and which experiments
-    /// stand in it for which.
-    fn one_at_a_time(&mut self) -> &'static [OneChoice] {
-        let document = self.document;
-        let known: BTreeSet<&'static str> =
-            self.experiments.values().flat_map(|of| &of.cells).map(|cell| cell.name).collect();
-        let mut all_of = Vec::new();
-        for of in &document.reading {
-            for pick in self.compiler.picks(&of.over, &of.except).unwrap_or_default() {
-                let mut pairs = Vec::new();
-                for (meant, stands) in &of.stands_for {
-                    let both = [meant.clone(), pick.case(stands)];
-                    let both = both.map(|wanted| match known.get(wanted.get_ref().as_str()) {
-                        Some(name) => *name,
-                        None => {
-                            let names: Vec<&str> = known.iter().copied().collect();
-                            let message = format!("there is no experiment `{}`", wanted.get_ref());
-                            let help = suggest::remedy(wanted.get_ref(), "experiments", &names);
-                            self.compiler.wrong(wanted.span(), message, help);
-                            ""
-                        }
-                    });
-                    pairs.push((both[0], both[1]));
-                }
-                all_of.push((pick.label(), pairs));
-            }
-        }
-        all(all_of)
     }
 
     /// The readings, if anything is left open.
@@ -237,7 +206,7 @@ impl<'a> Loading<'a> {
             let network = Network {
                 stands_for: known.cells[0].name,
                 file: known.cells[0].file,
-                variants: all(known.variants.clone()),
+                variants: all(known.cells[0].variants.clone()),
                 with_ramp: &[],
                 without: &[],
                 from: of.from.map_or(Level::Quick, Level::from),

@@ -6,7 +6,7 @@
 mod functions;
 mod made;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use floodway_model::table::Values;
@@ -115,6 +115,24 @@ impl Query {
 fn words(text: &str) -> impl Iterator<Item = String> {
     let letters = |letter: char| !(letter.is_alphanumeric() || letter == '_');
     text.split(letters).filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+/// A statement in which names of other statements stand for tables: `WITH NAME AS (…)` before it, for those that it names,
+/// or that they name.
+pub fn with_views(text: &str, views: &BTreeMap<String, String>) -> String {
+    let mut named: BTreeSet<&str> = BTreeSet::new();
+    let mut texts = vec![text];
+    while let Some(text) = texts.pop() {
+        let words: BTreeSet<String> = words(text).collect();
+        for (name, view) in views.iter().filter(|(name, _)| words.contains(*name)) {
+            if named.insert(name) {
+                texts.push(view);
+            }
+        }
+    }
+    let with: Vec<String> =
+        named.into_iter().map(|name| format!("\"{name}\" AS ({})", views[name])).collect();
+    if with.is_empty() { text.to_owned() } else { format!("WITH {} {text}", with.join(", ")) }
 }
 
 /// What SQLite says, without its code.
@@ -332,6 +350,18 @@ mod tests {
         let counts = "SELECT quantile(column1, 0.5, column2) FROM (VALUES (1, 4), (3, 5), (2, 1))";
         assert_eq!(number(counts), 2.0);
         assert_eq!(number(&counts.replace("0.5", "0.51")), 3.0);
+    }
+
+    #[test]
+    fn a_view_stands_for_a_table() {
+        let views = [
+            ("long", "SELECT * FROM measured WHERE fct_ns > 200"),
+            ("measured", "SELECT * FROM times"),
+        ];
+        let views = views.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
+        let text = with_views("SELECT count(*) FROM long", &views);
+        assert_eq!(number(&text), 2.0);
+        assert_eq!(with_views("SELECT 1", &views), "SELECT 1");
     }
 
     #[test]
