@@ -184,6 +184,8 @@ pub enum Kind {
     Change,
     /// The same as a decrease: 5 if it is -5 %.
     Decrease,
+    /// The rise from the smaller of both to the larger; over settings the largest of these.
+    Apart,
     /// The difference.
     Difference,
     /// The second number as a multiple of the first, without an interval.

@@ -33,7 +33,7 @@ pub struct Fact {
 }
 
 /// The variants of scenarios, with the name of the file of each.
-type Variants<'a> = &'a [(&'a str, &'a Variant)];
+pub type Variants<'a> = &'a [(&'a str, &'a Variant)];
 
 impl Fact {
     /// Checks a statement about scenarios, which are in these files: it is about those that it names, or about all. Fails
@@ -69,7 +69,7 @@ fn short(file: &str) -> &str {
 }
 
 /// The tables that are wanted.
-fn tables(of: Variants, wanted: &dyn Fn(&str) -> bool) -> Vec<Table> {
+pub fn tables(of: Variants, wanted: &dyn Fn(&str) -> bool) -> Vec<Table> {
     let settings = |variant: &Variant| serde_json::to_value(&variant.settings);
     let derived = |variant: &Variant| serde_json::to_value(variant.derived(variant.settings.seed));
     let makers: [(&str, &dyn Fn() -> Table); 5] = [

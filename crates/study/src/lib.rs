@@ -97,6 +97,8 @@ pub struct Study {
     pub keeps_flows: bool,
     /// What every run is asked in SQL.
     pub queries: &'static [sql::Query],
+    /// Names for the first of some experiments that was run.
+    pub first_run: &'static [(&'static str, Vec<&'static str>)],
     /// Its experiments.
     pub plan: &'static (dyn Fn(Level) -> Vec<Experiment> + Sync),
     /// Its claims in the order of the sources.

@@ -78,6 +78,8 @@ pub struct Compiler<'a> {
     pub files: Vec<&'static str>,
     /// What runs are asked in SQL.
     pub queries: Vec<Query>,
+    /// The experiments that each of these is asked of.
+    pub asked_of: Vec<BTreeSet<&'static str>>,
     /// What was found to be wrong.
     pub problems: Vec<Problem>,
 }
@@ -95,6 +97,7 @@ impl<'a> Compiler<'a> {
             views: BTreeMap::new(),
             files: Vec::new(),
             queries: Vec::new(),
+            asked_of: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -128,6 +131,11 @@ impl<'a> Compiler<'a> {
         found
     }
 
+    /// Some experiments are asked for the answer to a statement.
+    pub fn asks(&mut self, query: usize, experiments: Vec<&'static str>) {
+        self.asked_of[query].extend(experiments);
+    }
+
     /// A statement, as one of those that runs are asked.
     pub fn query(&mut self, sql: &Spanned<String>, shape: Shape) -> Option<usize> {
         // A quantity is asked for many times, and to check a statement takes all tables.
@@ -139,6 +147,7 @@ impl<'a> Compiler<'a> {
         match Query::new(&text, shape) {
             Ok(query) => {
                 self.queries.push(query);
+                self.asked_of.push(BTreeSet::new());
                 Some(self.queries.len() - 1)
             }
             Err(message) => {

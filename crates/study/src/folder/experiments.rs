@@ -69,7 +69,8 @@ impl Loading<'_> {
             }
             let named = |setting: &Setting| {
                 let name = setting.name.get_ref().clone();
-                Named { label: setting.label.clone().unwrap_or_else(|| name.clone()), name }
+                let label = setting.label.clone().unwrap_or_else(|| name.clone());
+                Named { label, name, look: setting.look, also: setting.also.clone() }
             };
             self.compiler.lists.insert(list.clone(), settings.iter().map(named).collect());
         }
@@ -109,6 +110,37 @@ impl Loading<'_> {
             self.experiments.insert(label, Known { cells });
         }
         Ok(())
+    }
+
+    /// Names for the first of some experiments that was run; their variants are those of any.
+    pub(super) fn first_run(&mut self) {
+        let mut names = Vec::new();
+        for (label, of) in &self.document.first_run {
+            let label = name(label);
+            let mut all = Vec::new();
+            for wanted in of {
+                let cells = self.experiments.values().flat_map(|of| &of.cells);
+                let known: Vec<&'static str> = cells.map(|cell| cell.name).collect();
+                match known.iter().find(|name| **name == wanted.get_ref().as_str()) {
+                    Some(name) => all.push(*name),
+                    None => {
+                        let message = format!("there is no experiment `{}`", wanted.get_ref());
+                        let help = suggest::remedy(wanted.get_ref(), "experiments", &known);
+                        self.compiler.wrong(wanted.span(), message, help);
+                    }
+                }
+            }
+            let cases = self.compiler.cases.iter().map(|(_, case)| *case);
+            let variants: BTreeSet<&'static str> = cases
+                .filter(|case| all.contains(&case.experiment))
+                .map(|case| case.variant)
+                .collect();
+            let cases = variants.into_iter().map(|variant| Case { experiment: label, variant });
+            let named = cases.map(|case| (format!("{label}/{}", case.variant), case));
+            self.compiler.cases.extend(named);
+            names.push((label, all));
+        }
+        self.first_run = crate::compile::all(names);
     }
 
     /// The variants that an experiment runs at any level, of those that there are: all if it names none.
