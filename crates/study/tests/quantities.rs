@@ -134,7 +134,7 @@ part = "hosts"
 source = "page 4"
 metric = "hosts and ports of b"
 rule = { exactly = 4 }
-measure = { fact = "SELECT count(*) FROM nodes JOIN links USING (scenario, variant, node) WHERE variant = 'b' AND kind = 'host' AND scenario = '2-star.toml'" }
+measure = { fact = "SELECT count(*) FROM network_nodes JOIN network_links USING (scenario, variant, node) WHERE variant = 'b' AND kind = 'host' AND scenario = '2-star.toml'" }
 [[check]]
 metric = "values of the source"
 rule = { exactly = 3 }
@@ -353,10 +353,10 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
             "leave `of`",
         ),
         (
-            "measure = { fact = \"SELECT count(*) FROM nodes",
-            "measure = { fact = \"SELECT count(*) FROM node",
-            "no such table: node",
-            "settings, derived, nodes, links and workloads",
+            "measure = { fact = \"SELECT count(*) FROM network_nodes",
+            "measure = { fact = \"SELECT count(*) FROM network_node",
+            "no such table: network_node",
+            "settings, derived, network_nodes",
         ),
         ("except = [\"3\"]\nset", "except = [\"4\"]\nset", "there is no setting `4`", "1"),
         ("\"other-{size}\" }", "\"oter-{size}\" }", "there is no experiment `oter-1`", "other-1"),

@@ -325,7 +325,7 @@ impl Compiler<'_> {
         match Fact::new(text.get_ref(), &self.files, unit) {
             Ok(fact) => Some(Asked::Fact(kept(fact))),
             Err(message) => {
-                let help = "scenarios have the tables settings, derived, nodes, links and workloads: see \
+                let help = "scenarios have the tables settings, derived, network_nodes, network_links and workloads: see \
                             docs/own-study.md";
                 self.wrong(text.span(), format!("this SQL cannot be asked: {message}"), help);
                 None
@@ -429,9 +429,9 @@ impl Compiled {
                 Some(from),
                 Kind::Change | Kind::Decrease | Kind::Apart,
             ) => evidence.quantile_change(from, of, group, quantile),
-            (Asked::Counter(counter), ..) => {
+            (Asked::Counter(counter), None, _) => {
                 // What no run knows is a wrong name, or did not happen anywhere.
-                let mut runs = from.into_iter().chain([of]).flat_map(|case| evidence.runs(case));
+                let mut runs = evidence.runs(of);
                 match runs.any(|(_, facts)| facts.scalars.contains_key(counter)) {
                     true => self.of_runs(cases, evidence),
                     false => Measured { unit: self.unit, ..Measured::default() },

@@ -460,7 +460,10 @@ impl Loading<'_> {
         let mut cells = Vec::new();
         for cell in &row.cell {
             cells.push(match &cell.measure {
-                Some(of) => TableCell::Number(self.compiler.measure(&pick.measure(of))?),
+                Some(of) => {
+                    let measure = self.compiler.measure(&pick.measure(of))?;
+                    if cell.short { TableCell::Short(measure) } else { TableCell::Number(measure) }
+                }
                 None => TableCell::Text(pick.labels(&cell.text)),
             });
         }

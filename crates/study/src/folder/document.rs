@@ -240,6 +240,9 @@ pub struct Named {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AtLevel {
+    /// The experiments that are run, of those over lists; by default all.
+    #[serde(default)]
+    pub only: Vec<Spanned<String>>,
     /// The variants to run; by default those of the experiment.
     #[serde(default)]
     pub variants: Vec<Spanned<String>>,
@@ -461,6 +464,9 @@ pub struct Cell {
     pub text: String,
     /// Or a number.
     pub measure: Option<Spanned<Measure>>,
+    /// Whether a change stands there in whole percent.
+    #[serde(default)]
+    pub short: bool,
 }
 
 /// A column of a table.

@@ -288,6 +288,10 @@ impl Loading<'_> {
                     }
                     let own = part.level.iter().find(|(rank, _)| Level::from(**rank) == level);
                     let own = own.map(|(_, own)| own);
+                    let only = own.map_or(&[][..], |own| &own.only);
+                    if !only.is_empty() && !only.iter().any(|of| of.get_ref() == cell.name) {
+                        continue;
+                    }
                     let variants = own.map_or(&[][..], |own| &own.variants);
                     let variants = if variants.is_empty() { part.variants } else { variants };
                     let named =
