@@ -184,6 +184,8 @@ pub enum Kind {
     Change,
     /// The same as a decrease: 5 if it is -5 %.
     Decrease,
+    /// The rise from the smaller of both to the larger; over settings the largest of these.
+    Apart,
     /// The difference.
     Difference,
     /// The second number as a multiple of the first, without an interval.
@@ -243,15 +245,20 @@ pub enum Scale {
 }
 
 impl Measure {
+    /// Whether it says what is asked.
+    pub fn asks(&self) -> bool {
+        self.fct.is_some()
+            || self.counter.is_some()
+            || self.fairness.is_some()
+            || self.sql.is_some()
+            || self.quantity.is_some()
+            || self.fact.is_some()
+    }
+
     /// The same, with what it leaves out taken from another: what is asked, as a whole, and everything else.
     pub fn or(&self, other: &Self) -> Self {
         let own = self.clone();
-        let asks = own.fct.is_some()
-            || own.counter.is_some()
-            || own.fairness.is_some()
-            || own.sql.is_some()
-            || own.quantity.is_some()
-            || own.fact.is_some();
+        let asks = own.asks();
         let asked = if asks { &own } else { other }.clone();
         let has_cases = own.of.is_some() || own.from.is_some() || own.to.is_some();
         let cases = if has_cases { &own } else { other }.clone();

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use floodway_model::tables::{depths, drops, flows, occupancy, queues};
 use floodway_report::metrics::flow_times;
 use floodway_report::scalars::scalars;
-use floodway_report::shapes::{self, Depths, memory};
-use floodway_report::{INTERRUPTED, Run, entries};
-use floodway_scenario::Scenario;
+use floodway_report::shapes::{self, Depths};
+use floodway_report::{INTERRUPTED, Run};
+use floodway_scenario::{Scenario, Variant};
 
 use crate::Study;
 use crate::claim::Row;
@@ -21,7 +21,7 @@ use crate::frames::Frames;
 use crate::histogram::Histogram;
 use crate::measure::Measured;
 use crate::plan::Level;
-use crate::sql::{Answer, Asking, Settings, settings};
+use crate::sql::{Answer, Asking, Query};
 use crate::traffic::Traffic;
 
 /// A variant of an experiment.
@@ -65,13 +65,8 @@ pub struct Facts {
     pub traffic: BTreeMap<u64, Traffic>,
     /// The frames of interactive applications; empty without such applications.
     pub frames: Frames,
-    /// By workload: how long database entries took over time, and how much of them was completed.
-    pub entries: BTreeMap<u64, Vec<entries::Window>>,
     /// The answers to the queries of the study.
     answers: Vec<Answer>,
-    /// What data took of the memory of all switches over time, in nanoseconds and bytes; only of
-    /// runs with database entries.
-    pub memory: Vec<(f64, f64)>,
 }
 
 /// One egress queue.
@@ -89,11 +84,10 @@ pub struct QueueFact {
 
 impl Facts {
     /// Of a run.
-    fn of(run: &Run, study: &Study, settings: Settings) -> Self {
+    fn of(run: &Run, study: &Study, experiment: &str, variant: Option<&Variant>) -> Self {
         let rows = flows::View::of(run.tables).expect("every run has a table of its flows");
         let lost = rows.lost_packets.iter().zip(rows.measured);
         let flows = flow_times(run.tables, run.simulated_ns);
-        let entries = entries::windows(run.tables);
         let summary = |group: &FlowGroup| {
             (*group, Summary::of(flows.iter().filter(|flow| group.holds(flow))))
         };
@@ -112,10 +106,8 @@ impl Facts {
             departures: Departures::of(run.tables),
             traffic: Traffic::of(rows),
             frames: Frames::of(run.tables),
-            memory: if entries.is_empty() { Vec::new() } else { memory(run.tables) },
-            entries,
             flows: if study.keeps_flows { flows } else { Vec::new() },
-            answers: answers(run, study, settings),
+            answers: answers(run, study, experiment, variant),
         }
     }
 
@@ -203,13 +195,18 @@ impl Facts {
 
 /// The answers of a run to the queries of a study. They were checked when the study was loaded, so that one fails
 /// only by an error of arithmetic in the data, which gives no number.
-fn answers(run: &Run, study: &Study, settings: Settings) -> Vec<Answer> {
-    if study.queries.is_empty() {
-        return Vec::new();
+fn answers(run: &Run, study: &Study, experiment: &str, variant: Option<&Variant>) -> Vec<Answer> {
+    let asked: Vec<&Query> = study.queries.iter().filter(|of| of.is_of(experiment)).collect();
+    if asked.is_empty() {
+        return vec![Answer::new(); study.queries.len()];
     }
-    let asking = Asking::new(study.queries, run.tables, run.simulated_ns, settings);
+    let asking = Asking::new(&asked, run.tables, run.simulated_ns, variant);
     let asking = asking.expect("the tables of a run fit into memory twice");
-    study.queries.iter().map(|query| asking.ask(query).unwrap_or_default()).collect()
+    let answer = |query: &Query| match query.is_of(experiment) {
+        true => asking.ask(query).unwrap_or_default(),
+        false => Answer::new(),
+    };
+    study.queries.iter().map(answer).collect()
 }
 
 fn queues(table: queues::View<'_>) -> Vec<QueueFact> {
@@ -345,9 +342,14 @@ impl Evidence {
     /// The experiments that are meant, the first that has what is asked for; none if there is none in
     /// this reading.
     fn meant<'a>(&'a self, experiment: &'a str) -> impl Iterator<Item = &'a str> {
-        let own = self.stands_for.is_none().then_some(experiment);
-        let pairs = self.stands_for.iter().flatten();
-        own.into_iter().chain(pairs.filter(move |(of, _)| *of == experiment).map(|(_, is)| *is))
+        let of_name = |name: &'a str| {
+            let own = self.stands_for.is_none().then_some(name);
+            let pairs = self.stands_for.iter().flatten();
+            own.into_iter().chain(pairs.filter(move |(of, _)| *of == name).map(|(_, is)| *is))
+        };
+        let first = self.study.first_run.iter().find(|(name, _)| *name == experiment);
+        let names: Vec<&'a str> = first.map_or_else(|| vec![experiment], |(_, of)| of.clone());
+        names.into_iter().flat_map(of_name)
     }
 
     /// An experiment begins.
@@ -362,13 +364,9 @@ impl Evidence {
         }
         let scenario = self.scenarios.get(experiment);
         let variant = scenario.and_then(|of| of.variant(run.variant).ok());
-        let settings = match variant {
-            Some(variant) if !self.study.queries.is_empty() => settings(variant),
-            _ => Settings::new(),
-        };
         let variants = Arc::make_mut(&mut self.runs).entry(experiment.to_owned()).or_default();
         let replications = variants.entry(run.variant.to_owned()).or_default();
-        replications.insert(run.replication, Facts::of(run, self.study, settings));
+        replications.insert(run.replication, Facts::of(run, self.study, experiment, variant));
     }
 
     /// The scenario of an experiment that has begun.

@@ -4,8 +4,8 @@
 //! | --- | --- | --- |
 //! | `settings` | setting of a variant | `path`, `value` as text, `number` |
 //! | `derived` | number that follows from them, as `floodway check` has them | likewise |
-//! | `nodes` | host and switch | `node`, `kind`, `tier`, `ports` |
-//! | `links` | port | `node`, `port`, `to_node`, `rate_bps`, `delay_ns` |
+//! | `network_nodes` | host and switch | `node`, `kind`, `tier`, `ports` |
+//! | `network_links` | port | `node`, `port`, `to_node`, `rate_bps`, `delay_ns` |
 //! | `workloads` | workload | `workload`, `hosts`, `persistent_flows` |
 //!
 //! All have the columns `scenario`, the name of the file, and `variant`. Scenarios are taken as their files have them,
@@ -33,7 +33,7 @@ pub struct Fact {
 }
 
 /// The variants of scenarios, with the name of the file of each.
-type Variants<'a> = &'a [(&'a str, &'a Variant)];
+pub type Variants<'a> = &'a [(&'a str, &'a Variant)];
 
 impl Fact {
     /// Checks a statement about scenarios, which are in these files: it is about those that it names, or about all. Fails
@@ -69,14 +69,14 @@ fn short(file: &str) -> &str {
 }
 
 /// The tables that are wanted.
-fn tables(of: Variants, wanted: &dyn Fn(&str) -> bool) -> Vec<Table> {
+pub fn tables(of: Variants, wanted: &dyn Fn(&str) -> bool) -> Vec<Table> {
     let settings = |variant: &Variant| serde_json::to_value(&variant.settings);
     let derived = |variant: &Variant| serde_json::to_value(variant.derived(variant.settings.seed));
     let makers: [(&str, &dyn Fn() -> Table); 5] = [
         ("settings", &|| values(of, "settings", settings)),
         ("derived", &|| values(of, "derived", derived)),
-        ("nodes", &|| nodes(of)),
-        ("links", &|| links(of)),
+        ("network_nodes", &|| nodes(of)),
+        ("network_links", &|| links(of)),
         ("workloads", &|| workloads(of)),
     ];
     makers.into_iter().filter(|(name, _)| wanted(name)).map(|(_, table)| table()).collect()
@@ -144,7 +144,7 @@ fn nodes(of: Variants) -> Table {
         NodeKind::Host => ("host", f64::NAN),
         NodeKind::Switch { tier } => ("switch", f64::from(tier)),
     };
-    table("nodes", &rows)
+    table("network_nodes", &rows)
         .u64("node", "", rows.iter().map(|row| row.2.0 as u64).collect())
         .text("kind", "", rows.iter().map(|row| tier(row.2.1.kind).0.to_owned()).collect())
         .f64("tier", "", rows.iter().map(|row| tier(row.2.1.kind).1).collect())
@@ -159,7 +159,7 @@ fn links(of: Variants) -> Table {
         });
         ports.collect()
     });
-    table("links", &rows)
+    table("network_links", &rows)
         .u64("node", "", rows.iter().map(|row| row.2.0 as u64).collect())
         .u64("port", "", rows.iter().map(|row| row.2.1 as u64).collect())
         .u64("to_node", "", rows.iter().map(|row| row.2.2.peer.index() as u64).collect())

@@ -1,13 +1,16 @@
 //! Studies, on tables that are made up and on short runs: one file for each subject, and one program for all of them,
 //! because linking takes longer than testing.
 
+mod compare;
 mod distributions;
 mod dualq;
 mod dualq_file;
+mod dump;
 mod folder;
 mod many;
 mod measures;
 mod plan;
+mod quantities;
 mod readings;
 mod run_claims;
 mod short_range;

@@ -27,6 +27,7 @@ static STUDY: Study = Study {
     groups: &[FlowGroup::all("all flows")],
     keeps_flows: false,
     queries: &[],
+    first_run: &[],
     plan: &plan,
     claims: &[],
     rows: &[],

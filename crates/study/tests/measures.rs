@@ -24,6 +24,7 @@ static STUDY: Study = Study {
     groups: &[SMALL, INCAST, ALL, ABSENT],
     keeps_flows: false,
     queries: &[],
+    first_run: &[],
     plan: &|_| Vec::new(),
     claims: &[],
     rows: &[],

@@ -1,6 +1,6 @@
 //! Lists of settings, and what is repeated for each combination of their settings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_scenario::claims::Measure;
 use floodway_scenario::suggest;
@@ -15,6 +15,10 @@ pub struct Named {
     pub name: String,
     /// What it is called on the page.
     pub label: String,
+    /// Which of the looks it has in charts.
+    pub look: Option<usize>,
+    /// Other names of it, for `{LIST.KEY}`.
+    pub also: BTreeMap<String, String>,
 }
 
 /// A combination: a setting of each of some lists.
@@ -50,6 +54,11 @@ impl Pick {
     /// The places of its settings in their lists.
     pub fn places(&self) -> impl Iterator<Item = (&str, usize)> {
         self.of.iter().map(|(list, at, _)| (list.as_str(), *at))
+    }
+
+    /// The look that one of its settings has.
+    pub fn look(&self) -> Option<usize> {
+        self.of.iter().find_map(|(.., setting)| setting.look)
     }
 
     /// Whether at most one of its settings is not the first of its list.
@@ -106,6 +115,10 @@ impl Pick {
 
     fn filled(&self, text: &str, with: impl Fn(&Named) -> &String) -> String {
         let fill = |text: String, (list, _, setting): &(String, usize, Named)| {
+            let also = |text: String, (key, word): (&String, &String)| {
+                text.replace(&format!("{{{list}.{key}}}"), word)
+            };
+            let text = setting.also.iter().fold(text, also);
             text.replace(&format!("{{{list}}}"), with(setting))
         };
         self.of.iter().fold(text.to_owned(), fill)

@@ -113,6 +113,10 @@ impl Compiler<'_> {
             Asked::Fact(_) => Vec::new(),
             _ => self.cases_of(measure, varied)?,
         };
+        if let Asked::Sql(query) = asked {
+            let all = cases.iter().flat_map(|cases: &Cases| cases.all());
+            self.asks(query, all.map(|case| case.experiment).collect());
+        }
         let is_of_two = cases.iter().any(|cases| cases.from.is_some());
         let kind = of.kind.as_ref().map_or(Kind::Change, |kind| *kind.get_ref());
         let runs = of.runs.as_ref().map_or(Runs::Mean, |runs| *runs.get_ref());
@@ -120,7 +124,7 @@ impl Compiler<'_> {
         let than = match &of.than {
             None => None,
             Some(than) => {
-                let alone = Measure { than: None, kind: None, ..of.clone() };
+                let alone = Measure { than: None, kind: None, paired: None, ..of.clone() };
                 let than = Spanned::new(than.span(), than.get_ref().or(&alone));
                 Some((Box::new(self.measure_of(&than, varied)?), of.paired.unwrap_or(true)))
             }
@@ -164,11 +168,7 @@ impl Compiler<'_> {
     pub fn with_quantity(&mut self, measure: &Spanned<Measure>) -> Option<Spanned<Measure>> {
         let of = measure.get_ref();
         let Some(wanted) = &of.quantity else { return Some(measure.clone()) };
-        let asks = of.fct.is_some()
-            || of.counter.is_some()
-            || of.fairness.is_some()
-            || of.sql.is_some()
-            || of.fact.is_some();
+        let asks = Measure { quantity: None, ..of.clone() }.asks();
         match self.quantities.get(wanted.get_ref()) {
             Some(known) if !asks => {
                 let own = Measure { quantity: None, ..of.clone() };
@@ -297,9 +297,7 @@ impl Compiler<'_> {
         }
         match (&of.fct, &of.counter, &of.fairness, &of.sql, &of.fact) {
             (Some(statistic), None, None, None, None) => self.fct(statistic, of.flows.as_ref()),
-            (None, Some(counter), None, None, None) => {
-                Some(Asked::Counter(name(counter.get_ref())))
-            }
+            (None, Some(of), None, None, None) => Some(Asked::Counter(name(of.get_ref()))),
             (None, None, Some(window), None, None) => self.fairness(window),
             (None, None, None, Some(sql), None) => self.number_of(measure, sql).map(Asked::Sql),
             (None, None, None, None, Some(fact)) => self.fact(measure, fact),
@@ -327,7 +325,7 @@ impl Compiler<'_> {
         match Fact::new(text.get_ref(), &self.files, unit) {
             Ok(fact) => Some(Asked::Fact(kept(fact))),
             Err(message) => {
-                let help = "scenarios have the tables settings, derived, nodes, links and workloads: see \
+                let help = "scenarios have the tables settings, derived, network_nodes, network_links and workloads: see \
                             docs/own-study.md";
                 self.wrong(text.span(), format!("this SQL cannot be asked: {message}"), help);
                 None
@@ -357,28 +355,24 @@ impl Compiler<'_> {
         Some(Asked::Fairness(window.get_ref().as_ns()))
     }
 
+    /// The group of flows of this name.
+    pub fn group(&mut self, label: &Spanned<String>) -> Option<FlowGroup> {
+        let found = groups(self.flows).into_iter().find(|group| group.label == label.get_ref());
+        if found.is_none() {
+            let names: Vec<&str> = self.flows.keys().map(String::as_str).collect();
+            let message = format!("there is no group of flows `{}`", label.get_ref());
+            let help = suggest::remedy(label.get_ref(), "groups", &names);
+            self.wrong(label.span(), message, help);
+        }
+        found
+    }
+
     fn fct(
         &mut self,
         statistic: &Spanned<String>,
         flows: Option<&Spanned<String>>,
     ) -> Option<Asked> {
-        let group = match flows {
-            None => Some(ALL),
-            Some(label) => {
-                let groups = groups(self.flows);
-                let found = groups.iter().find(|group| group.label == label.get_ref());
-                if found.is_none() {
-                    let names: Vec<&str> = self.flows.keys().map(String::as_str).collect();
-                    let message = format!("there is no group of flows `{}`", label.get_ref());
-                    self.wrong(
-                        label.span(),
-                        message,
-                        suggest::remedy(label.get_ref(), "groups", &names),
-                    );
-                }
-                found.copied()
-            }
-        };
+        let group = flows.map_or(Some(ALL), |flows| self.group(flows));
         let text = statistic.get_ref();
         let quantile = Quantile::ALL.into_iter().find(|quantile| quantile.name() == text);
         if quantile.is_none() && text != "mean" {
@@ -402,6 +396,7 @@ impl Compiled {
             return self.compared(than, *paired, evidence);
         }
         let measured = match (self.runs, self.cases.as_slice()) {
+            _ if self.kind == Kind::Apart => self.apart(evidence),
             (Runs::Mean, [cases]) => self.of(*cases, evidence),
             (Runs::Mean, _) => self.over(evidence),
             _ => self.of_all_runs(evidence),
@@ -429,12 +424,14 @@ impl Compiled {
                 evidence.fct_difference(from, of, group)
             }
             (Asked::Fct(group, None), Some(from), _) => evidence.fct_change(from, of, group),
-            (Asked::Fct(group, Some(quantile)), Some(from), Kind::Change | Kind::Decrease) => {
-                evidence.quantile_change(from, of, group, quantile)
-            }
-            (Asked::Counter(counter), ..) => {
+            (
+                Asked::Fct(group, Some(quantile)),
+                Some(from),
+                Kind::Change | Kind::Decrease | Kind::Apart,
+            ) => evidence.quantile_change(from, of, group, quantile),
+            (Asked::Counter(counter), None, _) => {
                 // What no run knows is a wrong name, or did not happen anywhere.
-                let mut runs = from.into_iter().chain([of]).flat_map(|case| evidence.runs(case));
+                let mut runs = evidence.runs(of);
                 match runs.any(|(_, facts)| facts.scalars.contains_key(counter)) {
                     true => self.of_runs(cases, evidence),
                     false => Measured { unit: self.unit, ..Measured::default() },
@@ -496,6 +493,21 @@ impl Compiled {
         }
     }
 
+    /// The largest difference of its settings: the rise from the smaller number to the larger.
+    fn apart(&self, evidence: &Evidence) -> Measured {
+        let rise = |Cases { from, of }: Cases| {
+            let from = from.unwrap_or(of);
+            let there = self.of(Cases { from: Some(from), of }, evidence);
+            let back = self.of(Cases { from: Some(of), of: from }, evidence);
+            if there.value >= back.value { there } else { back }
+        };
+        let rises = self.counting(evidence).into_iter().map(rise);
+        let known = rises.filter(|rise| rise.value.is_some_and(|rise| !rise.is_nan()));
+        let largest =
+            known.max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)));
+        largest.unwrap_or_default()
+    }
+
     /// By how much the ratio of one change is larger than that of another.
     fn compared(&self, than: &Self, paired: bool, evidence: &Evidence) -> Measured {
         let logs = |of: &Self| of.logs(of.cases[0], evidence);
@@ -541,7 +553,8 @@ impl Compiled {
 
     /// Whether it is a change in percent.
     pub fn is_change(&self) -> bool {
-        self.is_of_two() && [Kind::Change, Kind::Decrease, Kind::Size].contains(&self.kind)
+        self.is_of_two()
+            && [Kind::Change, Kind::Decrease, Kind::Apart, Kind::Size].contains(&self.kind)
     }
 
     /// Whether a case that it is of, or leads to, was run.

@@ -78,6 +78,8 @@ pub struct Compiler<'a> {
     pub files: Vec<&'static str>,
     /// What runs are asked in SQL.
     pub queries: Vec<Query>,
+    /// The experiments that each of these is asked of.
+    pub asked_of: Vec<BTreeSet<&'static str>>,
     /// What was found to be wrong.
     pub problems: Vec<Problem>,
 }
@@ -95,6 +97,7 @@ impl<'a> Compiler<'a> {
             views: BTreeMap::new(),
             files: Vec::new(),
             queries: Vec::new(),
+            asked_of: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -128,15 +131,24 @@ impl<'a> Compiler<'a> {
         found
     }
 
+    /// Some experiments are asked for the answer to a statement.
+    pub fn asks(&mut self, query: usize, experiments: Vec<&'static str>) {
+        self.asked_of[query].extend(experiments);
+    }
+
     /// A statement, as one of those that runs are asked.
     pub fn query(&mut self, sql: &Spanned<String>, shape: Shape) -> Option<usize> {
-        match Query::new(&sql::with_views(sql.get_ref(), &self.views), shape) {
+        // A quantity is asked for many times, and to check a statement takes all tables.
+        let text = sql::with_views(sql.get_ref(), &self.views);
+        let known = self.queries.iter().position(|query| query.is(&text, shape));
+        if known.is_some() {
+            return known;
+        }
+        match Query::new(&text, shape) {
             Ok(query) => {
-                let known = self.queries.iter().position(|other| *other == query);
-                Some(known.unwrap_or_else(|| {
-                    self.queries.push(query);
-                    self.queries.len() - 1
-                }))
+                self.queries.push(query);
+                self.asked_of.push(BTreeSet::new());
+                Some(self.queries.len() - 1)
             }
             Err(message) => {
                 let help = "tables and columns are in the reference; docs/own-study.md has those that are made of them, \

@@ -40,6 +40,7 @@ pub static STUDY: Study = Study {
     groups: GROUPS,
     keeps_flows: false,
     queries: &[],
+    first_run: &[],
     plan: &plan::experiments,
     claims: claims::CLAIMS,
     rows: &[

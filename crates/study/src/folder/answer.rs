@@ -183,7 +183,8 @@ impl Loading<'_> {
                 };
                 return of.map(told).collect();
             }
-            sentences.iter().map(|sentence| numbers.filled(sentence, evidence)).collect()
+            let known = sentences.iter().filter(|sentence| numbers.any_known(sentence, evidence));
+            known.map(|sentence| numbers.filled(sentence, evidence)).collect()
         }
     }
 }
@@ -210,6 +211,30 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
+    /// Whether a sentence says anything: it has no numbers, or one of them at least was measured.
+    fn any_known(self, sentence: &str, evidence: &Evidence) -> bool {
+        let is_known = |used: &str| {
+            let row = self.rows.iter().find(|row| of_row(used, &row_name(row)).is_some());
+            let named = || self.named.iter().find(|of| of.knows(used));
+            match row {
+                Some(row) => (row.measure)(evidence).value.is_some(),
+                None => named().is_some_and(|of| {
+                    of.measures.iter().any(|(_, of)| of.measure(evidence).value.is_some())
+                }),
+            }
+        };
+        let mut used = placeholders(sentence).peekable();
+        used.peek().is_none() || used.any(is_known)
+    }
+
+    /// The experiments of the numbers that have names of their own in a sentence.
+    pub(super) fn experiments(self, sentence: &str) -> Vec<&'static str> {
+        let named =
+            placeholders(sentence).filter_map(|used| self.named.iter().find(|of| of.knows(used)));
+        let measures = named.flat_map(|of| &of.measures);
+        measures.flat_map(|(_, of)| of.cases()).map(|case| case.experiment).collect()
+    }
+
     /// A sentence with numbers in place of names.
     pub(super) fn filled(self, sentence: &str, evidence: &Evidence) -> String {
         let mut text = sentence.to_owned();

@@ -2,6 +2,7 @@
 
 mod matrix;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use floodway_report::chart::{self, Line, Lines, Mark};
@@ -16,6 +17,7 @@ use crate::compile::measure::{Compiled, position};
 use crate::curves::power_law;
 use crate::evidence::{Case, Evidence};
 use crate::exhibit::{self, Entry, number, rows, short, table};
+use crate::flows::FlowGroup;
 use crate::plan::{Level, name};
 use crate::sql::Shape;
 
@@ -64,6 +66,9 @@ struct Sheet {
 struct Drawn {
     label: String,
     look: Option<usize>,
+    /// The looks that settings have of their own, in the order of the combinations.
+    looks: Vec<Option<usize>>,
+    steps: bool,
     claimed: Option<f64>,
     aside: bool,
     what: What,
@@ -88,6 +93,8 @@ enum What {
     Grid(Vec<(String, What)>),
     /// A law.
     Law(document::Law),
+    /// The tail of the completion times of a group of flows, over all runs of a case.
+    Times(FlowGroup, Case),
     /// Points of somebody else.
     Points(Vec<(f64, f64)>),
 }
@@ -114,7 +121,8 @@ enum TableCell {
     /// A change, in whole percent.
     Short(Compiled),
     Text(String),
-    Unfinished,
+    /// Of a group of flows, or of all.
+    Unfinished(Option<FlowGroup>),
 }
 
 /// A section.
@@ -163,9 +171,11 @@ impl Loading<'_> {
                 self.sentence(sentence, numbers);
             }
             let charts: Vec<Drawing> =
-                self.each(&section.chart).iter().filter_map(|chart| self.drawing(chart)).collect();
+                self.charts(section).iter().filter_map(|chart| self.drawing(chart)).collect();
             let mut experiments: Vec<&'static str> =
                 charts.iter().flat_map(Drawing::experiments).collect();
+            let sentences = section.answer.iter().chain(&section.text);
+            experiments.extend(sentences.flat_map(|of| numbers.experiments(of.get_ref())));
             experiments.dedup();
             parts.push(Part {
                 name: section.name.clone(),
@@ -221,13 +231,12 @@ impl Loading<'_> {
             Look::Table => self.table(chart, &picks)?,
             _ => Table::default(),
         };
-        let is_of_lines = look.is_of_lines();
         let series = match look {
             Look::Table => Vec::new(),
-            _ if is_of_lines => Vec::new(),
+            _ if look.is_of_lines() => Vec::new(),
             _ => self.all_series(chart, None, &picks),
         };
-        let panels = if is_of_lines { self.panels(chart, &picks) } else { Vec::new() };
+        let panels = if look.is_of_lines() { self.panels(chart, &picks) } else { Vec::new() };
         let sides = match look {
             Look::HeatMap | Look::Grid => Some(Sides::new(chart, &picks)),
             _ => None,
@@ -342,12 +351,30 @@ impl Loading<'_> {
             Some(_) => None,
             None => Some(self.compiler.case(&of)?),
         };
+        let known: BTreeSet<&str> =
+            self.compiler.cases.iter().map(|(name, _)| name.as_str()).collect();
         let within = |own: &Option<Spanned<String>>| {
             let variant = own.as_ref()?;
-            Some(Spanned::new(variant.span(), format!("{}/{}", of.get_ref(), variant.get_ref())))
+            let all = [Some(&of), row.otherwise.as_ref()].into_iter().flatten();
+            let mut all = all.map(|of| format!("{}/{}", of.get_ref(), variant.get_ref()));
+            let case =
+                all.clone().find(|case| known.contains(case.as_str())).or_else(|| all.next());
+            Some(Spanned::new(variant.span(), case?))
         };
+        let cases: Vec<[Option<Spanned<String>>; 3]> = chart
+            .column
+            .iter()
+            .map(|column| {
+                let of = column.measure.as_ref().map(Spanned::get_ref);
+                [
+                    of.and_then(|of| within(&of.of)),
+                    of.and_then(|of| within(&of.from)),
+                    of.and_then(|of| within(&of.to)),
+                ]
+            })
+            .collect();
         let mut cells = Vec::new();
-        for column in &chart.column {
+        for (column, [one, from, to]) in chart.column.iter().zip(cases) {
             cells.push(match (&column.measure, &column.shows) {
                 (Some(measure), None) => {
                     let own = measure.get_ref();
@@ -360,18 +387,17 @@ impl Loading<'_> {
                     }
                     let own = match case {
                         Some(_) => Measure { of: Some(of.clone()), ..own.clone() },
-                        None => Measure {
-                            of: within(&own.of),
-                            from: within(&own.from),
-                            to: within(&own.to),
-                            ..own.clone()
-                        },
+                        None => Measure { of: one, from, to, ..own.clone() },
                     };
-                    let measure = self.compiler.measure(&Spanned::new(measure.span(), own))?;
+                    let own = pick.measure(&Spanned::new(measure.span(), own));
+                    let measure = self.compiler.measure(&own)?;
                     if column.short { TableCell::Short(measure) } else { TableCell::Number(measure) }
                 }
                 (None, Some(shows)) if case.is_some() => match shows.get_ref() {
-                    Shows::Unfinished => TableCell::Unfinished,
+                    Shows::Unfinished => TableCell::Unfinished(match &column.flows {
+                        Some(flows) => Some(self.compiler.group(&pick.case(flows))?),
+                        None => None,
+                    }),
                 },
                 _ => {
                     let message = format!(
@@ -434,7 +460,10 @@ impl Loading<'_> {
         let mut cells = Vec::new();
         for cell in &row.cell {
             cells.push(match &cell.measure {
-                Some(of) => TableCell::Number(self.compiler.measure(&pick.measure(of))?),
+                Some(of) => {
+                    let measure = self.compiler.measure(&pick.measure(of))?;
+                    if cell.short { TableCell::Short(measure) } else { TableCell::Number(measure) }
+                }
                 None => TableCell::Text(pick.labels(&cell.text)),
             });
         }
@@ -496,7 +525,10 @@ impl Loading<'_> {
             }
         };
         let (label, look) = (series.label.clone(), series.look);
-        Some(Drawn { label, look, claimed: series.claimed, aside: series.aside, what: what? })
+        let looks = picks.iter().map(Pick::look).collect();
+        let (claimed, aside) = (series.claimed, series.aside);
+        let steps = chart.steps;
+        Some(Drawn { label, look, looks, steps, claimed, aside, what: what? })
     }
 
     /// Where a setting of a list lies on an axis.
@@ -555,6 +587,10 @@ impl Loading<'_> {
     fn points_of(&mut self, chart: &Chart, look: Look, measure: &Spanned<Measure>) -> Option<What> {
         let measure = &self.compiler.with_quantity(measure)?;
         let of = measure.get_ref();
+        if let (Look::Tail, Some(_), None, Some(case)) = (look, &of.flows, &of.sql, &of.of) {
+            let group = self.compiler.group(of.flows.as_ref()?)?;
+            return Some(What::Times(group, self.compiler.case(case)?));
+        }
         let (Some(sql), Some(case)) = (&of.sql, &of.of) else {
             let message = "points are asked for in SQL, `of` a case";
             self.compiler.wrong(
@@ -566,6 +602,7 @@ impl Loading<'_> {
         };
         let shape = if look == Look::Points { Shape::Points } else { Shape::Distribution };
         let (query, case) = (self.compiler.query(sql, shape)?, self.compiler.case(case)?);
+        self.compiler.asks(query, vec![case.experiment]);
         let limits = chart.x.as_ref().and_then(|axis| axis.limits);
         match (look, limits) {
             (Look::Tail, _) => Some(What::Tail(query, case)),
@@ -627,6 +664,16 @@ fn axis(of: &Axis) -> chart::Axis {
     }
 }
 
+/// Whether anything was run that it shows. A table says of each row whether it was.
+fn has_something(of: &Exhibit) -> bool {
+    match of {
+        Exhibit::Lines { charts, .. } => !charts.is_empty(),
+        Exhibit::HeatMap { chart, .. } => !chart.cells.is_empty(),
+        Exhibit::Grid { chart, .. } => !chart.cells.is_empty(),
+        Exhibit::Rows { .. } | Exhibit::Table { .. } => true,
+    }
+}
+
 impl Part {
     /// The section; none below its level, and none without a run of what its charts show.
     fn section(&self, evidence: &Evidence) -> Option<Section> {
@@ -639,7 +686,8 @@ impl Part {
         let filled = |text: &String| self.numbers.filled(text, evidence);
         section.answer = self.answer.as_ref().map_or_else(String::new, filled);
         section.text = self.text.iter().map(filled).collect();
-        section.exhibits = self.charts.iter().map(|chart| chart.exhibit(evidence)).collect();
+        let exhibits = self.charts.iter().map(|chart| chart.exhibit(evidence));
+        section.exhibits = exhibits.filter(has_something).collect();
         Some(section)
     }
 }
@@ -664,13 +712,14 @@ impl Drawing {
             let group = |(at, series): (usize, &Drawn)| {
                 let What::Settings(all) = &series.what else { return (String::new(), Vec::new()) };
                 let look = series.look.unwrap_or(at);
-                let run = all.iter().filter(|(_, measure)| measure.was_run(evidence));
-                let entries = run.filter_map(|(label, measure)| {
+                let all = all.iter().zip(&series.looks);
+                let run = all.filter(|((_, measure), _)| measure.was_run(evidence));
+                let entries = run.filter_map(|((label, measure), own)| {
                     let measured = measure.measure(evidence);
                     // A change from zero has no percentage.
                     let known = !measure.is_change() || measured.unit == "%";
                     let known = known && measured.value.is_some();
-                    known.then(|| Entry::new(label, look, measured))
+                    known.then(|| Entry::new(label, own.unwrap_or(look), measured))
                 });
                 (series.label.clone(), entries.collect())
             };
@@ -689,24 +738,28 @@ impl Drawing {
 
     fn table(&self, evidence: &Evidence) -> Exhibit {
         let head: Vec<&str> = self.table.head.iter().map(String::as_str).collect();
-        let was_run = |rows: &&Vec<TableRow>| {
-            rows.iter().all(|row| match row.case {
-                Some(case) => evidence.has(case),
-                None => row.experiment.is_none_or(|name| evidence.scenario(name).is_some()),
-            })
+        let was_run = |row: &&TableRow| match row.case {
+            Some(case) => evidence.has(case),
+            None => row.experiment.is_none_or(|name| evidence.scenario(name).is_some()),
         };
         let line = |row: &TableRow| {
             let cell = |cell: &TableCell| match cell {
                 TableCell::Number(measure) => number(&measure.measure(evidence)),
                 TableCell::Short(measure) => short(&measure.measure(evidence)),
                 TableCell::Text(text) => text.clone(),
-                TableCell::Unfinished => {
-                    row.case.map_or_else(String::new, |case| evidence.unfinished_cell(case))
+                TableCell::Unfinished(group) => {
+                    row.case.map_or_else(String::new, |case| match group {
+                        Some(group) => {
+                            let (left, all) = evidence.unfinished_of_group(case, *group);
+                            format!("{left} of {all}")
+                        }
+                        None => evidence.unfinished_cell(case),
+                    })
                 }
             };
             [row.label.clone()].into_iter().chain(row.cells.iter().map(cell)).collect()
         };
-        let lines = self.table.settings.iter().filter(was_run).flatten().map(line).collect();
+        let lines = self.table.settings.iter().flatten().filter(was_run).map(line).collect();
         table(&self.name, &self.caption, &self.note, &head, lines)
     }
 
@@ -715,7 +768,8 @@ impl Drawing {
         let legend = series.iter().enumerate().filter(|(_, of)| !matches!(of.what, What::Law(_)));
         let legend = legend.map(|(at, of)| (of.look.unwrap_or(at), of.label.clone()));
         let sheet = |sheet: &Sheet| {
-            let lines = sheet.series.iter().enumerate().flat_map(|(at, of)| of.lines(at, evidence));
+            let series = sheet.series.iter().enumerate();
+            let lines = series.flat_map(|(at, of)| of.lines(at, evidence));
             Lines {
                 title: sheet.title.clone(),
                 heading: sheet.heading.clone(),
@@ -746,7 +800,7 @@ impl Drawing {
         let rows = self.table.settings.iter().flatten();
         let measured = rows.clone().flat_map(|row| &row.cells).flat_map(|cell| match cell {
             TableCell::Number(measure) | TableCell::Short(measure) => measure.cases(),
-            TableCell::Unfinished | TableCell::Text(_) => Vec::new(),
+            TableCell::Unfinished(_) | TableCell::Text(_) => Vec::new(),
         });
         let rows = rows.filter_map(|row| row.experiment);
         cases.chain(measured).map(|case| case.experiment).chain(rows).collect()
@@ -760,7 +814,10 @@ impl What {
             Self::Number(measure) => measure.cases(),
             Self::Settings(all) => all.iter().flat_map(|(_, of)| of.cases()).collect(),
             Self::Curve(points) => points.iter().flat_map(|(_, of)| of.cases()).collect(),
-            Self::Asked(_, case) | Self::Tail(_, case) | Self::Shares(_, case, ..) => vec![*case],
+            Self::Times(_, case)
+            | Self::Asked(_, case)
+            | Self::Tail(_, case)
+            | Self::Shares(_, case, ..) => vec![*case],
             Self::Cloud(measure, _) => measure.cases(),
             Self::Grid(all) => all.iter().flat_map(|(_, of)| of.cases()).collect(),
             Self::Law(_) | Self::Points(_) => Vec::new(),
@@ -772,7 +829,8 @@ impl Drawn {
     /// Its lines: of SQL with a third column one for each value of that.
     fn lines(&self, series: usize, evidence: &Evidence) -> Vec<Line> {
         let series = self.look.unwrap_or(series);
-        let line = Line { series, tooltip: self.label.clone(), ..Line::default() };
+        let line =
+            Line { series, steps: self.steps, tooltip: self.label.clone(), ..Line::default() };
         self.what.lines(line, evidence)
     }
 }
@@ -800,6 +858,9 @@ impl What {
                 let first = evidence.runs(*case).next();
                 let lines = first.map_or_else(Vec::new, |(_, facts)| facts.lines(*query));
                 return lines.into_iter().map(|points| Line { points, ..line.clone() }).collect();
+            }
+            What::Times(group, case) => {
+                Line { points: evidence.times(*case, *group).larger(), ..line }
             }
             What::Tail(query, case) => {
                 Line { points: evidence.distribution(*case, *query).larger(), ..line }

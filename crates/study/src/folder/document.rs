@@ -47,6 +47,9 @@ pub struct Document {
     pub measure: BTreeMap<String, Named>,
     /// The experiments, by their names, in the order of the file.
     pub experiment: InOrder<Experiment>,
+    /// Names for the first of some experiments that was run: the largest of a level.
+    #[serde(default)]
+    pub first_run: BTreeMap<String, Vec<Spanned<String>>>,
     /// What the source leaves open.
     #[serde(default)]
     pub factor: Vec<Factor>,
@@ -62,6 +65,9 @@ pub struct Document {
     /// Numbers that are no claims: what the set-up must have, or what cannot fail.
     #[serde(default)]
     pub check: Vec<Check>,
+    /// Charts that several sections have, by their names, with `{LIST}` for a setting.
+    #[serde(default)]
+    pub chart: BTreeMap<String, Chart>,
     /// What the page shows.
     #[serde(default)]
     pub section: Vec<Section>,
@@ -177,6 +183,11 @@ pub struct Setting {
     pub set: Vec<String>,
     /// Where it lies on the axis of a chart.
     pub at: Option<f64>,
+    /// Which of the looks it has in charts of numbers; by default that of the series.
+    pub look: Option<usize>,
+    /// Other names: `{LIST.KEY}` in the names of cases.
+    #[serde(default)]
+    pub also: BTreeMap<String, String>,
 }
 
 /// A list of settings that are values of one setting, or of none: then experiments have their names in `set`.
@@ -202,6 +213,8 @@ impl Document {
             let setting = |(place, name): (usize, Spanned<String>)| Setting {
                 label: of.labels.get(place).cloned(),
                 at: of.at.get(place).copied(),
+                look: None,
+                also: BTreeMap::new(),
                 set: of.path.iter().map(|path| format!("{path}={}", name.get_ref())).collect(),
                 name,
             };
@@ -230,6 +243,9 @@ pub struct Named {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AtLevel {
+    /// The experiments that are run, of those over lists; by default all.
+    #[serde(default)]
+    pub only: Vec<Spanned<String>>,
     /// The variants to run; by default those of the experiment.
     #[serde(default)]
     pub variants: Vec<Spanned<String>>,
@@ -343,9 +359,23 @@ pub struct Section {
     /// The claims that it bears on.
     #[serde(default)]
     pub claims: Vec<Spanned<String>>,
+    /// Charts of the whole file, before its own.
+    #[serde(default)]
+    pub shared: Vec<Shared>,
     /// Its charts.
     #[serde(default)]
     pub chart: Vec<Chart>,
+}
+
+/// A chart of the whole file in a section.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shared {
+    /// Its name.
+    pub chart: Spanned<String>,
+    /// The settings for which its `{LIST}` stand there.
+    #[serde(default)]
+    pub with: BTreeMap<String, Spanned<String>>,
 }
 
 /// A chart.
@@ -396,6 +426,9 @@ pub struct Chart {
     pub panel: Vec<Panel>,
     /// How many of them stand beside each other; by default all.
     pub columns: Option<usize>,
+    /// Whether points keep a value until the next one.
+    #[serde(default)]
+    pub steps: bool,
     /// How high lines are drawn, in pixels.
     pub height: Option<f64>,
     /// The rows of a table, for each setting.
@@ -431,6 +464,9 @@ pub struct Line {
     /// The case; or an experiment, if the measures of the columns name its variants. With `{LIST}` it is that of each
     /// column: a column says which setting, or is over the list.
     pub of: Option<Spanned<String>>,
+    /// The experiment that stands for it with variants that it does not run.
+    #[serde(rename = "else")]
+    pub otherwise: Option<Spanned<String>>,
     /// What stands in it, in place of what the columns measure.
     #[serde(default)]
     pub cell: Vec<Cell>,
@@ -445,6 +481,9 @@ pub struct Cell {
     pub text: String,
     /// Or a number.
     pub measure: Option<Spanned<Measure>>,
+    /// Whether a change stands there in whole percent.
+    #[serde(default)]
+    pub short: bool,
 }
 
 /// A column of a table.
@@ -463,6 +502,8 @@ pub struct Column {
     pub short: bool,
     /// Something else about that case.
     pub shows: Option<Spanned<Shows>>,
+    /// The group of flows that it shows this of; by default all.
+    pub flows: Option<Spanned<String>>,
 }
 
 /// What a column shows that is no number.

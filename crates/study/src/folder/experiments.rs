@@ -69,7 +69,8 @@ impl Loading<'_> {
             }
             let named = |setting: &Setting| {
                 let name = setting.name.get_ref().clone();
-                Named { label: setting.label.clone().unwrap_or_else(|| name.clone()), name }
+                let label = setting.label.clone().unwrap_or_else(|| name.clone());
+                Named { label, name, look: setting.look, also: setting.also.clone() }
             };
             self.compiler.lists.insert(list.clone(), settings.iter().map(named).collect());
         }
@@ -109,6 +110,37 @@ impl Loading<'_> {
             self.experiments.insert(label, Known { cells });
         }
         Ok(())
+    }
+
+    /// Names for the first of some experiments that was run; their variants are those of any.
+    pub(super) fn first_run(&mut self) {
+        let mut names = Vec::new();
+        for (label, of) in &self.document.first_run {
+            let label = name(label);
+            let mut all = Vec::new();
+            for wanted in of {
+                let cells = self.experiments.values().flat_map(|of| &of.cells);
+                let known: Vec<&'static str> = cells.map(|cell| cell.name).collect();
+                match known.iter().find(|name| **name == wanted.get_ref().as_str()) {
+                    Some(name) => all.push(*name),
+                    None => {
+                        let message = format!("there is no experiment `{}`", wanted.get_ref());
+                        let help = suggest::remedy(wanted.get_ref(), "experiments", &known);
+                        self.compiler.wrong(wanted.span(), message, help);
+                    }
+                }
+            }
+            let cases = self.compiler.cases.iter().map(|(_, case)| *case);
+            let variants: BTreeSet<&'static str> = cases
+                .filter(|case| all.contains(&case.experiment))
+                .map(|case| case.variant)
+                .collect();
+            let cases = variants.into_iter().map(|variant| Case { experiment: label, variant });
+            let named = cases.map(|case| (format!("{label}/{}", case.variant), case));
+            self.compiler.cases.extend(named);
+            names.push((label, all));
+        }
+        self.first_run = crate::compile::all(names);
     }
 
     /// The variants that an experiment runs at any level, of those that there are: all if it names none.
@@ -256,6 +288,10 @@ impl Loading<'_> {
                     }
                     let own = part.level.iter().find(|(rank, _)| Level::from(**rank) == level);
                     let own = own.map(|(_, own)| own);
+                    let only = own.map_or(&[][..], |own| &own.only);
+                    if !only.is_empty() && !only.iter().any(|of| of.get_ref() == cell.name) {
+                        continue;
+                    }
                     let variants = own.map_or(&[][..], |own| &own.variants);
                     let variants = if variants.is_empty() { part.variants } else { variants };
                     let named =
@@ -271,8 +307,6 @@ impl Loading<'_> {
                     set.extend(more.iter().cloned());
                     set.extend(own.into_iter().flat_map(|own| own.set.iter().cloned()));
                     let single = cell.variants.is_empty();
-                    let variants =
-                        if variants.is_empty() { cell.variants.clone() } else { variants };
                     let experiment = Experiment::new(cell.name, cell.file);
                     let experiment = Experiment { variants, set, single, ..experiment };
                     all.push((level, experiment));
@@ -301,11 +335,11 @@ impl Loading<'_> {
 }
 
 impl Cell {
-    /// The settings of its experiment, without those of a level.
+    /// The settings of its experiment, without those of a level: what is for fewer runs comes later.
     fn set(&self, document: &Document, of: &document::Experiment) -> Vec<String> {
         let own = of.set.iter().map(|set| self.pick.names_in(set));
-        let lists = self.of_lists.iter().chain(&document.set).cloned();
-        lists.chain(own).chain(self.vary.clone()).collect()
+        let common = document.set.iter().cloned().chain(own);
+        common.chain(self.of_lists.iter().cloned()).chain(self.vary.clone()).collect()
     }
 }
 

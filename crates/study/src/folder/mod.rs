@@ -18,7 +18,7 @@ mod experiments;
 mod files;
 mod one_choice;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,11 +33,13 @@ use crate::evidence::Evidence;
 use crate::flows::FlowGroup;
 use crate::plan::{Level, name};
 use crate::readings::{Choice, Factor, Judged, Network, Readings};
+use crate::sql::Query;
 
 use answer::Numbers;
 use document::Document;
 use experiments::Known;
 use files::Files;
+use one_choice::OneChoice;
 
 /// The file of a study.
 pub const FILE: &str = "study.toml";
@@ -48,6 +50,7 @@ struct Loading<'a> {
     document: &'a Document,
     experiments: BTreeMap<&'a str, Known>,
     compiler: Compiler<'a>,
+    first_run: &'static [(&'static str, Vec<&'static str>)],
 }
 
 /// Reads the study of a folder. Fails with everything that is wrong with its file, or with the first scenario that cannot
@@ -90,10 +93,16 @@ fn read(files: Files, label: &str) -> Result<&'static Study, Error> {
     })?;
     let document = document.with_values();
     let compiler = Compiler::new(&source, &document.flows, Cases::OfExperiments);
-    let mut loading =
-        Loading { files, document: &document, experiments: BTreeMap::new(), compiler };
+    let mut loading = Loading {
+        files,
+        document: &document,
+        experiments: BTreeMap::new(),
+        compiler,
+        first_run: &[],
+    };
     loading.lists();
     loading.experiments()?;
+    loading.first_run();
     let study = loading.study(label);
     match Error::of(loading.compiler.problems) {
         Some(error) => Err(error),
@@ -158,7 +167,8 @@ impl<'a> Loading<'a> {
             library: self.files.library(),
             groups: all(groups),
             keeps_flows: false,
-            queries: all(std::mem::take(&mut self.compiler.queries)),
+            queries: all(self.queries(one_at_a_time)),
+            first_run: self.first_run,
             plan: kept(plan),
             claims: all(claims),
             rows: all(vec![rows]),
@@ -167,6 +177,25 @@ impl<'a> Loading<'a> {
             answer: kept(answer),
             sections: kept(sections),
         })
+    }
+
+    /// The statements, each for those experiments alone whose answers are wanted, or which stand for one of those in a
+    /// reading. What the file does not name itself is asked everything.
+    fn queries(&mut self, readings: &[OneChoice]) -> Vec<Query> {
+        let cells = self.experiments.values().flat_map(|of| &of.cells);
+        let every: BTreeSet<&'static str> = cells.map(|cell| cell.name).collect();
+        let queries = std::mem::take(&mut self.compiler.queries).into_iter();
+        let asked_of = std::mem::take(&mut self.compiler.asked_of);
+        let with_experiments = |(query, asked): (Query, BTreeSet<&'static str>)| {
+            let first = self.first_run.iter().filter(|(name, _)| asked.contains(name));
+            let asked: BTreeSet<&str> =
+                first.flat_map(|(_, of)| of).chain(&asked).copied().collect();
+            let pairs = readings.iter().flat_map(OneChoice::pairs);
+            let stand = pairs.filter(|(of, _)| asked.contains(of)).map(|(_, is)| *is);
+            let asked: BTreeSet<&str> = stand.chain(asked.iter().copied()).collect();
+            query.not_of(every.iter().copied().filter(|name| !asked.contains(name)).collect())
+        };
+        queries.zip(asked_of).map(with_experiments).collect()
     }
 
     /// The readings, if anything is left open.

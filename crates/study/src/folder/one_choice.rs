@@ -17,6 +17,13 @@ pub(super) struct OneChoice {
     stands_for: Vec<(&'static str, &'static str)>,
 }
 
+impl OneChoice {
+    /// Pairs of an experiment and of the one that stands for it.
+    pub fn pairs(&self) -> &[(&'static str, &'static str)] {
+        &self.stands_for
+    }
+}
+
 /// What claims are judged over. What was not run stands for nothing.
 pub(super) fn judged(main: &OneChoice, others: &[OneChoice], evidence: &Evidence) -> Judged {
     let run = |of: &OneChoice| {

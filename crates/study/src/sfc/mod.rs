@@ -43,6 +43,7 @@ pub static STUDY: Study = Study {
     // Millions of flows a run: what groups come to is enough.
     keeps_flows: false,
     queries: &[],
+    first_run: &[],
     plan: &plan::experiments,
     claims: claims::CLAIMS,
     rows: &[

@@ -11,10 +11,12 @@ use std::sync::Arc;
 
 use floodway_model::table::Values;
 use floodway_model::{Table, tables};
+use floodway_scenario::Variant;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, params_from_iter};
 
 use crate::distribution::Distribution;
+use crate::facts;
 
 pub use functions::{Settings, settings};
 
@@ -36,6 +38,8 @@ pub struct Query {
     text: String,
     /// The tables that it names.
     tables: BTreeSet<String>,
+    /// The experiments of which its answer is not wanted.
+    not_of: BTreeSet<&'static str>,
     /// What its answer is.
     shape: Shape,
     /// How many columns that has.
@@ -58,7 +62,8 @@ impl Query {
         let every = tables::all();
         let words: BTreeSet<String> = words(text).collect();
         let made = words.iter().filter_map(|word| made::table(word, &every, 0.0, &Settings::new()));
-        let made: Vec<Table> = made.collect();
+        let made: Vec<Table> =
+            made.chain(facts::tables(&[], &|name| words.contains(name))).collect();
         Self::of(text, shape, &every.into_iter().chain(made).collect::<Vec<_>>())
     }
 
@@ -92,12 +97,27 @@ impl Query {
         let words: BTreeSet<String> = words(text).collect();
         let is_named = |table: &&Table| words.contains(&*table.name);
         let tables = every.iter().filter(is_named).map(|table| table.name.to_string()).collect();
-        Ok(Self { text: text.to_owned(), tables, shape, columns })
+        Ok(Self { text: text.to_owned(), tables, not_of: BTreeSet::new(), shape, columns })
     }
 
     /// The statement.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The same, which these experiments are not asked.
+    pub fn not_of(self, experiments: BTreeSet<&'static str>) -> Self {
+        Self { not_of: experiments, ..self }
+    }
+
+    /// Whether an experiment is asked for its answer.
+    pub fn is_of(&self, experiment: &str) -> bool {
+        !self.not_of.contains(experiment)
+    }
+
+    /// Whether it is this statement, for an answer of this shape.
+    pub fn is(&self, text: &str, shape: Shape) -> bool {
+        self.text == text && self.shape == shape
     }
 
     /// Whether it names a table.
@@ -153,13 +173,25 @@ impl Asking {
         self.connection.execute(&create, []).map(|_| ())
     }
 
-    /// The tables of a run that these queries name, and its settings. Tables that the run does not have are there and
-    /// empty.
+    /// The tables of a run that these queries name, and the settings and facts of its variant. Tables that the run does not
+    /// have are there and empty.
     pub fn new(
-        queries: &[Query],
+        queries: &[&Query],
         of: &[Table],
         end_ns: f64,
-        settings: Settings,
+        variant: Option<&Variant>,
+    ) -> Result<Self, String> {
+        let known = variant.map(settings).unwrap_or_default();
+        let variant: Vec<(&str, &Variant)> = variant.into_iter().map(|of| ("", of)).collect();
+        let is_named = |name: &str| queries.iter().any(|query| query.names(name));
+        Self::with(queries, of, end_ns, (known, facts::tables(&variant, &is_named)))
+    }
+
+    fn with(
+        queries: &[&Query],
+        of: &[Table],
+        end_ns: f64,
+        (settings, facts): (Settings, Vec<Table>),
     ) -> Result<Self, String> {
         let named: BTreeSet<&str> =
             queries.iter().flat_map(|query| &query.tables).map(String::as_str).collect();
@@ -168,7 +200,8 @@ impl Asking {
         let asking = Self::empty(Arc::clone(&settings)).map_err(|error| plain(&error))?;
         for name in named {
             let is_it = |table: &&Table| table.name == name;
-            match of.iter().find(is_it).or_else(|| every.iter().find(is_it)) {
+            let all = of.iter().chain(&every).chain(&facts);
+            match { all }.find(is_it) {
                 Some(table) => asking.take(table)?,
                 None => made::table(name, of, end_ns, &settings)
                     .map_or(Ok(()), |table| asking.take(&table))?,
@@ -270,8 +303,8 @@ mod tests {
         let query = Query::new(text, shape).unwrap();
         let values = [("warmup", 100.0), ("arrivals", 200.0), ("switch.queue.count", 2.0)];
         let settings = values.map(|(path, value)| (path.to_owned(), Value::Real(value)));
-        let queries = std::slice::from_ref(&query);
-        let asking = Asking::new(queries, tables, 1_000.0, settings.into_iter().collect());
+        let settings = settings.into_iter().collect();
+        let asking = Asking::with(&[&query], tables, 1_000.0, (settings, Vec::new()));
         asking.unwrap().ask(&query).unwrap()
     }
 
