@@ -4,7 +4,6 @@ use floodway_report::chart::{Axis, Line, Lines};
 use floodway_report::shapes::Depths;
 
 use crate::deliveries::{Deliveries, Delivery};
-use crate::departures::Counts;
 use crate::histogram::Histogram;
 
 /// The share of samples in which a queue was deeper than so many bytes.
@@ -132,44 +131,6 @@ pub fn share_chart(heading: &str, lines: Vec<Line>) -> Lines {
     }
 }
 
-/// The rate of each flow that a run followed over time, in Mb/s: means over windows of this length
-/// in nanoseconds, each at the middle of its window. A flow has the look that `series` gives it;
-/// those of the same look follow each other, the first look in front.
-pub fn rate_lines(
-    deliveries: &Deliveries,
-    window_ns: f64,
-    series: impl Fn(&Delivery) -> usize,
-) -> Vec<Line> {
-    let windows = deliveries.windows(window_ns);
-    let line = |flow: &Delivery| {
-        let there =
-            windows.iter().filter(|(from, to)| flow.start_ns() < *to && flow.end_ns() > *from);
-        let rate = |(from, to): &(f64, f64)| ((from + to) / 2.0, flow.gbps(*from, *to) * 1e3);
-        let (points, tooltip) = (there.map(rate).collect(), format!("flow {}", flow.flow));
-        Line { series: series(flow), points, tooltip, ..Line::default() }
-    };
-    let mut lines: Vec<Line> = deliveries.flows.iter().map(line).collect();
-    lines.sort_by_key(|line| std::cmp::Reverse(line.series));
-    lines
-}
-
-/// The distribution of what packets found that left queues, in so many bins up to a value.
-pub fn departure_line(
-    series: usize,
-    label: &str,
-    counts: &Counts,
-    bins: usize,
-    up_to: f64,
-) -> Line {
-    let points = counts.shares(bins, up_to);
-    Line { series, points, steps: true, tooltip: label.to_owned(), ..Line::default() }
-}
-
-/// Points in no order: a measurement of one thing against another in each of many runs.
-pub fn scatter(series: usize, label: &str, points: Vec<(f64, f64)>) -> Line {
-    Line { series, points, scatter: true, tooltip: label.to_owned(), ..Line::default() }
-}
-
 /// The law `factor · x^exponent` between two values of x, for axes that are both logarithmic, where
 /// it is straight. It is drawn as far as it lies between the limits of the axes.
 pub fn power_law(
@@ -238,11 +199,6 @@ mod tests {
         assert_eq!(lines[0].points, [(0.0, 1.0), (100.0, 0.25), (200.0, 0.25)]);
         assert_eq!(lines[1].points, [(100.0, 0.5), (200.0, 1.0), (300.0, 1.0)]);
         assert_eq!((lines[1].series, lines[1].steps), (1, true));
-        // The same as rates: 80 Gb/s are 80,000 Mb/s. Workload 1 has the look 5 and stands behind.
-        let rates = rate_lines(&of, 100.0, |flow| if flow.workload == 1 { 5 } else { 2 });
-        assert_eq!(rates.iter().map(|line| line.series).collect::<Vec<_>>(), [5, 2]);
-        assert_eq!(rates[0].points, [(150.0, 40_000.0), (250.0, 80_000.0)]);
-        assert_eq!(rates[1].points, [(50.0, 80_000.0), (150.0, 20_000.0)]);
     }
 
     #[test]

@@ -4,7 +4,6 @@
 mod compare;
 mod distributions;
 mod dualq;
-mod dualq_file;
 mod dump;
 mod folder;
 mod many;
@@ -15,4 +14,5 @@ mod readings;
 mod run_claims;
 mod short_range;
 mod synthetic;
+mod together;
 mod whole;

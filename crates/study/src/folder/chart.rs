@@ -205,7 +205,12 @@ impl Loading<'_> {
         if !lists.contains(&chart.over.len()) {
             let (message, help) = match look {
                 Look::HeatMap | Look::Grid => (
-                    format!("`{}` is over {} lists", chart.name, chart.over.len()),
+                    format!(
+                        "the {} `{}` is over {} lists",
+                        if look == Look::Grid { "grid" } else { "heat map" },
+                        chart.name,
+                        chart.over.len()
+                    ),
                     "name two lists of settings in `over`: the first goes down, the second across",
                 ),
                 _ => (
