@@ -85,6 +85,20 @@ pub fn tail_chart(heading: &str, marks: &[(f64, &str)], lines: Vec<Line>) -> Lin
     }
 }
 
+/// Fits the vertical axis of a chart of shares that are larger than so much to its lines: down to the least share, or to the
+/// least that has a mark. A share below one in a hundred thousand is not drawn.
+pub fn down_to_the_tail(chart: &mut Lines) {
+    if chart.y.limits.is_some() || !chart.y.log {
+        return;
+    }
+    let marked = chart.levels.iter().map(|(at, _)| *at).fold(0.1, f64::min);
+    let floor = floor(&chart.lines, marked).max(LEAST);
+    for line in &mut chart.lines {
+        line.points.retain(|point| point.1 >= floor);
+    }
+    chart.y.limits = Some((floor, 1.0));
+}
+
 /// Below the least share of these lines and below `most`.
 fn floor(lines: &[Line], most: f64) -> f64 {
     let shares = lines.iter().flat_map(|line| &line.points).map(|point| point.1);

@@ -32,7 +32,6 @@
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
 //! - [`matrix`]: their grids of small charts and heat maps
 //! - [`ci`]: the study of Congestion Isolation
-//! - [`sfc`]: the study of Source Flow Control
 //! - [`dualq`]: the study of the DualQ Coupled AQM
 
 pub mod ci;
@@ -58,7 +57,6 @@ pub mod plan;
 pub mod readings;
 pub mod run_claims;
 pub mod section;
-pub mod sfc;
 pub mod sql;
 pub mod traffic;
 
@@ -118,8 +116,9 @@ pub struct Study {
 /// All studies that are part of the program.
 pub static CATALOGUE: LazyLock<[&'static Study; 5]> = LazyLock::new(|| {
     let built = |folder| folder::built(FILES, folder);
-    let (short_range, interplay) = (built("studies/short-range"), built("studies/interplay"));
-    [&ci::STUDY, &sfc::STUDY, &dualq::STUDY, short_range, interplay]
+    let [sfc, short_range, interplay] =
+        ["studies/sfc", "studies/short-range", "studies/interplay"].map(built);
+    [&ci::STUDY, sfc, &dualq::STUDY, short_range, interplay]
 });
 
 /// Files that are part of the program, by their paths from the root of the repository.
@@ -129,6 +128,13 @@ macro_rules! files {
 
 /// The files of those of these studies that are folders: their own, and their scenarios.
 const FILES: &[(&str, &str)] = files![
+    "studies/sfc/study.toml",
+    "scenarios/sfc/benefits.toml",
+    "scenarios/sfc/fairness-intra.toml",
+    "scenarios/sfc/fairness-inter.toml",
+    "scenarios/sfc/idle.toml",
+    "scenarios/sfc/buildings.toml",
+    "scenarios/sfc/transports.toml",
     "studies/short-range/study.toml",
     "scenarios/short-range/backplane.toml",
     "scenarios/short-range/multistage.toml",

@@ -1,7 +1,6 @@
 //! Studies, on tables that are made up and on short runs: one file for each subject, and one program for all of them,
 //! because linking takes longer than testing.
 
-mod compare;
 mod distributions;
 mod dualq;
 mod dump;
@@ -12,6 +11,7 @@ mod plan;
 mod quantities;
 mod readings;
 mod run_claims;
+mod sfc;
 mod short_range;
 mod synthetic;
 mod whole;
