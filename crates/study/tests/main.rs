@@ -3,7 +3,7 @@
 
 mod distributions;
 mod dualq;
-mod dump;
+mod dualq_file;
 mod folder;
 mod many;
 mod measures;

@@ -83,7 +83,7 @@ pub struct Compiled {
     pub(super) shown_in_part: bool,
     /// How it is taken together over these.
     pub(super) together: Together,
-    kind: Kind,
+    pub(super) kind: Kind,
     runs: Runs,
     /// The change that this one is compared with, and whether both have the same traffic.
     than: Option<(Box<Self>, bool)>,
@@ -475,15 +475,11 @@ impl Compiled {
         }
     }
 
-    /// The points that are asked for, of one run: of what, and the number.
-    pub(super) fn points(&self, facts: &Facts) -> Vec<(f64, f64)> {
-        match self.asked {
-            Asked::Sql(query) => {
-                let points = facts.lines(query).into_iter().flatten();
-                points.map(|(x, y)| (x, y / self.per)).collect()
-            }
-            _ => Vec::new(),
-        }
+    /// The point that is asked for, of one run: of what, and the number.
+    pub(super) fn point(&self, facts: &Facts) -> Option<(f64, f64)> {
+        let Asked::Sql(query) = self.asked else { return None };
+        let (x, y) = facts.lines(query).into_iter().flatten().next()?;
+        Some((x, y / self.per))
     }
 
     /// The logarithms of a ratio.

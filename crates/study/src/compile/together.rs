@@ -1,10 +1,12 @@
 //! Numbers of several settings, taken together.
 
+use std::collections::BTreeMap;
+
 use floodway_report::statistics::Scale;
-use floodway_scenario::claims::Together;
+use floodway_scenario::claims::{Kind, Together};
 
 use super::measure::{Cases, Compiled};
-use crate::evidence::Evidence;
+use crate::evidence::{Case, Evidence};
 use crate::measure::{Logs, Measured, estimate, geometric, percent_of_logs};
 
 impl Compiled {
@@ -27,6 +29,9 @@ impl Compiled {
 
     /// Over all settings.
     pub(super) fn over(&self, evidence: &Evidence) -> Measured {
+        if self.kind == Kind::Ratio {
+            return self.ratio(evidence);
+        }
         let numbers = || self.counting(evidence).into_iter().map(|of| self.of(of, evidence));
         match self.together {
             Together::Mean => self.mean(evidence),
@@ -37,6 +42,18 @@ impl Compiled {
             Together::Within(factor) => within(numbers(), factor, self.unit),
             Together::Exponent => self.exponent(evidence),
         }
+    }
+
+    /// The number of all second cases as a multiple of that of all first ones.
+    fn ratio(&self, evidence: &Evidence) -> Measured {
+        let side = |of: fn(&Cases) -> Option<Case>| {
+            let cases = self.cases.iter().filter_map(of).map(|of| Cases { from: None, of });
+            let mut side = self.clone();
+            (side.cases, side.kind) = (cases.collect(), Kind::Change);
+            side.measure(evidence).value
+        };
+        let value = side(|of| Some(of.of)).zip(side(|of| of.from)).map(|(to, from)| to / from);
+        Measured { value, unit: self.unit, ..Measured::default() }
     }
 
     /// The mean over settings, in replications that all of them have: of changes and of ratios the geometric mean.
@@ -74,7 +91,7 @@ impl Compiled {
             measured.value
         };
         let point = |cases: Cases| {
-            let runs = evidence.runs(cases.of).flat_map(|(_, facts)| self.points(facts));
+            let runs = evidence.runs(cases.of).filter_map(|(_, facts)| self.point(facts));
             let (x, y): (Vec<f64>, Vec<f64>) = runs.unzip();
             mean(x).zip(mean(y))
         };
@@ -88,10 +105,10 @@ impl Compiled {
 
     /// The exponent of the power law through the points of its settings that fits best, in each replication.
     fn exponent(&self, evidence: &Evidence) -> Measured {
-        let mut points: std::collections::BTreeMap<u32, Vec<(f64, f64)>> = Default::default();
+        let mut points: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
         for cases in self.counting(evidence) {
             for (at, facts) in evidence.runs(cases.of) {
-                for (x, y) in self.points(facts) {
+                if let Some((x, y)) = self.point(facts) {
                     points.entry(at).or_default().push((libm::log(x), libm::log(y)));
                 }
             }

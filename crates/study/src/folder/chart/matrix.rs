@@ -79,6 +79,14 @@ impl Sides {
     }
 }
 
+impl Sides {
+    /// What a combination is called.
+    fn called(&self, row: usize, column: usize) -> String {
+        let Matrix { across, columns, down, rows } = &self.matrix;
+        format!("{across} {}, {down} {}", columns[column], rows[row])
+    }
+}
+
 impl Drawing {
     pub(super) fn heat_map(&self, evidence: &Evidence) -> Exhibit {
         let all = self.series.iter().find_map(|series| match &series.what {
@@ -115,8 +123,8 @@ impl Drawing {
             let Some(at) = sides.places[row][column] else { return Cell::default() };
             let mut lines: Vec<Line> = Vec::new();
             let (mut most, mut is_beside) = (0.0_f64, false);
-            for (series, of, (label, what)) in all(at) {
-                let line = Line { series, tooltip: label.clone(), ..Line::default() };
+            for (series, of, (_, what)) in all(at) {
+                let line = Line { series, ..Line::default() };
                 let own = what.lines(line, evidence);
                 let own: Vec<Line> =
                     own.into_iter().filter(|line| !line.points.is_empty()).collect();
@@ -131,7 +139,7 @@ impl Drawing {
                 return Cell::default();
             }
             Cell {
-                tooltip: lines[0].tooltip.clone(),
+                tooltip: sides.called(row, column),
                 lines,
                 y: (is_beside && most > 0.0).then_some((0.0, most * 1.2)),
                 level: self.level.as_ref().map(|level| level.at),
