@@ -42,23 +42,6 @@ pub fn depth_chart(
     }
 }
 
-/// The same of buffers, of ports or of whole switches: lines by [`depth_line`].
-pub fn occupancy_chart(
-    heading: &str,
-    range: (f64, f64),
-    thresholds: &[(f64, &str)],
-    lines: Vec<Line>,
-) -> Lines {
-    Lines {
-        title: format!(
-            "Share of samples in which a buffer holds more than so many bytes, {heading}"
-        ),
-        x: Axis::log("bytes held, logarithmic", "bytes").within(range.0, range.1),
-        y: Axis::log("share of samples with more", "share").within(floor(&lines, 0.1), 1.0),
-        ..shares(heading, thresholds, lines)
-    }
-}
-
 /// A line of the share of flows that take longer.
 pub fn tail_line(series: usize, label: &str, times: &Histogram) -> Line {
     Line { series, points: times.larger(), tooltip: label.to_owned(), ..Line::default() }
@@ -111,37 +94,6 @@ fn shares(heading: &str, marks: &[(f64, &str)], lines: Vec<Line>) -> Lines {
         lines,
         height: 260.0,
         marks: marks.iter().map(|(at, label)| (*at, (*label).to_owned())).collect(),
-        ..Lines::default()
-    }
-}
-
-/// What each flow that a run followed has of a link over time, in windows of this length in
-/// nanoseconds. Flows have looks by their place.
-pub fn share_lines(deliveries: &Deliveries, window_ns: f64, link_gbps: f64) -> Vec<Line> {
-    let windows = deliveries.windows(window_ns);
-    let line = |(series, flow): (usize, &Delivery)| {
-        let there =
-            windows.iter().filter(|(from, to)| flow.start_ns() < *to && flow.end_ns() > *from);
-        let share = |(from, to): &(f64, f64)| (*from, *to, flow.gbps(*from, *to) / link_gbps);
-        let shares: Vec<(f64, f64, f64)> = there.map(share).collect();
-        let mut points: Vec<(f64, f64)> =
-            shares.iter().map(|(at, _, share)| (*at, *share)).collect();
-        // The last one lasts as long as its window.
-        points.extend(shares.last().map(|(_, to, share)| (*to, *share)));
-        let tooltip = format!("flow {}", flow.flow);
-        Line { series, points, steps: true, tooltip, ..Line::default() }
-    };
-    deliveries.flows.iter().enumerate().map(line).collect()
-}
-
-/// A chart of such lines.
-pub fn share_chart(heading: &str, lines: Vec<Line>) -> Lines {
-    Lines {
-        title: format!("Share of the link by flow over time, {heading}"),
-        heading: heading.to_owned(),
-        x: Axis::linear("time", "ns"),
-        y: Axis::linear("share of the link", "share").within(0.0, 1.0),
-        lines,
         ..Lines::default()
     }
 }
@@ -231,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_a_link_are_steps_while_a_flow_is_there() {
+    fn rates_are_those_of_windows_while_a_flow_is_there() {
         let flows = complete(
             Table::new("flows", "")
                 .u64("flow", "", vec![0, 1])
@@ -248,11 +200,7 @@ mod tests {
                 .u64("delivered_bytes", "", vec![1_000, 1_250, 500, 1_500]),
         );
         let of = Deliveries::of(&[deliveries, flows]).unwrap();
-        let lines = share_lines(&of, 100.0, 80.0);
-        assert_eq!(lines[0].points, [(0.0, 1.0), (100.0, 0.25), (200.0, 0.25)]);
-        assert_eq!(lines[1].points, [(100.0, 0.5), (200.0, 1.0), (300.0, 1.0)]);
-        assert_eq!((lines[1].series, lines[1].steps), (1, true));
-        // The same as rates: 80 Gb/s are 80,000 Mb/s. Workload 1 has the look 5 and stands behind.
+        // 80 Gb/s are 80,000 Mb/s. Workload 1 has the look 5 and stands behind.
         let rates = rate_lines(&of, 100.0, |flow| if flow.workload == 1 { 5 } else { 2 });
         assert_eq!(rates.iter().map(|line| line.series).collect::<Vec<_>>(), [5, 2]);
         assert_eq!(rates[0].points, [(150.0, 40_000.0), (250.0, 80_000.0)]);

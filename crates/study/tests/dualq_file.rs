@@ -67,7 +67,10 @@ fn chance(of: &str) -> f64 {
 }
 
 fn tables(name: &str, variant: &str, replication: u32) -> Vec<Table> {
-    let own = |what: &str| chance(&format!("{name} {variant} {replication} {what}")) * 0.1 + chance(&format!("{name} {variant} {what}"));
+    let own = |what: &str| {
+        chance(&format!("{name} {variant} {replication} {what}")) * 0.1
+            + chance(&format!("{name} {variant} {what}"))
+    };
     let mut flows: Vec<synthetic::Flow> = Vec::new();
     for workload in [0, 0, 1, 1, 1, 2] {
         flows.push((0, workload, None));
@@ -84,7 +87,8 @@ fn tables(name: &str, variant: &str, replication: u32) -> Vec<Table> {
     let samples: Vec<(f64, u64)> =
         (0..=400_u64).flat_map(|at| (0..6_u64).map(move |flow| (at as f64 * 2.0, flow))).collect();
     let bytes = |(at, flow): &(f64, u64)| {
-        (at * rate(*flow) * (1.0 + 0.3 * (at / 7.0 + *flow as f64).sin() / (1.0 + at / 20.0))).max(0.0) as u64
+        (at * rate(*flow) * (1.0 + 0.3 * (at / 7.0 + *flow as f64).sin() / (1.0 + at / 20.0)))
+            .max(0.0) as u64
     };
     tables.push(complete(
         Table::new("deliveries", "")
@@ -101,8 +105,15 @@ fn tables(name: &str, variant: &str, replication: u32) -> Vec<Table> {
         for (kind, unit) in [("packets", 20.0), ("sojourn_ns", 3e6)] {
             for at in 0..30 {
                 let scale = if two && queue == 0 { 0.05 } else { 1.0 };
-                let value = (unit * scale * (1.0 + f64::from(at) * own(&format!("{kind} {queue}")))) as u64;
-                rows.push((node, queue, kind, value, 1 + (own(&format!("{at} {queue}")) * 9.0) as u64));
+                let value =
+                    (unit * scale * (1.0 + f64::from(at) * own(&format!("{kind} {queue}")))) as u64;
+                rows.push((
+                    node,
+                    queue,
+                    kind,
+                    value,
+                    1 + (own(&format!("{at} {queue}")) * 9.0) as u64,
+                ));
             }
         }
     }
@@ -174,9 +185,16 @@ fn compare(a: &Part, b: &Part) -> Vec<String> {
         }
     }
     if a.measured.is_some() && (a.expected != b.expected || a.unit != b.unit) {
-        wrong.push(format!("{name}: {:?} {:?} and {:?} {:?}", a.expected, a.unit, b.expected, b.unit));
+        wrong.push(format!(
+            "{name}: {:?} {:?} and {:?} {:?}",
+            a.expected, a.unit, b.expected, b.unit
+        ));
     }
-    if !same(a.measured, b.measured) || !same(a.low, b.low) || !same(a.high, b.high) || a.verdict != b.verdict {
+    if !same(a.measured, b.measured)
+        || !same(a.low, b.low)
+        || !same(a.high, b.high)
+        || a.verdict != b.verdict
+    {
         wrong.push(format!(
             "{name}: {:?} [{:?}, {:?}] {:?} and {:?} [{:?}, {:?}] {:?}",
             a.measured, a.low, a.high, a.verdict, b.measured, b.low, b.high, b.verdict
@@ -205,7 +223,15 @@ fn at_level(level: Level) {
     assert_eq!(claims_a.len(), claims_b.len());
     for (a, b) in claims_a.iter().zip(claims_b) {
         let words = |of: &floodway_report::study::Claim| {
-            format!("{} {} {:?} {} {:?} {:?}", of.id, of.quotation, of.verdict, of.condition, of.readings.counts, of.parts.len())
+            format!(
+                "{} {} {:?} {} {:?} {:?}",
+                of.id,
+                of.quotation,
+                of.verdict,
+                of.condition,
+                of.readings.counts,
+                of.parts.len()
+            )
         };
         if words(a) != words(b) {
             wrong.push(format!("{}\n    {}", words(a), words(b)));
@@ -214,7 +240,11 @@ fn at_level(level: Level) {
             wrong.extend(compare(a, b));
         }
     }
-    let checks = |of: &[Part]| of.iter().map(|of| ((of.id.clone(), of.part.clone()), of.clone())).collect::<BTreeMap<_, _>>();
+    let checks = |of: &[Part]| {
+        of.iter()
+            .map(|of| ((of.id.clone(), of.part.clone()), of.clone()))
+            .collect::<BTreeMap<_, _>>()
+    };
     let (checks_a, checks_b) = (checks(checks_a), checks(checks_b));
     assert_eq!(checks_a.keys().collect::<Vec<_>>(), checks_b.keys().collect::<Vec<_>>());
     for (key, a) in &checks_a {
@@ -226,7 +256,8 @@ fn at_level(level: Level) {
     assert_eq!(a.open, b.open);
     for (a, b) in a.readings.iter().zip(&b.readings) {
         assert_eq!(a.choices, b.choices);
-        let pairs = |of: &[(&'static str, &'static str)]| of.iter().copied().collect::<BTreeSet<_>>();
+        let pairs =
+            |of: &[(&'static str, &'static str)]| of.iter().copied().collect::<BTreeSet<_>>();
         let (a, b) = (pairs(&a.stands_for), pairs(&b.stands_for));
         let lacks: Vec<_> = a.difference(&b).collect();
         if !lacks.is_empty() {
@@ -234,7 +265,11 @@ fn at_level(level: Level) {
         }
         let more: Vec<_> = b.difference(&a).collect();
         if !more.is_empty() {
-            println!("a reading of the file has {} pairs more: {:?}", more.len(), &more[..more.len().min(3)]);
+            println!(
+                "a reading of the file has {} pairs more: {:?}",
+                more.len(),
+                &more[..more.len().min(3)]
+            );
         }
     }
     let answers = [0, 1].map(|at| ([rust, file][at].answer)(&evidence[at]));
@@ -242,7 +277,9 @@ fn at_level(level: Level) {
         wrong.push(format!("{:#?}", answers));
     }
     let sections = [0, 1].map(|at| ([rust, file][at].sections)(&evidence[at]));
-    let names = |of: &[floodway_report::study::Section]| of.iter().map(|of| of.name.clone()).collect::<Vec<_>>();
+    let names = |of: &[floodway_report::study::Section]| {
+        of.iter().map(|of| of.name.clone()).collect::<Vec<_>>()
+    };
     assert_eq!(names(&sections[0]), names(&sections[1]));
     for (a, b) in sections[0].iter().zip(&sections[1]) {
         for (what, a, b) in [
@@ -250,14 +287,27 @@ fn at_level(level: Level) {
             ("claims", format!("{:?}", a.claims), format!("{:?}", b.claims)),
             ("answer", a.answer.clone(), b.answer.clone()),
             ("text", a.text.join("\n"), b.text.join("\n")),
-            ("links", format!("{:?}", a.links.iter().collect::<BTreeSet<_>>()), format!("{:?}", b.links.iter().collect::<BTreeSet<_>>())),
+            (
+                "links",
+                format!("{:?}", a.links.iter().collect::<BTreeSet<_>>()),
+                format!("{:?}", b.links.iter().collect::<BTreeSet<_>>()),
+            ),
         ] {
             if a != b {
-                println!("section: {what}:\n    {}\n    {}", &a[..a.len().min(900)], &b[..b.len().min(900)]);
+                println!(
+                    "section: {what}:\n    {}\n    {}",
+                    &a[..a.len().min(900)],
+                    &b[..b.len().min(900)]
+                );
             }
         }
         let of = |section: &floodway_report::study::Section| -> BTreeMap<String, String> {
-            section.exhibits.iter().map(exhibit).map(|(name, text)| (name.to_owned(), text)).collect()
+            section
+                .exhibits
+                .iter()
+                .map(exhibit)
+                .map(|(name, text)| (name.to_owned(), text))
+                .collect()
         };
         let (a, b) = (of(a), of(b));
         for (name, text) in &a {
@@ -267,7 +317,11 @@ fn at_level(level: Level) {
                 Some(other) => {
                     let lines = text.lines().zip(other.lines()).filter(|(a, b)| a != b);
                     let first: Vec<_> = lines.take(3).collect();
-                    println!("exhibit {name} differs: {} and {} lines: {first:?}", text.lines().count(), other.lines().count());
+                    println!(
+                        "exhibit {name} differs: {} and {} lines: {first:?}",
+                        text.lines().count(),
+                        other.lines().count()
+                    );
                 }
             }
         }
