@@ -3,7 +3,6 @@
 use floodway_report::chart::{Axis, Line, Lines};
 use floodway_report::shapes::Depths;
 
-use crate::deliveries::{Deliveries, Delivery};
 use crate::histogram::Histogram;
 
 /// The share of samples in which a queue was deeper than so many bytes.
@@ -41,23 +40,6 @@ pub fn depth_chart(
     }
 }
 
-/// The same of buffers, of ports or of whole switches: lines by [`depth_line`].
-pub fn occupancy_chart(
-    heading: &str,
-    range: (f64, f64),
-    thresholds: &[(f64, &str)],
-    lines: Vec<Line>,
-) -> Lines {
-    Lines {
-        title: format!(
-            "Share of samples in which a buffer holds more than so many bytes, {heading}"
-        ),
-        x: Axis::log("bytes held, logarithmic", "bytes").within(range.0, range.1),
-        y: Axis::log("share of samples with more", "share").within(floor(&lines, 0.1), 1.0),
-        ..shares(heading, thresholds, lines)
-    }
-}
-
 /// A line of the share of flows that take longer.
 pub fn tail_line(series: usize, label: &str, times: &Histogram) -> Line {
     Line { series, points: times.larger(), tooltip: label.to_owned(), ..Line::default() }
@@ -84,6 +66,20 @@ pub fn tail_chart(heading: &str, marks: &[(f64, &str)], lines: Vec<Line>) -> Lin
     }
 }
 
+/// Fits the vertical axis of a chart of shares that are larger than so much to its lines: down to the least share, or to the
+/// least that has a mark. A share below one in a hundred thousand is not drawn.
+pub fn down_to_the_tail(chart: &mut Lines) {
+    if chart.y.limits.is_some() || !chart.y.log {
+        return;
+    }
+    let marked = chart.levels.iter().map(|(at, _)| *at).fold(0.1, f64::min);
+    let floor = floor(&chart.lines, marked).max(LEAST);
+    for line in &mut chart.lines {
+        line.points.retain(|point| point.1 >= floor);
+    }
+    chart.y.limits = Some((floor, 1.0));
+}
+
 /// Below the least share of these lines and below `most`.
 fn floor(lines: &[Line], most: f64) -> f64 {
     let shares = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
@@ -96,37 +92,6 @@ fn shares(heading: &str, marks: &[(f64, &str)], lines: Vec<Line>) -> Lines {
         lines,
         height: 260.0,
         marks: marks.iter().map(|(at, label)| (*at, (*label).to_owned())).collect(),
-        ..Lines::default()
-    }
-}
-
-/// What each flow that a run followed has of a link over time, in windows of this length in
-/// nanoseconds. Flows have looks by their place.
-pub fn share_lines(deliveries: &Deliveries, window_ns: f64, link_gbps: f64) -> Vec<Line> {
-    let windows = deliveries.windows(window_ns);
-    let line = |(series, flow): (usize, &Delivery)| {
-        let there =
-            windows.iter().filter(|(from, to)| flow.start_ns() < *to && flow.end_ns() > *from);
-        let share = |(from, to): &(f64, f64)| (*from, *to, flow.gbps(*from, *to) / link_gbps);
-        let shares: Vec<(f64, f64, f64)> = there.map(share).collect();
-        let mut points: Vec<(f64, f64)> =
-            shares.iter().map(|(at, _, share)| (*at, *share)).collect();
-        // The last one lasts as long as its window.
-        points.extend(shares.last().map(|(_, to, share)| (*to, *share)));
-        let tooltip = format!("flow {}", flow.flow);
-        Line { series, points, steps: true, tooltip, ..Line::default() }
-    };
-    deliveries.flows.iter().enumerate().map(line).collect()
-}
-
-/// A chart of such lines.
-pub fn share_chart(heading: &str, lines: Vec<Line>) -> Lines {
-    Lines {
-        title: format!("Share of the link by flow over time, {heading}"),
-        heading: heading.to_owned(),
-        x: Axis::linear("time", "ns"),
-        y: Axis::linear("share of the link", "share").within(0.0, 1.0),
-        lines,
         ..Lines::default()
     }
 }
@@ -147,9 +112,6 @@ pub fn power_law(
 
 #[cfg(test)]
 mod tests {
-    use floodway_model::Table;
-    use floodway_model::tables::complete;
-
     use super::*;
 
     #[test]
@@ -175,30 +137,6 @@ mod tests {
             points.iter().all(|point| point.1 >= LEAST && (point.0 * point.1 - 1.0).abs() < 0.1)
         );
         assert!(points.last().unwrap().1 < 1.1 * LEAST);
-    }
-
-    #[test]
-    fn shares_of_a_link_are_steps_while_a_flow_is_there() {
-        let flows = complete(
-            Table::new("flows", "")
-                .u64("flow", "", vec![0, 1])
-                .u64("workload", "", vec![0, 1])
-                .f64("start_ns", "", vec![0.0, 100.0])
-                .f64("fct_ns", "", vec![150.0, 200.0])
-                .f64("stop_ns", "", vec![f64::NAN; 2]),
-        );
-        // 1000 bytes in 100 ns are 80 Gb/s.
-        let deliveries = complete(
-            Table::new("deliveries", "")
-                .f64("time_ns", "", vec![100.0, 200.0, 200.0, 300.0])
-                .u64("flow", "", vec![0, 0, 1, 1])
-                .u64("delivered_bytes", "", vec![1_000, 1_250, 500, 1_500]),
-        );
-        let of = Deliveries::of(&[deliveries, flows]).unwrap();
-        let lines = share_lines(&of, 100.0, 80.0);
-        assert_eq!(lines[0].points, [(0.0, 1.0), (100.0, 0.25), (200.0, 0.25)]);
-        assert_eq!(lines[1].points, [(100.0, 0.5), (200.0, 1.0), (300.0, 1.0)]);
-        assert_eq!((lines[1].series, lines[1].steps), (1, true));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use floodway_model::tables::{depths, drops, flows, occupancy, queues};
+use floodway_model::tables::{depths, drops, flows, queues};
 use floodway_report::metrics::flow_times;
 use floodway_report::scalars::scalars;
 use floodway_report::shapes::{self, Depths};
@@ -50,9 +50,6 @@ pub struct Facts {
     pub queues: Vec<QueueFact>,
     /// How often the queues of one number had which backlog, over all switches.
     pub depths: BTreeMap<u64, Depths>,
-    /// How often the buffers of ports (`port`) and of whole switches (`switch`) of a tier held how
-    /// much; empty if the run has no table `occupancy`.
-    pub occupancy: BTreeMap<(String, u64), Depths>,
     /// Packets dropped by egress queue, over the whole run.
     pub drops: BTreeMap<u64, u64>,
     /// What arrived of single flows over time; none if the run followed none.
@@ -94,7 +91,6 @@ impl Facts {
             scalars: scalars(run.tables).into_iter().map(|(name, of)| (name, of.value)).collect(),
             queues: queues::View::of(run.tables).map(queues).unwrap_or_default(),
             depths: depths::View::of(run.tables).map(shapes::depths).unwrap_or_default(),
-            occupancy: occupancy::View::of(run.tables).map(occupancy).unwrap_or_default(),
             drops: drops::View::of(run.tables).map(drops).unwrap_or_default(),
             deliveries: Deliveries::of(run.tables),
             traffic: Traffic::of(rows),
@@ -133,12 +129,6 @@ impl Facts {
     pub fn group(&self, group: FlowGroup) -> &Summary {
         let found = self.groups.iter().find(|(of, _)| *of == group);
         &found.unwrap_or_else(|| panic!("{group:?} is not among the groups of the study")).1
-    }
-
-    /// How often the buffers of a scope (`port`, `switch`) held how much, over these tiers.
-    pub fn occupancy(&self, scope: &str, tiers: &[u64]) -> Depths {
-        let of = self.occupancy.iter();
-        sum(of.filter(|((of, tier), _)| of == scope && tiers.contains(tier)).map(|of| of.1))
     }
 
     /// Jain's fairness index of the flows that the run followed, in windows of this length in
@@ -219,18 +209,6 @@ fn drops(table: drops::View<'_>) -> BTreeMap<u64, u64> {
         *drops.entry(*queue).or_default() += packets;
     }
     drops
-}
-
-/// How often the buffers of each scope and tier held how much (table `occupancy`).
-fn occupancy(table: occupancy::View<'_>) -> BTreeMap<(String, u64), Depths> {
-    let (scopes, tiers) = (table.scope, table.tier);
-    let edges = table.up_to_bytes;
-    let mut occupancy: BTreeMap<(String, u64), Depths> = BTreeMap::new();
-    for (at, samples) in table.samples.iter().enumerate() {
-        let of = occupancy.entry((scopes[at].clone(), tiers[at])).or_default();
-        *of.entry(edges[at]).or_default() += samples;
-    }
-    occupancy
 }
 
 /// All these as one.
@@ -404,14 +382,6 @@ impl Evidence {
         sum(self.runs(case).filter_map(|(_, facts)| facts.depths.get(&queue)))
     }
 
-    /// The distribution of what the buffers of a scope (`port`, `switch`) held in these tiers, all
-    /// replications of a case as one.
-    pub fn occupancy(&self, case: Case, scope: &str, tiers: &[u64]) -> Depths {
-        let of: Vec<Depths> =
-            self.runs(case).map(|(_, facts)| facts.occupancy(scope, tiers)).collect();
-        sum(of.iter())
-    }
-
     /// The distribution that a query of the study asks for, all replications of a case as one.
     pub fn distribution(&self, case: Case, query: usize) -> Distribution {
         let rows: Answer =
@@ -438,28 +408,5 @@ impl Evidence {
     pub fn pairs(&self, from: Case, to: Case) -> impl Iterator<Item = (u32, &Facts, &Facts)> {
         let others: BTreeMap<u32, &Facts> = self.runs(to).collect();
         self.runs(from).filter_map(move |(at, a)| others.get(&at).map(|b| (at, a, *b)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use floodway_model::Table;
-    use floodway_model::tables::complete;
-
-    #[test]
-    fn occupancy_is_kept_by_scope_and_tier() {
-        let text = |scopes: &[&str]| scopes.iter().map(|scope| (*scope).to_owned()).collect();
-        let table = complete(
-            Table::new("occupancy", "")
-                .u64("tier", "", vec![0, 0, 1, 0])
-                .text("scope", "", text(&["port", "port", "port", "switch"]))
-                .u64("up_to_bytes", "", vec![0, 1_000, 1_000, 0])
-                .u64("samples", "", vec![5, 2, 4, 1]),
-        );
-        let of = occupancy(occupancy::View::of_table(&table).unwrap());
-        assert_eq!(of.len(), 3);
-        assert_eq!(of[&("port".to_owned(), 0)], Depths::from([(0, 5), (1_000, 2)]));
-        assert_eq!(sum(of.values()), Depths::from([(0, 6), (1_000, 6)]));
     }
 }

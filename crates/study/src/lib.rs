@@ -30,7 +30,6 @@
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
 //! - [`matrix`]: their grids of small charts and heat maps
 //! - [`ci`]: the study of Congestion Isolation
-//! - [`sfc`]: the study of Source Flow Control
 
 pub mod ci;
 pub mod claim;
@@ -52,7 +51,6 @@ pub mod plan;
 pub mod readings;
 pub mod run_claims;
 pub mod section;
-pub mod sfc;
 pub mod sql;
 pub mod traffic;
 
@@ -112,9 +110,9 @@ pub struct Study {
 /// All studies that are part of the program.
 pub static CATALOGUE: LazyLock<[&'static Study; 5]> = LazyLock::new(|| {
     let built = |folder| folder::built(FILES, folder);
-    let [dualq, short_range, interplay] =
-        ["studies/dualq", "studies/short-range", "studies/interplay"].map(built);
-    [&ci::STUDY, &sfc::STUDY, dualq, short_range, interplay]
+    let [sfc, dualq, short_range, interplay] =
+        ["studies/sfc", "studies/dualq", "studies/short-range", "studies/interplay"].map(built);
+    [&ci::STUDY, sfc, dualq, short_range, interplay]
 });
 
 /// Files that are part of the program, by their paths from the root of the repository.
@@ -124,6 +122,13 @@ macro_rules! files {
 
 /// The files of those of these studies that are folders: their own, and their scenarios.
 const FILES: &[(&str, &str)] = files![
+    "studies/sfc/study.toml",
+    "scenarios/sfc/benefits.toml",
+    "scenarios/sfc/fairness-intra.toml",
+    "scenarios/sfc/fairness-inter.toml",
+    "scenarios/sfc/idle.toml",
+    "scenarios/sfc/buildings.toml",
+    "scenarios/sfc/transports.toml",
     "studies/dualq/study.toml",
     "scenarios/dualq/grid.toml",
     "scenarios/dualq/alone.toml",

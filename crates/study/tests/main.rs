@@ -1,10 +1,8 @@
 //! Studies, on tables that are made up and on short runs: one file for each subject, and one program for all of them,
 //! because linking takes longer than testing.
 
-mod compare;
 mod distributions;
 mod dualq;
-mod dump;
 mod folder;
 mod many;
 mod measures;
@@ -12,6 +10,7 @@ mod plan;
 mod quantities;
 mod readings;
 mod run_claims;
+mod sfc;
 mod short_range;
 mod synthetic;
 mod together;

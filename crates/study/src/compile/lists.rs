@@ -56,6 +56,18 @@ impl Pick {
         self.of.iter().map(|(list, at, _)| (list.as_str(), *at))
     }
 
+    /// Which of its settings a label names, and that label with what they are called.
+    pub fn group(&self, label: &str) -> (Vec<usize>, String) {
+        let named = self.of.iter().filter(|(list, ..)| names(label, list));
+        (named.map(|(_, at, _)| *at).collect(), self.labels(label))
+    }
+
+    /// What its settings are called that a label does not name.
+    pub fn label_beside(&self, label: &str) -> String {
+        let others = self.of.iter().filter(|(list, ..)| !names(label, list));
+        others.map(|(.., setting)| setting.label.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
     /// The look that one of its settings has.
     pub fn look(&self) -> Option<usize> {
         self.of.iter().find_map(|(.., setting)| setting.look)
@@ -123,6 +135,11 @@ impl Pick {
         };
         self.of.iter().fold(text.to_owned(), fill)
     }
+}
+
+/// Whether a text names a list.
+fn names(text: &str, list: &str) -> bool {
+    text.contains(&format!("{{{list}}}"))
 }
 
 /// What stands in braces.

@@ -448,8 +448,12 @@ impl Compiled {
             (None, _) if self.geometric => {
                 geometric(self.ratio_logs(of, evidence).into_values(), self.unit)
             }
-            // Shares are shown in percent.
-            (None, _) if self.scale == Scale::SHARE => evidence.share(of, self.unit, number),
+            // Shares are shown in percent, and an index is none.
+            (None, _)
+                if self.scale == Scale::SHARE && !matches!(self.asked, Asked::Fairness(_)) =>
+            {
+                evidence.share(of, self.unit, number)
+            }
             (None, _) => evidence.on_scale(of, self.scale, self.unit, number),
             (Some(from), Kind::Difference) => {
                 let pairs = evidence.pairs(from, of);

@@ -2,19 +2,20 @@
 
 mod matrix;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use floodway_report::chart::{self, Line, Lines, Mark};
 use floodway_report::html::read_points;
 use floodway_report::study::{Exhibit, Section};
+use floodway_report::words::count;
 use floodway_scenario::claims::{Measure, Together};
 use floodway_scenario::suggest;
 use toml::Spanned;
 
 use crate::compile::lists::Pick;
 use crate::compile::measure::{Compiled, position};
-use crate::curves::power_law;
+use crate::curves::{self, power_law};
 use crate::evidence::{Case, Evidence};
 use crate::exhibit::{self, Entry, number, rows, short, table};
 use crate::flows::FlowGroup;
@@ -33,6 +34,8 @@ const BINS: usize = 50;
 /// A chart, ready to be drawn.
 struct Drawing {
     name: String,
+    /// The least thorough level at which it is shown.
+    from: Level,
     caption: String,
     note: String,
     look: Look,
@@ -68,6 +71,8 @@ struct Drawn {
     look: Option<usize>,
     /// The looks that settings have of their own, in the order of the combinations.
     looks: Vec<Option<usize>>,
+    /// Likewise, if its label names lists: which of their settings, and what the group of these is called.
+    groups: Vec<(Vec<usize>, String)>,
     steps: bool,
     claimed: Option<f64>,
     aside: bool,
@@ -135,6 +140,7 @@ struct Part {
     charts: Vec<Drawing>,
     from: Level,
     answer: Option<String>,
+    unfinished: Vec<Case>,
     numbers: Numbers,
 }
 
@@ -177,7 +183,10 @@ impl Loading<'_> {
             let sentences = section.answer.iter().chain(&section.text);
             experiments.extend(sentences.flat_map(|of| numbers.experiments(of.get_ref())));
             experiments.dedup();
+            let unfinished = section.unfinished.iter().filter_map(|of| self.compiler.case(of));
+            let unfinished = unfinished.collect();
             parts.push(Part {
+                unfinished,
                 name: section.name.clone(),
                 heading: section.heading.clone(),
                 text: section.text.iter().map(|text| text.get_ref().clone()).collect(),
@@ -249,6 +258,7 @@ impl Loading<'_> {
         let axis = |of: &Option<Axis>| of.as_ref().map(axis).unwrap_or_default();
         Some(Drawing {
             name: chart.name.clone(),
+            from: chart.from.map_or(Level::Quick, Rank::into),
             caption: chart.caption.clone(),
             note: chart.note.clone(),
             look,
@@ -499,8 +509,9 @@ impl Loading<'_> {
                 }
                 Look::Numbers | Look::HeatMap | Look::Table if !chart.over.is_empty() => {
                     let of = |pick: &Pick| {
+                        let label = pick.label_beside(&series.label);
                         let measure = self.compiler.measure(&pick.measure(measure))?;
-                        Some((pick.label(), measure))
+                        Some((label, measure))
                     };
                     picks.iter().map(of).collect::<Option<_>>().map(What::Settings)
                 }
@@ -531,9 +542,10 @@ impl Loading<'_> {
         };
         let (label, look) = (series.label.clone(), series.look);
         let looks = picks.iter().map(Pick::look).collect();
+        let groups = picks.iter().map(|pick| pick.group(&series.label)).collect();
         let (claimed, aside) = (series.claimed, series.aside);
         let steps = chart.steps;
-        Some(Drawn { label, look, looks, steps, claimed, aside, what: what? })
+        Some(Drawn { label, look, looks, groups, steps, claimed, aside, what: what? })
     }
 
     /// Where a setting of a list lies on an axis.
@@ -691,7 +703,10 @@ impl Part {
         let filled = |text: &String| self.numbers.filled(text, evidence);
         section.answer = self.answer.as_ref().map_or_else(String::new, filled);
         section.text = self.text.iter().map(filled).collect();
-        let exhibits = self.charts.iter().map(|chart| chart.exhibit(evidence));
+        let unfinished = evidence.unfinished_in_words(&self.unfinished);
+        section.text.extend((!unfinished.is_empty()).then_some(unfinished));
+        let shown = self.charts.iter().filter(|chart| chart.from <= evidence.level);
+        let exhibits = shown.map(|chart| chart.exhibit(evidence));
         section.exhibits = exhibits.filter(has_something).collect();
         Some(section)
     }
@@ -714,21 +729,25 @@ impl Drawing {
         let draw = |groups| rows(&self.name, &self.caption, axis, Mark::Point, &self.note, groups);
         let is_over = self.series.iter().any(|series| matches!(series.what, What::Settings(_)));
         if is_over {
-            let group = |(at, series): (usize, &Drawn)| {
-                let What::Settings(all) = &series.what else { return (String::new(), Vec::new()) };
+            // By the settings of groups, and in each of them by series.
+            let mut groups: BTreeMap<(&[usize], usize), (&str, Vec<Entry>)> = BTreeMap::new();
+            for (at, series) in self.series.iter().enumerate() {
+                let What::Settings(all) = &series.what else { continue };
                 let look = series.look.unwrap_or(at);
-                let all = all.iter().zip(&series.looks);
-                let run = all.filter(|((_, measure), _)| measure.was_run(evidence));
-                let entries = run.filter_map(|((label, measure), own)| {
+                let all = all.iter().zip(&series.looks).zip(&series.groups);
+                for (((label, measure), own), (places, group)) in all {
                     let measured = measure.measure(evidence);
                     // A change from zero has no percentage.
                     let known = !measure.is_change() || measured.unit == "%";
-                    let known = known && measured.value.is_some();
-                    known.then(|| Entry::new(label, own.unwrap_or(look), measured))
-                });
-                (series.label.clone(), entries.collect())
-            };
-            return draw(self.series.iter().enumerate().map(group).collect());
+                    if known && measured.value.is_some() && measure.was_run(evidence) {
+                        let entry = Entry::new(label, own.unwrap_or(look), measured);
+                        let of = groups.entry((places, at)).or_insert((group, Vec::new()));
+                        of.1.push(entry);
+                    }
+                }
+            }
+            let groups = groups.into_values();
+            return draw(groups.map(|(label, entries)| (label.to_owned(), entries)).collect());
         }
         let entry = |(at, series): (usize, &Drawn)| {
             let What::Number(measure) = &series.what else { return None };
@@ -756,7 +775,7 @@ impl Drawing {
                     row.case.map_or_else(String::new, |case| match group {
                         Some(group) => {
                             let (left, all) = evidence.unfinished_of_group(case, *group);
-                            format!("{left} of {all}")
+                            [left, all].map(|flows| count(flows as f64)).join(" of ")
                         }
                         None => evidence.unfinished_cell(case),
                     })
@@ -786,7 +805,10 @@ impl Drawing {
                 levels: sheet.levels.clone(),
             }
         };
-        let charts: Vec<Lines> = self.panels.iter().map(sheet).collect();
+        let mut charts: Vec<Lines> = self.panels.iter().map(sheet).collect();
+        if self.look == Look::Tail {
+            charts.iter_mut().for_each(|chart| curves::down_to_the_tail(chart));
+        }
         let is_empty = charts.iter().all(|chart| chart.lines.is_empty());
         Exhibit::Lines {
             name: self.name.clone(),

@@ -356,6 +356,9 @@ pub struct Section {
     /// Paragraphs, with numbers like those of the answer.
     #[serde(default)]
     pub text: Vec<Spanned<String>>,
+    /// Cases whose flows that had not completed are named in a last paragraph.
+    #[serde(default)]
+    pub unfinished: Vec<Spanned<String>>,
     /// The claims that it bears on.
     #[serde(default)]
     pub claims: Vec<Spanned<String>>,
@@ -391,6 +394,8 @@ pub struct Chart {
     pub note: String,
     /// What it looks like.
     pub kind: Spanned<Look>,
+    /// The least thorough level at which it is shown.
+    pub from: Option<Rank>,
     /// Lists of settings for each combination of which there is such a chart, with `{LIST}` for a setting in names and in
     /// texts.
     #[serde(default)]
