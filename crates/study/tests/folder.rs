@@ -411,8 +411,11 @@ fn numbers_and_sentences_are_repeated_over_lists() {
     let Exhibit::HeatMap { chart, .. } = &sections[1].exhibits[0] else { panic!("a map") };
     let texts: Vec<Vec<&str>> =
         chart.cells.iter().map(|row| row.iter().map(|tile| &*tile.text).collect()).collect();
-    assert_eq!((&*chart.sides.rows[1], &*chart.sides.columns[1]), ("s3", "long"));
-    assert_eq!((texts[0][1], texts[1][1]), ("–", "–"));
+    // Nothing of "long" was run.
+    assert_eq!(
+        (&*chart.sides.rows[1], chart.sides.columns.as_slice()),
+        ("s3", &["short".to_owned()][..])
+    );
     assert!(texts[0][0].starts_with('-') && texts[1][0].starts_with("10"), "{texts:?}");
     // Nothing of a section was run, or it is for a more thorough level.
     let none = Evidence::new(study, Level::Standard, &[]);
@@ -453,7 +456,7 @@ fn what_is_wrong_with_a_grid_has_its_place_and_its_remedy() {
         (
             "kind = \"heat_map\"\nover = [\"size\", \"length\"]",
             "kind = \"heat_map\"\nover = [\"size\"]",
-            "the heat map `map` is over 1 lists",
+            "`map` is over 1 lists",
             "name two lists of settings in `over`",
         ),
         (
