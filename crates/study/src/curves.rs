@@ -3,8 +3,6 @@
 use floodway_report::chart::{Axis, Line, Lines};
 use floodway_report::shapes::Depths;
 
-use crate::deliveries::{Deliveries, Delivery};
-use crate::departures::Counts;
 use crate::histogram::Histogram;
 
 /// The share of samples in which a queue was deeper than so many bytes.
@@ -98,44 +96,6 @@ fn shares(heading: &str, marks: &[(f64, &str)], lines: Vec<Line>) -> Lines {
     }
 }
 
-/// The rate of each flow that a run followed over time, in Mb/s: means over windows of this length
-/// in nanoseconds, each at the middle of its window. A flow has the look that `series` gives it;
-/// those of the same look follow each other, the first look in front.
-pub fn rate_lines(
-    deliveries: &Deliveries,
-    window_ns: f64,
-    series: impl Fn(&Delivery) -> usize,
-) -> Vec<Line> {
-    let windows = deliveries.windows(window_ns);
-    let line = |flow: &Delivery| {
-        let there =
-            windows.iter().filter(|(from, to)| flow.start_ns() < *to && flow.end_ns() > *from);
-        let rate = |(from, to): &(f64, f64)| ((from + to) / 2.0, flow.gbps(*from, *to) * 1e3);
-        let (points, tooltip) = (there.map(rate).collect(), format!("flow {}", flow.flow));
-        Line { series: series(flow), points, tooltip, ..Line::default() }
-    };
-    let mut lines: Vec<Line> = deliveries.flows.iter().map(line).collect();
-    lines.sort_by_key(|line| std::cmp::Reverse(line.series));
-    lines
-}
-
-/// The distribution of what packets found that left queues, in so many bins up to a value.
-pub fn departure_line(
-    series: usize,
-    label: &str,
-    counts: &Counts,
-    bins: usize,
-    up_to: f64,
-) -> Line {
-    let points = counts.shares(bins, up_to);
-    Line { series, points, steps: true, tooltip: label.to_owned(), ..Line::default() }
-}
-
-/// Points in no order: a measurement of one thing against another in each of many runs.
-pub fn scatter(series: usize, label: &str, points: Vec<(f64, f64)>) -> Line {
-    Line { series, points, scatter: true, tooltip: label.to_owned(), ..Line::default() }
-}
-
 /// The law `factor · x^exponent` between two values of x, for axes that are both logarithmic, where
 /// it is straight. It is drawn as far as it lies between the limits of the axes.
 pub fn power_law(
@@ -152,8 +112,6 @@ pub fn power_law(
 
 #[cfg(test)]
 mod tests {
-    use floodway_model::Table;
-    use floodway_model::tables::complete;
 
     use super::*;
 
@@ -180,31 +138,6 @@ mod tests {
             points.iter().all(|point| point.1 >= LEAST && (point.0 * point.1 - 1.0).abs() < 0.1)
         );
         assert!(points.last().unwrap().1 < 1.1 * LEAST);
-    }
-
-    #[test]
-    fn rates_are_those_of_windows_while_a_flow_is_there() {
-        let flows = complete(
-            Table::new("flows", "")
-                .u64("flow", "", vec![0, 1])
-                .u64("workload", "", vec![0, 1])
-                .f64("start_ns", "", vec![0.0, 100.0])
-                .f64("fct_ns", "", vec![150.0, 200.0])
-                .f64("stop_ns", "", vec![f64::NAN; 2]),
-        );
-        // 1000 bytes in 100 ns are 80 Gb/s.
-        let deliveries = complete(
-            Table::new("deliveries", "")
-                .f64("time_ns", "", vec![100.0, 200.0, 200.0, 300.0])
-                .u64("flow", "", vec![0, 0, 1, 1])
-                .u64("delivered_bytes", "", vec![1_000, 1_250, 500, 1_500]),
-        );
-        let of = Deliveries::of(&[deliveries, flows]).unwrap();
-        // 80 Gb/s are 80,000 Mb/s. Workload 1 has the look 5 and stands behind.
-        let rates = rate_lines(&of, 100.0, |flow| if flow.workload == 1 { 5 } else { 2 });
-        assert_eq!(rates.iter().map(|line| line.series).collect::<Vec<_>>(), [5, 2]);
-        assert_eq!(rates[0].points, [(150.0, 40_000.0), (250.0, 80_000.0)]);
-        assert_eq!(rates[1].points, [(50.0, 80_000.0), (150.0, 20_000.0)]);
     }
 
     #[test]

@@ -14,10 +14,8 @@ use floodway_scenario::{Scenario, Variant};
 use crate::Study;
 use crate::claim::Row;
 use crate::deliveries::Deliveries;
-use crate::departures::{Counts, Departures, Kind, Place};
 use crate::distribution::Distribution;
 use crate::flows::{Flow, FlowGroup, Summary};
-use crate::frames::Frames;
 use crate::histogram::Histogram;
 use crate::measure::Measured;
 use crate::plan::Level;
@@ -56,12 +54,8 @@ pub struct Facts {
     pub drops: BTreeMap<u64, u64>,
     /// What arrived of single flows over time; none if the run followed none.
     pub deliveries: Option<Deliveries>,
-    /// What packets found that left the queues of switches; empty if the run did not record it.
-    pub departures: Departures,
     /// What became of the packets of each workload.
     pub traffic: BTreeMap<u64, Traffic>,
-    /// The frames of interactive applications; empty without such applications.
-    pub frames: Frames,
     /// The answers to the queries of the study.
     answers: Vec<Answer>,
 }
@@ -99,9 +93,7 @@ impl Facts {
             depths: depths::View::of(run.tables).map(shapes::depths).unwrap_or_default(),
             drops: drops::View::of(run.tables).map(drops).unwrap_or_default(),
             deliveries: Deliveries::of(run.tables),
-            departures: Departures::of(run.tables),
             traffic: Traffic::of(rows),
-            frames: Frames::of(run.tables),
             flows: if study.keeps_flows { flows } else { Vec::new() },
             answers: answers(run, study, experiment, variant),
         }
@@ -379,13 +371,6 @@ impl Evidence {
         })
     }
 
-    /// What an experiment measures: from the warm-up to the end of arrivals, in nanoseconds. None of
-    /// one that has not begun.
-    pub fn measurement(&self, experiment: &str) -> Option<(f64, f64)> {
-        let settings = &self.scenario(experiment)?.variants()[0].settings;
-        Some((settings.warmup.0 as f64 / 1e3, settings.arrivals.0 as f64 / 1e3))
-    }
-
     /// Whether a case was run.
     pub fn has(&self, case: Case) -> bool {
         self.find(case).is_some()
@@ -395,16 +380,6 @@ impl Evidence {
     /// case as one.
     pub fn depths(&self, case: Case, queue: u64) -> Depths {
         sum(self.runs(case).filter_map(|(_, facts)| facts.depths.get(&queue)))
-    }
-
-    /// What packets found that left the queues of which this holds, all replications of a case as
-    /// one.
-    pub fn departures(&self, case: Case, kind: Kind, holds: impl Fn(&Place) -> bool) -> Counts {
-        let mut sum = Counts::default();
-        for (_, facts) in self.runs(case) {
-            sum.add(&facts.departures.sum(kind, &holds));
-        }
-        sum
     }
 
     /// The distribution that a query of the study asks for, all replications of a case as one.

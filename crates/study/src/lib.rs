@@ -17,8 +17,6 @@
 //! - [`flows`], [`histogram`]: completion times by group of flows
 //! - [`deliveries`], [`fairness`]: rates over time, and how evenly flows share
 //! - [`traffic`]: what became of the packets of a workload
-//! - [`frames`]: frames of interactive applications
-//! - [`departures`]: lengths of queues and waiting times at departures
 //! - [`distribution`]: distributions over all replications
 //! - [`measure`]: numbers with intervals from the evidence
 //! - [`readings`]: what a source leaves open, designs over it, and verdicts over all readings
@@ -32,23 +30,19 @@
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
 //! - [`matrix`]: their grids of small charts and heat maps
 //! - [`ci`]: the study of Congestion Isolation
-//! - [`dualq`]: the study of the DualQ Coupled AQM
 
 pub mod ci;
 pub mod claim;
 mod compile;
 pub mod curves;
 pub mod deliveries;
-pub mod departures;
 pub mod distribution;
-pub mod dualq;
 pub mod evidence;
 pub mod exhibit;
 pub mod facts;
 pub mod fairness;
 pub mod flows;
 pub mod folder;
-pub mod frames;
 pub mod histogram;
 pub mod library;
 pub mod matrix;
@@ -116,9 +110,9 @@ pub struct Study {
 /// All studies that are part of the program.
 pub static CATALOGUE: LazyLock<[&'static Study; 5]> = LazyLock::new(|| {
     let built = |folder| folder::built(FILES, folder);
-    let [sfc, short_range, interplay] =
-        ["studies/sfc", "studies/short-range", "studies/interplay"].map(built);
-    [&ci::STUDY, sfc, &dualq::STUDY, short_range, interplay]
+    let [sfc, dualq, short_range, interplay] =
+        ["studies/sfc", "studies/dualq", "studies/short-range", "studies/interplay"].map(built);
+    [&ci::STUDY, sfc, dualq, short_range, interplay]
 });
 
 /// Files that are part of the program, by their paths from the root of the repository.
@@ -135,6 +129,16 @@ const FILES: &[(&str, &str)] = files![
     "scenarios/sfc/idle.toml",
     "scenarios/sfc/buildings.toml",
     "scenarios/sfc/transports.toml",
+    "studies/dualq/study.toml",
+    "scenarios/dualq/grid.toml",
+    "scenarios/dualq/alone.toml",
+    "scenarios/dualq/idle.toml",
+    "scenarios/dualq/law.toml",
+    "scenarios/dualq/pi2-grid.toml",
+    "scenarios/dualq/load.toml",
+    "scenarios/dualq/overload.toml",
+    "scenarios/dualq/interactive.toml",
+    "scenarios/dualq/modern.toml",
     "studies/short-range/study.toml",
     "scenarios/short-range/backplane.toml",
     "scenarios/short-range/multistage.toml",

@@ -3,7 +3,6 @@
 
 mod distributions;
 mod dualq;
-mod dualq_file;
 mod folder;
 mod many;
 mod measures;
@@ -14,4 +13,5 @@ mod run_claims;
 mod sfc;
 mod short_range;
 mod synthetic;
+mod together;
 mod whole;

@@ -8,7 +8,6 @@ use floodway_scenario::claims::{self, Flows, Kind, Measure, Runs, Together};
 use floodway_scenario::suggest;
 use toml::Spanned;
 
-use crate::departures;
 use crate::evidence::{Case, Evidence, Facts};
 use crate::facts::Fact;
 use crate::flows::{FlowGroup, Quantile};
@@ -20,6 +19,8 @@ use crate::sql::Shape;
 
 use super::{Compiler, kept};
 
+/// Of a quantile or a mean of times of table `departures`: a bin is at most 1/64 of its upper edge wide.
+const BINNED: Scale = Scale { resolution: 1.0 / 64.0, ..Scale::NON_NEGATIVE };
 /// All measured flows.
 const ALL: FlowGroup = FlowGroup::all("all flows");
 
@@ -138,7 +139,7 @@ impl Compiler<'_> {
         };
         let scale = match of.scale.unwrap_or_default() {
             claims::Scale::Amount | claims::Scale::Ratio => Scale::NON_NEGATIVE,
-            claims::Scale::Binned => departures::Kind::Sojourn.scale(),
+            claims::Scale::Binned => BINNED,
             claims::Scale::Share => Scale::SHARE,
             claims::Scale::Real => Scale::REAL,
         };

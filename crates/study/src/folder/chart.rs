@@ -177,7 +177,7 @@ impl Loading<'_> {
                 self.sentence(sentence, numbers);
             }
             let charts: Vec<Drawing> =
-                self.each(&section.chart).iter().filter_map(|chart| self.drawing(chart)).collect();
+                self.charts(section).iter().filter_map(|chart| self.drawing(chart)).collect();
             let mut experiments: Vec<&'static str> =
                 charts.iter().flat_map(Drawing::experiments).collect();
             let sentences = section.answer.iter().chain(&section.text);
@@ -214,7 +214,12 @@ impl Loading<'_> {
         if !lists.contains(&chart.over.len()) {
             let (message, help) = match look {
                 Look::HeatMap | Look::Grid => (
-                    format!("`{}` is over {} lists", chart.name, chart.over.len()),
+                    format!(
+                        "the {} `{}` is over {} lists",
+                        if look == Look::Grid { "grid" } else { "heat map" },
+                        chart.name,
+                        chart.over.len()
+                    ),
                     "name two lists of settings in `over`: the first goes down, the second across",
                 ),
                 _ => (
@@ -676,6 +681,16 @@ fn axis(of: &Axis) -> chart::Axis {
     }
 }
 
+/// Whether anything was run that it shows. A table says of each row whether it was.
+fn has_something(of: &Exhibit) -> bool {
+    match of {
+        Exhibit::Lines { charts, .. } => !charts.is_empty(),
+        Exhibit::HeatMap { chart, .. } => !chart.cells.is_empty(),
+        Exhibit::Grid { chart, .. } => !chart.cells.is_empty(),
+        Exhibit::Rows { .. } | Exhibit::Table { .. } => true,
+    }
+}
+
 impl Part {
     /// The section; none below its level, and none without a run of what its charts show.
     fn section(&self, evidence: &Evidence) -> Option<Section> {
@@ -691,7 +706,8 @@ impl Part {
         let unfinished = evidence.unfinished_in_words(&self.unfinished);
         section.text.extend((!unfinished.is_empty()).then_some(unfinished));
         let shown = self.charts.iter().filter(|chart| chart.from <= evidence.level);
-        section.exhibits = shown.map(|chart| chart.exhibit(evidence)).collect();
+        let exhibits = shown.map(|chart| chart.exhibit(evidence));
+        section.exhibits = exhibits.filter(has_something).collect();
         Some(section)
     }
 }

@@ -65,6 +65,9 @@ pub struct Document {
     /// Numbers that are no claims: what the set-up must have, or what cannot fail.
     #[serde(default)]
     pub check: Vec<Check>,
+    /// Charts that several sections have, by their names, with `{LIST}` for a setting.
+    #[serde(default)]
+    pub chart: BTreeMap<String, Chart>,
     /// What the page shows.
     #[serde(default)]
     pub section: Vec<Section>,
@@ -359,9 +362,23 @@ pub struct Section {
     /// The claims that it bears on.
     #[serde(default)]
     pub claims: Vec<Spanned<String>>,
+    /// Charts of the whole file, before its own.
+    #[serde(default)]
+    pub shared: Vec<Shared>,
     /// Its charts.
     #[serde(default)]
     pub chart: Vec<Chart>,
+}
+
+/// A chart of the whole file in a section.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shared {
+    /// Its name.
+    pub chart: Spanned<String>,
+    /// The settings for which its `{LIST}` stand there.
+    #[serde(default)]
+    pub with: BTreeMap<String, Spanned<String>>,
 }
 
 /// A chart.

@@ -73,13 +73,14 @@ impl Loading<'_> {
         for (meant, stands) in &of.stands_for {
             let (meant, stands) = (pick.case(meant), pick.case(stands));
             let lists = self.compiler.lists_in(&[&meant, &stands]);
-            let before = pairs.len();
+            let (before, mut is_meant) = (pairs.len(), false);
             for inner in self.compiler.picks(&lists, &[]).unwrap_or_default() {
                 let find = |of: &Spanned<String>| known.get(inner.names_in(of.get_ref()).as_str());
+                is_meant |= find(&meant).is_some();
                 pairs.extend(find(&meant).copied().zip(find(&stands).copied()));
             }
             if pairs.len() == before {
-                let unknown = if known.contains(meant.get_ref().as_str()) { stands } else { meant };
+                let unknown = if is_meant { stands } else { meant };
                 let names: Vec<&str> = known.iter().copied().collect();
                 let message = format!("there is no experiment `{}`", unknown.get_ref());
                 let help = suggest::remedy(unknown.get_ref(), "experiments", &names);

@@ -3,10 +3,11 @@
 
 use floodway_report::chart::{Cell, Colours, Line, Matrix};
 use floodway_report::study::Exhibit;
+use floodway_scenario::suggest;
 use toml::Spanned;
 
 use super::super::Loading;
-use super::super::document::{Axis, Chart, Look};
+use super::super::document::{Axis, Chart, Look, Section, Shared};
 use super::{Drawing, What};
 use crate::Measured;
 use crate::compile::lists::Pick;
@@ -161,15 +162,52 @@ impl Drawing {
 }
 
 impl Loading<'_> {
-    /// The charts of a section: those for each setting of lists one by one.
-    pub(super) fn each(&mut self, charts: &[Chart]) -> Vec<Chart> {
+    /// The charts of a section: those of the whole file, and its own; those for each setting of lists one by one.
+    pub(super) fn charts(&mut self, section: &Section) -> Vec<Chart> {
         let mut all = Vec::new();
-        for chart in charts {
+        for shared in &section.shared {
+            all.extend(self.shared(shared));
+        }
+        all.extend(section.chart.iter().cloned());
+        let mut each = Vec::new();
+        for chart in &all {
             for pick in self.compiler.picks(&chart.each, &[]).unwrap_or_default() {
-                all.push(of_setting(chart, &pick));
+                each.push(of_setting(chart, &pick));
             }
         }
-        all
+        each
+    }
+
+    /// A chart of the whole file for some settings.
+    fn shared(&mut self, of: &Shared) -> Option<Chart> {
+        let charts = &self.document.chart;
+        let Some(chart) = charts.get(of.chart.get_ref()) else {
+            let names: Vec<&str> = charts.keys().map(String::as_str).collect();
+            let message = format!("there is no chart `{}`", of.chart.get_ref());
+            let help = match names.as_slice() {
+                [] => {
+                    "charts that several sections have stand in the file as [chart.NAME]".to_owned()
+                }
+                names => suggest::remedy(of.chart.get_ref(), "charts", names),
+            };
+            self.compiler.wrong(of.chart.span(), message, help);
+            return None;
+        };
+        let mut chart = chart.clone();
+        for (list, wanted) in &of.with {
+            let lists = [Spanned::new(wanted.span(), list.clone())];
+            let picks = self.compiler.picks(&lists, &[])?;
+            let Some(pick) = picks.iter().find(|pick| pick.name() == *wanted.get_ref()) else {
+                let names: Vec<String> = picks.iter().map(Pick::name).collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let message = format!("there is no setting `{}`", wanted.get_ref());
+                let help = suggest::remedy(wanted.get_ref(), "settings", &names);
+                self.compiler.wrong(wanted.span(), message, help);
+                return None;
+            };
+            chart = of_setting(&chart, pick);
+        }
+        Some(chart)
     }
 }
 
