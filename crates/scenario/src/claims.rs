@@ -163,7 +163,8 @@ pub struct Measure {
     pub together: Option<Spanned<Together>>,
     /// Another change that this one is compared with: how much larger its ratio is, in percent. What it leaves out is as
     /// here. Default none.
-    #[schemars(with = "Option<Box<Self>>")]
+    // The reference shows fields within fields, which of these would have no end.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub than: Option<Box<Spanned<Self>>>,
     /// Whether replications of both changes have the same traffic. Default true.
     pub paired: Option<bool>,

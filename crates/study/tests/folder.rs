@@ -453,7 +453,7 @@ fn what_is_wrong_with_a_grid_has_its_place_and_its_remedy() {
         (
             "kind = \"heat_map\"\nover = [\"size\", \"length\"]",
             "kind = \"heat_map\"\nover = [\"size\"]",
-            "the heat map `map` is over 1 lists",
+            "`map` is over 1 lists",
             "name two lists of settings in `over`",
         ),
         (

@@ -730,7 +730,7 @@ impl Drawing {
         let is_over = self.series.iter().any(|series| matches!(series.what, What::Settings(_)));
         if is_over {
             // By the settings of groups, and in each of them by series.
-            let mut groups: BTreeMap<(&[usize], usize), (&str, Vec<Entry>)> = BTreeMap::new();
+            let mut groups: BTreeMap<_, (&str, Vec<Entry>)> = BTreeMap::new();
             for (at, series) in self.series.iter().enumerate() {
                 let What::Settings(all) = &series.what else { continue };
                 let look = series.look.unwrap_or(at);
@@ -741,7 +741,8 @@ impl Drawing {
                     let known = !measure.is_change() || measured.unit == "%";
                     if known && measured.value.is_some() && measure.was_run(evidence) {
                         let entry = Entry::new(label, own.unwrap_or(look), measured);
-                        let of = groups.entry((places, at)).or_insert((group, Vec::new()));
+                        let of =
+                            groups.entry((places.as_slice(), at)).or_insert((group, Vec::new()));
                         of.1.push(entry);
                     }
                 }
@@ -807,7 +808,7 @@ impl Drawing {
         };
         let mut charts: Vec<Lines> = self.panels.iter().map(sheet).collect();
         if self.look == Look::Tail {
-            charts.iter_mut().for_each(|chart| curves::down_to_the_tail(chart));
+            charts.iter_mut().for_each(curves::down_to_the_tail);
         }
         let is_empty = charts.iter().all(|chart| chart.lines.is_empty());
         Exhibit::Lines {
