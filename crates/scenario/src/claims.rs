@@ -158,7 +158,8 @@ pub struct Measure {
     /// With `every`: whether the number is shown all the same if only some of them were run. It is then no evidence in
     /// verdicts. Default false.
     pub shown_in_part: bool,
-    /// How it is taken together over these lists. Default `mean`.
+    /// How it is taken together over these lists: `mean`, `largest`, `farthest`, `exponent`, or `{ within = 1.25 }`. Default
+    /// `mean`.
     #[schemars(with = "Option<Together>")]
     pub together: Option<Spanned<Together>>,
     /// Another change that this one is compared with: how much larger its ratio is, in percent. What it leaves out is as
