@@ -10,6 +10,7 @@ use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::distances;
 use floodway_sim::host::congestion::Needs;
 use floodway_sim::host::{Profile, transport};
+use floodway_sim::switch::aqm;
 use floodway_sim::switch::buffer::Holder;
 use serde::Serialize;
 
@@ -57,6 +58,10 @@ pub struct DerivedVariant {
     pub unloaded_rtt: Duration,
     /// What the slowest link on that way carries in that time.
     pub bdp: Bytes,
+    /// The longest data frame.
+    pub frame: Bytes,
+    /// What follows from the line of `tc`, where RED has one.
+    pub red: Option<Red>,
     /// What a flow that begins may have in flight by its congestion control, or by TCP's initial
     /// window, if it has a window; the most of all workloads.
     pub congestion_window: Option<Bytes>,
@@ -94,6 +99,15 @@ pub struct Headroom {
     pub one_link: Bytes,
     /// What is needed if all other ports of a switch send to one egress queue.
     pub all_ports: Bytes,
+}
+
+/// RED's parameters as Linux works them out of a line of `tc`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Red {
+    /// One over the weight of the average queue.
+    pub inverse_weight: u64,
+    /// The largest probability.
+    pub max_probability: f64,
 }
 
 /// Mean and largest.
@@ -159,6 +173,8 @@ impl Variant {
             measured: self.measured(),
             unloaded_rtt,
             bdp: slowest.bytes_in(unloaded_rtt),
+            frame: Bytes(check::largest_frame(settings).into()),
+            red: red(&settings.switch.aqm),
             congestion_window: profiles
                 .iter()
                 .filter_map(|profile| window(profile, rate, unloaded_rtt))
@@ -276,6 +292,14 @@ impl Variant {
             + flow_samples as f64 * persistent as f64 * 32.0;
         Bytes(bytes as u64)
     }
+}
+
+/// RED's parameters as they follow from its line of `tc`.
+fn red(of: &aqm::Spec) -> Option<Red> {
+    let aqm::Spec::Red(red) = of else { return None };
+    let tc = red.tc().ok()?;
+    let max_probability = f64::from(tc.max_p) / 4_294_967_296.0;
+    Some(Red { inverse_weight: 1 << tc.wlog, max_probability })
 }
 
 /// What a flow that begins may have in flight at a NIC of this rate, if anything limits it.

@@ -9,16 +9,21 @@ use crate::evidence::Evidence;
 use crate::measure::Measured;
 
 /// A claim as its source words it. What it is judged by stands in the rows of its name.
-#[derive(Debug)]
 pub struct Claim {
     /// Its name: `A1`.
     pub id: &'static str,
     /// The words of the source; in brackets what was added to them.
     pub quotation: &'static str,
     /// What was measured, in a sentence; none: its numbers, one after the other.
-    pub result: Option<fn(&Evidence) -> String>,
+    pub result: Option<Of<String>>,
     /// If each of its numbers is of another reading: what these differ in.
     pub parts_differ_in: Option<&'static str>,
+}
+
+impl fmt::Debug for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.id, self.quotation)
+    }
 }
 
 impl Claim {
@@ -28,7 +33,7 @@ impl Claim {
     }
 
     /// One whose numbers need other words.
-    pub const fn told(self, result: fn(&Evidence) -> String) -> Self {
+    pub const fn told(self, result: Of<String>) -> Self {
         Self { result: Some(result), ..self }
     }
 

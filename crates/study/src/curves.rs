@@ -3,8 +3,6 @@
 use floodway_report::chart::{Axis, Line, Lines};
 use floodway_report::shapes::Depths;
 
-use crate::deliveries::{Deliveries, Delivery};
-use crate::departures::Counts;
 use crate::histogram::Histogram;
 
 /// The share of samples in which a queue was deeper than so many bytes.
@@ -42,23 +40,6 @@ pub fn depth_chart(
     }
 }
 
-/// The same of buffers, of ports or of whole switches: lines by [`depth_line`].
-pub fn occupancy_chart(
-    heading: &str,
-    range: (f64, f64),
-    thresholds: &[(f64, &str)],
-    lines: Vec<Line>,
-) -> Lines {
-    Lines {
-        title: format!(
-            "Share of samples in which a buffer holds more than so many bytes, {heading}"
-        ),
-        x: Axis::log("bytes held, logarithmic", "bytes").within(range.0, range.1),
-        y: Axis::log("share of samples with more", "share").within(floor(&lines, 0.1), 1.0),
-        ..shares(heading, thresholds, lines)
-    }
-}
-
 /// A line of the share of flows that take longer.
 pub fn tail_line(series: usize, label: &str, times: &Histogram) -> Line {
     Line { series, points: times.larger(), tooltip: label.to_owned(), ..Line::default() }
@@ -85,6 +66,20 @@ pub fn tail_chart(heading: &str, marks: &[(f64, &str)], lines: Vec<Line>) -> Lin
     }
 }
 
+/// Fits the vertical axis of a chart of shares that are larger than so much to its lines: down to the least share, or to the
+/// least that has a mark. A share below one in a hundred thousand is not drawn.
+pub fn down_to_the_tail(chart: &mut Lines) {
+    if chart.y.limits.is_some() || !chart.y.log {
+        return;
+    }
+    let marked = chart.levels.iter().map(|(at, _)| *at).fold(0.1, f64::min);
+    let floor = floor(&chart.lines, marked).max(LEAST);
+    for line in &mut chart.lines {
+        line.points.retain(|point| point.1 >= floor);
+    }
+    chart.y.limits = Some((floor, 1.0));
+}
+
 /// Below the least share of these lines and below `most`.
 fn floor(lines: &[Line], most: f64) -> f64 {
     let shares = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
@@ -99,75 +94,6 @@ fn shares(heading: &str, marks: &[(f64, &str)], lines: Vec<Line>) -> Lines {
         marks: marks.iter().map(|(at, label)| (*at, (*label).to_owned())).collect(),
         ..Lines::default()
     }
-}
-
-/// What each flow that a run followed has of a link over time, in windows of this length in
-/// nanoseconds. Flows have looks by their place.
-pub fn share_lines(deliveries: &Deliveries, window_ns: f64, link_gbps: f64) -> Vec<Line> {
-    let windows = deliveries.windows(window_ns);
-    let line = |(series, flow): (usize, &Delivery)| {
-        let there =
-            windows.iter().filter(|(from, to)| flow.start_ns() < *to && flow.end_ns() > *from);
-        let share = |(from, to): &(f64, f64)| (*from, *to, flow.gbps(*from, *to) / link_gbps);
-        let shares: Vec<(f64, f64, f64)> = there.map(share).collect();
-        let mut points: Vec<(f64, f64)> =
-            shares.iter().map(|(at, _, share)| (*at, *share)).collect();
-        // The last one lasts as long as its window.
-        points.extend(shares.last().map(|(_, to, share)| (*to, *share)));
-        let tooltip = format!("flow {}", flow.flow);
-        Line { series, points, steps: true, tooltip, ..Line::default() }
-    };
-    deliveries.flows.iter().enumerate().map(line).collect()
-}
-
-/// A chart of such lines.
-pub fn share_chart(heading: &str, lines: Vec<Line>) -> Lines {
-    Lines {
-        title: format!("Share of the link by flow over time, {heading}"),
-        heading: heading.to_owned(),
-        x: Axis::linear("time", "ns"),
-        y: Axis::linear("share of the link", "share").within(0.0, 1.0),
-        lines,
-        ..Lines::default()
-    }
-}
-
-/// The rate of each flow that a run followed over time, in Mb/s: means over windows of this length
-/// in nanoseconds, each at the middle of its window. A flow has the look that `series` gives it;
-/// those of the same look follow each other, the first look in front.
-pub fn rate_lines(
-    deliveries: &Deliveries,
-    window_ns: f64,
-    series: impl Fn(&Delivery) -> usize,
-) -> Vec<Line> {
-    let windows = deliveries.windows(window_ns);
-    let line = |flow: &Delivery| {
-        let there =
-            windows.iter().filter(|(from, to)| flow.start_ns() < *to && flow.end_ns() > *from);
-        let rate = |(from, to): &(f64, f64)| ((from + to) / 2.0, flow.gbps(*from, *to) * 1e3);
-        let (points, tooltip) = (there.map(rate).collect(), format!("flow {}", flow.flow));
-        Line { series: series(flow), points, tooltip, ..Line::default() }
-    };
-    let mut lines: Vec<Line> = deliveries.flows.iter().map(line).collect();
-    lines.sort_by_key(|line| std::cmp::Reverse(line.series));
-    lines
-}
-
-/// The distribution of what packets found that left queues, in so many bins up to a value.
-pub fn departure_line(
-    series: usize,
-    label: &str,
-    counts: &Counts,
-    bins: usize,
-    up_to: f64,
-) -> Line {
-    let points = counts.shares(bins, up_to);
-    Line { series, points, steps: true, tooltip: label.to_owned(), ..Line::default() }
-}
-
-/// Points in no order: a measurement of one thing against another in each of many runs.
-pub fn scatter(series: usize, label: &str, points: Vec<(f64, f64)>) -> Line {
-    Line { series, points, scatter: true, tooltip: label.to_owned(), ..Line::default() }
 }
 
 /// The law `factor · x^exponent` between two values of x, for axes that are both logarithmic, where
@@ -186,9 +112,6 @@ pub fn power_law(
 
 #[cfg(test)]
 mod tests {
-    use floodway_model::Table;
-    use floodway_model::tables::complete;
-
     use super::*;
 
     #[test]
@@ -214,35 +137,6 @@ mod tests {
             points.iter().all(|point| point.1 >= LEAST && (point.0 * point.1 - 1.0).abs() < 0.1)
         );
         assert!(points.last().unwrap().1 < 1.1 * LEAST);
-    }
-
-    #[test]
-    fn shares_of_a_link_are_steps_while_a_flow_is_there() {
-        let flows = complete(
-            Table::new("flows", "")
-                .u64("flow", "", vec![0, 1])
-                .u64("workload", "", vec![0, 1])
-                .f64("start_ns", "", vec![0.0, 100.0])
-                .f64("fct_ns", "", vec![150.0, 200.0])
-                .f64("stop_ns", "", vec![f64::NAN; 2]),
-        );
-        // 1000 bytes in 100 ns are 80 Gb/s.
-        let deliveries = complete(
-            Table::new("deliveries", "")
-                .f64("time_ns", "", vec![100.0, 200.0, 200.0, 300.0])
-                .u64("flow", "", vec![0, 0, 1, 1])
-                .u64("delivered_bytes", "", vec![1_000, 1_250, 500, 1_500]),
-        );
-        let of = Deliveries::of(&[deliveries, flows]).unwrap();
-        let lines = share_lines(&of, 100.0, 80.0);
-        assert_eq!(lines[0].points, [(0.0, 1.0), (100.0, 0.25), (200.0, 0.25)]);
-        assert_eq!(lines[1].points, [(100.0, 0.5), (200.0, 1.0), (300.0, 1.0)]);
-        assert_eq!((lines[1].series, lines[1].steps), (1, true));
-        // The same as rates: 80 Gb/s are 80,000 Mb/s. Workload 1 has the look 5 and stands behind.
-        let rates = rate_lines(&of, 100.0, |flow| if flow.workload == 1 { 5 } else { 2 });
-        assert_eq!(rates.iter().map(|line| line.series).collect::<Vec<_>>(), [5, 2]);
-        assert_eq!(rates[0].points, [(150.0, 40_000.0), (250.0, 80_000.0)]);
-        assert_eq!(rates[1].points, [(50.0, 80_000.0), (150.0, 20_000.0)]);
     }
 
     #[test]

@@ -117,12 +117,6 @@ impl Deliveries {
         (!flows.is_empty()).then_some(Self { flows })
     }
 
-    /// The mean rates of the flows of a workload from one time to another in nanoseconds, in Gb/s.
-    pub fn rates(&self, workload: u64, from_ns: f64, to_ns: f64) -> Vec<f64> {
-        let of = self.flows.iter().filter(|flow| flow.workload == workload);
-        of.map(|flow| flow.gbps(from_ns, to_ns)).collect()
-    }
-
     /// From the first start to the last end, in pieces of the same length in nanoseconds; what is
     /// left over at the end is no whole piece and is left out.
     pub fn windows(&self, length_ns: f64) -> Vec<(f64, f64)> {
@@ -206,7 +200,6 @@ mod tests {
         assert_eq!(of.flows[1].gbps(0.0, 100.0), 0.0);
         assert_eq!(of.flows[1].gbps(50.0, 250.0), 40.0, "1000 bytes in 200 ns");
         assert_eq!(of.flows[2].gbps(100.0, 300.0), 0.0);
-        assert_eq!(of.rates(0, 100.0, 200.0), [32.0, 80.0]);
         // Of the third's five points its start and its end are kept.
         assert_eq!(of.flows[2].points, [(100.0, 0.0), (300.0, 0.0)]);
     }

@@ -4,23 +4,22 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use floodway_model::tables::{depths, drops, flows, occupancy, queues};
+use floodway_model::tables::{depths, drops, flows, queues};
 use floodway_report::metrics::flow_times;
 use floodway_report::scalars::scalars;
-use floodway_report::shapes::{self, Depths, memory};
-use floodway_report::{INTERRUPTED, Run, entries};
-use floodway_scenario::Scenario;
+use floodway_report::shapes::{self, Depths};
+use floodway_report::{INTERRUPTED, Run};
+use floodway_scenario::{Scenario, Variant};
 
 use crate::Study;
 use crate::claim::Row;
 use crate::deliveries::Deliveries;
-use crate::departures::{Counts, Departures, Kind, Place};
+use crate::distribution::Distribution;
 use crate::flows::{Flow, FlowGroup, Summary};
-use crate::frames::Frames;
 use crate::histogram::Histogram;
 use crate::measure::Measured;
 use crate::plan::Level;
-use crate::sql::Asking;
+use crate::sql::{Answer, Asking, Query};
 use crate::traffic::Traffic;
 
 /// A variant of an experiment.
@@ -51,26 +50,14 @@ pub struct Facts {
     pub queues: Vec<QueueFact>,
     /// How often the queues of one number had which backlog, over all switches.
     pub depths: BTreeMap<u64, Depths>,
-    /// How often the buffers of ports (`port`) and of whole switches (`switch`) of a tier held how
-    /// much; empty if the run has no table `occupancy`.
-    pub occupancy: BTreeMap<(String, u64), Depths>,
     /// Packets dropped by egress queue, over the whole run.
     pub drops: BTreeMap<u64, u64>,
     /// What arrived of single flows over time; none if the run followed none.
     pub deliveries: Option<Deliveries>,
-    /// What packets found that left the queues of switches; empty if the run did not record it.
-    pub departures: Departures,
     /// What became of the packets of each workload.
     pub traffic: BTreeMap<u64, Traffic>,
-    /// The frames of interactive applications; empty without such applications.
-    pub frames: Frames,
-    /// By workload: how long database entries took over time, and how much of them was completed.
-    pub entries: BTreeMap<u64, Vec<entries::Window>>,
     /// The answers to the queries of the study.
-    answers: Vec<Vec<(f64, f64)>>,
-    /// What data took of the memory of all switches over time, in nanoseconds and bytes; only of
-    /// runs with database entries.
-    pub memory: Vec<(f64, f64)>,
+    answers: Vec<Answer>,
 }
 
 /// One egress queue.
@@ -88,11 +75,10 @@ pub struct QueueFact {
 
 impl Facts {
     /// Of a run.
-    fn of(run: &Run, study: &Study) -> Self {
+    fn of(run: &Run, study: &Study, experiment: &str, variant: Option<&Variant>) -> Self {
         let rows = flows::View::of(run.tables).expect("every run has a table of its flows");
         let lost = rows.lost_packets.iter().zip(rows.measured);
         let flows = flow_times(run.tables, run.simulated_ns);
-        let entries = entries::windows(run.tables);
         let summary = |group: &FlowGroup| {
             (*group, Summary::of(flows.iter().filter(|flow| group.holds(flow))))
         };
@@ -105,28 +91,28 @@ impl Facts {
             scalars: scalars(run.tables).into_iter().map(|(name, of)| (name, of.value)).collect(),
             queues: queues::View::of(run.tables).map(queues).unwrap_or_default(),
             depths: depths::View::of(run.tables).map(shapes::depths).unwrap_or_default(),
-            occupancy: occupancy::View::of(run.tables).map(occupancy).unwrap_or_default(),
             drops: drops::View::of(run.tables).map(drops).unwrap_or_default(),
             deliveries: Deliveries::of(run.tables),
-            departures: Departures::of(run.tables),
             traffic: Traffic::of(rows),
-            frames: Frames::of(run.tables),
-            memory: if entries.is_empty() { Vec::new() } else { memory(run.tables) },
-            entries,
             flows: if study.keeps_flows { flows } else { Vec::new() },
-            answers: answers(run, study),
+            answers: answers(run, study, experiment, variant),
         }
     }
 
     /// The answer to a query of the study that asks for one number; NaN if it is empty.
     pub fn answer(&self, query: usize) -> f64 {
-        self.answers[query].first().map_or(f64::NAN, |(number, _)| *number)
+        self.answers[query].first().map_or(f64::NAN, |[number, ..]| *number)
     }
 
-    /// The answer to one that asks for points.
-    pub fn points(&self, query: usize) -> Vec<(f64, f64)> {
+    /// The answer to one that asks for points: a line, or one for each value of a third column.
+    pub fn lines(&self, query: usize) -> Vec<Vec<(f64, f64)>> {
         let of = self.answers[query].iter();
-        of.filter(|(x, y)| x.is_finite() && y.is_finite()).copied().collect()
+        let known: Vec<&[f64; 3]> = of.filter(|[x, y, _]| x.is_finite() && y.is_finite()).collect();
+        let mut lines: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
+        for [x, y, line] in known {
+            lines.entry(line.to_bits()).or_default().push((*x, *y));
+        }
+        lines.into_values().collect()
     }
 
     /// Packets that switches dropped in the whole run.
@@ -143,12 +129,6 @@ impl Facts {
     pub fn group(&self, group: FlowGroup) -> &Summary {
         let found = self.groups.iter().find(|(of, _)| *of == group);
         &found.unwrap_or_else(|| panic!("{group:?} is not among the groups of the study")).1
-    }
-
-    /// How often the buffers of a scope (`port`, `switch`) held how much, over these tiers.
-    pub fn occupancy(&self, scope: &str, tiers: &[u64]) -> Depths {
-        let of = self.occupancy.iter();
-        sum(of.filter(|((of, tier), _)| of == scope && tiers.contains(tier)).map(|of| of.1))
     }
 
     /// Jain's fairness index of the flows that the run followed, in windows of this length in
@@ -197,13 +177,18 @@ impl Facts {
 
 /// The answers of a run to the queries of a study. They were checked when the study was loaded, so that one fails
 /// only by an error of arithmetic in the data, which gives no number.
-fn answers(run: &Run, study: &Study) -> Vec<Vec<(f64, f64)>> {
-    if study.queries.is_empty() {
-        return Vec::new();
+fn answers(run: &Run, study: &Study, experiment: &str, variant: Option<&Variant>) -> Vec<Answer> {
+    let asked: Vec<&Query> = study.queries.iter().filter(|of| of.is_of(experiment)).collect();
+    if asked.is_empty() {
+        return vec![Answer::new(); study.queries.len()];
     }
-    let asking = Asking::new(study.queries, run.tables, run.simulated_ns);
+    let asking = Asking::new(&asked, run.tables, run.simulated_ns, variant);
     let asking = asking.expect("the tables of a run fit into memory twice");
-    study.queries.iter().map(|query| asking.ask(query).unwrap_or_default()).collect()
+    let answer = |query: &Query| match query.is_of(experiment) {
+        true => asking.ask(query).unwrap_or_default(),
+        false => Answer::new(),
+    };
+    study.queries.iter().map(answer).collect()
 }
 
 fn queues(table: queues::View<'_>) -> Vec<QueueFact> {
@@ -224,18 +209,6 @@ fn drops(table: drops::View<'_>) -> BTreeMap<u64, u64> {
         *drops.entry(*queue).or_default() += packets;
     }
     drops
-}
-
-/// How often the buffers of each scope and tier held how much (table `occupancy`).
-fn occupancy(table: occupancy::View<'_>) -> BTreeMap<(String, u64), Depths> {
-    let (scopes, tiers) = (table.scope, table.tier);
-    let edges = table.up_to_bytes;
-    let mut occupancy: BTreeMap<(String, u64), Depths> = BTreeMap::new();
-    for (at, samples) in table.samples.iter().enumerate() {
-        let of = occupancy.entry((scopes[at].clone(), tiers[at])).or_default();
-        *of.entry(edges[at]).or_default() += samples;
-    }
-    occupancy
 }
 
 /// All these as one.
@@ -339,9 +312,14 @@ impl Evidence {
     /// The experiments that are meant, the first that has what is asked for; none if there is none in
     /// this reading.
     fn meant<'a>(&'a self, experiment: &'a str) -> impl Iterator<Item = &'a str> {
-        let own = self.stands_for.is_none().then_some(experiment);
-        let pairs = self.stands_for.iter().flatten();
-        own.into_iter().chain(pairs.filter(move |(of, _)| *of == experiment).map(|(_, is)| *is))
+        let of_name = |name: &'a str| {
+            let own = self.stands_for.is_none().then_some(name);
+            let pairs = self.stands_for.iter().flatten();
+            own.into_iter().chain(pairs.filter(move |(of, _)| *of == name).map(|(_, is)| *is))
+        };
+        let first = self.study.first_run.iter().find(|(name, _)| *name == experiment);
+        let names: Vec<&'a str> = first.map_or_else(|| vec![experiment], |(_, of)| of.clone());
+        names.into_iter().flat_map(of_name)
     }
 
     /// An experiment begins.
@@ -354,9 +332,11 @@ impl Evidence {
         if run.stop == INTERRUPTED {
             return;
         }
+        let scenario = self.scenarios.get(experiment);
+        let variant = scenario.and_then(|of| of.variant(run.variant).ok());
         let variants = Arc::make_mut(&mut self.runs).entry(experiment.to_owned()).or_default();
         let replications = variants.entry(run.variant.to_owned()).or_default();
-        replications.insert(run.replication, Facts::of(run, self.study));
+        replications.insert(run.replication, Facts::of(run, self.study, experiment, variant));
     }
 
     /// The scenario of an experiment that has begun.
@@ -391,13 +371,6 @@ impl Evidence {
         })
     }
 
-    /// What an experiment measures: from the warm-up to the end of arrivals, in nanoseconds. None of
-    /// one that has not begun.
-    pub fn measurement(&self, experiment: &str) -> Option<(f64, f64)> {
-        let settings = &self.scenario(experiment)?.variants()[0].settings;
-        Some((settings.warmup.0 as f64 / 1e3, settings.arrivals.0 as f64 / 1e3))
-    }
-
     /// Whether a case was run.
     pub fn has(&self, case: Case) -> bool {
         self.find(case).is_some()
@@ -409,22 +382,11 @@ impl Evidence {
         sum(self.runs(case).filter_map(|(_, facts)| facts.depths.get(&queue)))
     }
 
-    /// The distribution of what the buffers of a scope (`port`, `switch`) held in these tiers, all
-    /// replications of a case as one.
-    pub fn occupancy(&self, case: Case, scope: &str, tiers: &[u64]) -> Depths {
-        let of: Vec<Depths> =
-            self.runs(case).map(|(_, facts)| facts.occupancy(scope, tiers)).collect();
-        sum(of.iter())
-    }
-
-    /// What packets found that left the queues of which this holds, all replications of a case as
-    /// one.
-    pub fn departures(&self, case: Case, kind: Kind, holds: impl Fn(&Place) -> bool) -> Counts {
-        let mut sum = Counts::default();
-        for (_, facts) in self.runs(case) {
-            sum.add(&facts.departures.sum(kind, &holds));
-        }
-        sum
+    /// The distribution that a query of the study asks for, all replications of a case as one.
+    pub fn distribution(&self, case: Case, query: usize) -> Distribution {
+        let rows: Answer =
+            self.runs(case).flat_map(|(_, facts)| &facts.answers[query]).copied().collect();
+        Distribution::of(&rows)
     }
 
     /// The distribution of the completion times of a group, all replications of a case as one.
@@ -446,28 +408,5 @@ impl Evidence {
     pub fn pairs(&self, from: Case, to: Case) -> impl Iterator<Item = (u32, &Facts, &Facts)> {
         let others: BTreeMap<u32, &Facts> = self.runs(to).collect();
         self.runs(from).filter_map(move |(at, a)| others.get(&at).map(|b| (at, a, *b)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use floodway_model::Table;
-    use floodway_model::tables::complete;
-
-    #[test]
-    fn occupancy_is_kept_by_scope_and_tier() {
-        let text = |scopes: &[&str]| scopes.iter().map(|scope| (*scope).to_owned()).collect();
-        let table = complete(
-            Table::new("occupancy", "")
-                .u64("tier", "", vec![0, 0, 1, 0])
-                .text("scope", "", text(&["port", "port", "port", "switch"]))
-                .u64("up_to_bytes", "", vec![0, 1_000, 1_000, 0])
-                .u64("samples", "", vec![5, 2, 4, 1]),
-        );
-        let of = occupancy(occupancy::View::of_table(&table).unwrap());
-        assert_eq!(of.len(), 3);
-        assert_eq!(of[&("port".to_owned(), 0)], Depths::from([(0, 5), (1_000, 2)]));
-        assert_eq!(sum(of.values()), Depths::from([(0, 6), (1_000, 6)]));
     }
 }

@@ -6,7 +6,7 @@ use floodway_report::study::Exhibit;
 use floodway_report::words;
 
 use crate::evidence::{Case, Evidence, Facts};
-use crate::flows::{FlowGroup, Quantile};
+use crate::flows::FlowGroup;
 use crate::measure::Measured;
 
 /// Something to compare, or to show, in a row of its own.
@@ -103,62 +103,6 @@ impl Evidence {
         let axis = Axis::linear("change of the mean completion time; left of 0 is sooner", "%");
         rows(name, caption, axis, Mark::Point, note, groups.collect())
     }
-
-    /// Changes of the mean and of the quantiles of the completion times of a group.
-    pub fn quantile_changes(
-        &self,
-        name: &str,
-        caption: &str,
-        note: &str,
-        group: FlowGroup,
-        of: &[Comparison],
-    ) -> Exhibit {
-        let groups = with_mean().map(|(label, quantile)| {
-            let entries = of.iter().map(|Comparison { label, series, from, to, claimed }| {
-                let measured = match quantile {
-                    None => self.fct_change(*from, *to, group),
-                    Some(quantile) => self.quantile_change(*from, *to, group, quantile),
-                };
-                // What is claimed is claimed of means.
-                let claimed = claimed.iter().find(|(of, _)| quantile.is_none() && *of == group);
-                let claimed = claimed.map(|(_, value)| *value);
-                Entry { claimed, ..Entry::new(*label, *series, measured) }
-            });
-            (label.to_owned(), entries.filter(|e| e.measured.value.is_some()).collect())
-        });
-        let axis = Axis::linear("change of the completion time; left of 0 is sooner", "%");
-        rows(name, caption, axis, Mark::Point, note, groups.collect())
-    }
-
-    /// The mean and the quantiles of the completion times of a group in cases, each with a label and
-    /// a look.
-    pub fn quantiles(
-        &self,
-        name: &str,
-        caption: &str,
-        note: &str,
-        group: FlowGroup,
-        of: &[(&str, usize, Case)],
-    ) -> Exhibit {
-        let groups = with_mean().map(|(label, quantile)| {
-            let entries = of.iter().map(|(label, series, case)| {
-                let measured = match quantile {
-                    None => self.fct(*case, group),
-                    Some(quantile) => self.fct_quantile(*case, group, quantile),
-                };
-                Entry::new(*label, *series, measured)
-            });
-            (label.to_owned(), entries.filter(|e| e.measured.value.is_some()).collect())
-        });
-        let axis = Axis::log("completion time, logarithmic", "ns");
-        rows(name, caption, axis, Mark::Point, note, groups.collect())
-    }
-}
-
-/// The mean and all quantiles, with their names.
-fn with_mean() -> impl Iterator<Item = (&'static str, Option<Quantile>)> {
-    let quantiles = Quantile::ALL.into_iter().map(|quantile| (quantile.name(), Some(quantile)));
-    std::iter::once(("mean", None)).chain(quantiles)
 }
 
 /// A table; rows must be as long as the head.

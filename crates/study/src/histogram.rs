@@ -29,6 +29,11 @@ fn bin(value: f64) -> i32 {
     around.into_iter().find(|bin| value <= edge(*bin)).unwrap_or(near + 1)
 }
 
+/// A value above zero as the upper edge of its bin.
+pub(crate) fn rounded_up(value: f64) -> f64 {
+    edge(bin(value))
+}
+
 impl Histogram {
     /// Of values above zero in ascending order, and a number of flows that had not finished.
     pub fn of_sorted(values: &[f64], unfinished: u64) -> Self {

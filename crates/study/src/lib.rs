@@ -17,36 +17,32 @@
 //! - [`flows`], [`histogram`]: completion times by group of flows
 //! - [`deliveries`], [`fairness`]: rates over time, and how evenly flows share
 //! - [`traffic`]: what became of the packets of a workload
-//! - [`frames`]: frames of interactive applications
-//! - [`departures`]: lengths of queues and waiting times at departures
+//! - [`distribution`]: distributions over all replications
 //! - [`measure`]: numbers with intervals from the evidence
 //! - [`readings`]: what a source leaves open, designs over it, and verdicts over all readings
 //! - [`library`]: what the scenarios say
 //! - [`claim`]: claims, their numbers and the rules for them
 //! - [`sql`]: numbers asked of the tables of a run in SQL
+//! - [`facts`]: facts of scenarios, likewise
 //! - `compile`: claims as files write them, checked and made into rows
-//! - [`folder`]: studies that are folders of files; that of interplay is one, and part of the program
+//! - [`folder`]: studies that are folders of files; some of them are part of the program
 //! - [`run_claims`]: the claims of a scenario, judged by its runs
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
 //! - [`matrix`]: their grids of small charts and heat maps
 //! - [`ci`]: the study of Congestion Isolation
-//! - [`sfc`]: the study of Source Flow Control
-//! - [`dualq`]: the study of the DualQ Coupled AQM
-//! - [`short_range`]: the study of rate control in short-range interconnects
 
 pub mod ci;
 pub mod claim;
 mod compile;
 pub mod curves;
 pub mod deliveries;
-pub mod departures;
-pub mod dualq;
+pub mod distribution;
 pub mod evidence;
 pub mod exhibit;
+pub mod facts;
 pub mod fairness;
 pub mod flows;
 pub mod folder;
-pub mod frames;
 pub mod histogram;
 pub mod library;
 pub mod matrix;
@@ -55,8 +51,6 @@ pub mod plan;
 pub mod readings;
 pub mod run_claims;
 pub mod section;
-pub mod sfc;
-pub mod short_range;
 pub mod sql;
 pub mod traffic;
 
@@ -95,6 +89,8 @@ pub struct Study {
     pub keeps_flows: bool,
     /// What every run is asked in SQL.
     pub queries: &'static [sql::Query],
+    /// Names for the first of some experiments that was run.
+    pub first_run: &'static [(&'static str, Vec<&'static str>)],
     /// Its experiments.
     pub plan: &'static (dyn Fn(Level) -> Vec<Experiment> + Sync),
     /// Its claims in the order of the sources.
@@ -113,14 +109,43 @@ pub struct Study {
 
 /// All studies that are part of the program.
 pub static CATALOGUE: LazyLock<[&'static Study; 5]> = LazyLock::new(|| {
-    let interplay = folder::built(INTERPLAY, "studies/interplay");
-    [&ci::STUDY, &sfc::STUDY, &dualq::STUDY, &short_range::STUDY, interplay]
+    let built = |folder| folder::built(FILES, folder);
+    let [sfc, dualq, short_range, interplay] =
+        ["studies/sfc", "studies/dualq", "studies/short-range", "studies/interplay"].map(built);
+    [&ci::STUDY, sfc, dualq, short_range, interplay]
 });
 
-/// The files of the study of interplay: Congestion Isolation with other congestion controls and memories.
-const INTERPLAY: &[(&str, &str)] = &[
-    ("studies/interplay/study.toml", include_str!("../../../studies/interplay/study.toml")),
-    ("scenarios/ci/lossless.toml", include_str!("../../../scenarios/ci/lossless.toml")),
+/// Files that are part of the program, by their paths from the root of the repository.
+macro_rules! files {
+    ($($path:literal),+ $(,)?) => { &[$(($path, include_str!(concat!("../../../", $path)))),+] };
+}
+
+/// The files of those of these studies that are folders: their own, and their scenarios.
+const FILES: &[(&str, &str)] = files![
+    "studies/sfc/study.toml",
+    "scenarios/sfc/benefits.toml",
+    "scenarios/sfc/fairness-intra.toml",
+    "scenarios/sfc/fairness-inter.toml",
+    "scenarios/sfc/idle.toml",
+    "scenarios/sfc/buildings.toml",
+    "scenarios/sfc/transports.toml",
+    "studies/dualq/study.toml",
+    "scenarios/dualq/grid.toml",
+    "scenarios/dualq/alone.toml",
+    "scenarios/dualq/idle.toml",
+    "scenarios/dualq/law.toml",
+    "scenarios/dualq/pi2-grid.toml",
+    "scenarios/dualq/load.toml",
+    "scenarios/dualq/overload.toml",
+    "scenarios/dualq/interactive.toml",
+    "scenarios/dualq/modern.toml",
+    "studies/short-range/study.toml",
+    "scenarios/short-range/backplane.toml",
+    "scenarios/short-range/multistage.toml",
+    "scenarios/short-range/entries.toml",
+    "scenarios/short-range/mixed.toml",
+    "studies/interplay/study.toml",
+    "scenarios/ci/lossless.toml",
 ];
 
 impl fmt::Debug for Study {

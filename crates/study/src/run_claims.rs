@@ -55,6 +55,7 @@ impl RunClaims {
             groups: all(measure::groups(&written.flows)),
             keeps_flows: false,
             queries: all(compiler.queries),
+            first_run: &[],
             plan: &|_| Vec::new(),
             claims: all(claims),
             rows: all(vec![all(rows)]),

@@ -18,7 +18,14 @@ impl Evidence {
         claims: &[&str],
         experiments: &[&'static str],
     ) -> Section {
-        let wanted: BTreeSet<&str> = experiments.iter().copied().collect();
+        let first = |name: &&'static str| {
+            let of = self.study.first_run.iter().find(|(known, _)| known == name);
+            // Of several the one that was run.
+            let run =
+                of.map(|(_, all)| all.iter().copied().find(|name| self.scenario(name).is_some()));
+            run.unwrap_or(Some(*name))
+        };
+        let wanted: BTreeSet<&str> = experiments.iter().filter_map(first).collect();
         let plan = (self.study.plan)(self.level);
         let run = plan.iter().filter(|experiment| {
             wanted.contains(experiment.name) && self.scenario(experiment.name).is_some()

@@ -37,12 +37,6 @@ impl Traffic {
     pub fn arrived(&self) -> f64 {
         (self.sent - self.lost) as f64
     }
-
-    /// The share of its packets that were told of congestion, by a mark or by being dropped: what
-    /// laws of rates call p. NaN if nothing was sent.
-    pub fn signalled(&self) -> f64 {
-        (self.marked + self.lost) as f64 / self.sent as f64
-    }
 }
 
 #[cfg(test)]
@@ -63,7 +57,7 @@ mod tests {
         let of = Traffic::of(flows::View::of_table(&table).unwrap());
         assert_eq!((of[&0].flows, of[&0].sent), (2, 400));
         assert_eq!((of[&0].arrived(), of[&1].arrived()), (390.0, 50.0));
-        assert_eq!((of[&0].signalled(), of[&1].signalled()), (0.05, 0.5));
-        assert!(Traffic::default().signalled().is_nan());
+        assert_eq!((of[&0].lost, of[&0].marked), (10, 10));
+        assert_eq!((of[&1].lost, of[&1].marked), (0, 25));
     }
 }

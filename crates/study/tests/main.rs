@@ -1,13 +1,17 @@
 //! Studies, on tables that are made up and on short runs: one file for each subject, and one program for all of them,
 //! because linking takes longer than testing.
 
+mod distributions;
 mod dualq;
 mod folder;
 mod many;
 mod measures;
 mod plan;
+mod quantities;
 mod readings;
 mod run_claims;
+mod sfc;
 mod short_range;
 mod synthetic;
+mod together;
 mod whole;

@@ -3,10 +3,7 @@
 use floodway_model::Table;
 use floodway_model::family::Entry;
 use floodway_model::tables::complete;
-use floodway_report::chart::Rows;
 use floodway_report::statistics::NoInterval;
-use floodway_report::study::Exhibit;
-use floodway_study::exhibit::Comparison;
 use floodway_study::{Case, Evidence, FlowGroup, Level, Measured, Quantile, Study};
 
 use crate::synthetic::{self, Flow, add, tables};
@@ -24,6 +21,7 @@ static STUDY: Study = Study {
     groups: &[SMALL, INCAST, ALL, ABSENT],
     keeps_flows: false,
     queries: &[],
+    first_run: &[],
     plan: &|_| Vec::new(),
     claims: &[],
     rows: &[],
@@ -176,34 +174,4 @@ fn what_a_run_followed_is_kept() {
     assert_eq!(fairness(A, 100.0), Some(0.8));
     assert_eq!(fairness(A, 200.0), Some(1.0));
     assert_eq!(fairness(B, 100.0), None);
-    assert_eq!(evidence.occupancy(A, "port", &[0, 1]), [(1_000, 3), (2_000, 1)].into());
-    assert_eq!(evidence.occupancy(A, "port", &[1]), [(2_000, 1)].into());
-    assert_eq!(evidence.occupancy(A, "switch", &[0, 1]), [(8_000, 2)].into());
-    assert!(evidence.occupancy(B, "port", &[0]).is_empty());
-}
-
-/// The labels of the groups of a chart, with how many rows each has.
-fn labels(chart: &Rows) -> Vec<(&str, usize)> {
-    chart.groups.iter().map(|group| (group.label.as_str(), group.rows.len())).collect()
-}
-
-#[test]
-fn charts_of_quantiles_have_a_row_for_each_case() {
-    let evidence = evidence();
-    let of = [("a", 0, A), ("b", 1, B)];
-    let Exhibit::Rows { chart, .. } = evidence.quantiles("q", "", "", SMALL, &of) else {
-        panic!("a chart of rows")
-    };
-    let names = ["mean", "p50", "p95", "p99", "p99.9"];
-    assert_eq!(labels(&chart), names.map(|name| (name, 2)));
-    assert_eq!(chart.groups[1].rows[0].value, Some(30.0));
-    let claimed = Comparison { claimed: &[(SMALL, -50.0)], ..Comparison::new("b", 1, A, B) };
-    let of = std::slice::from_ref(&claimed);
-    let changes = |group| evidence.quantile_changes("q", "", "", group, of);
-    let Exhibit::Rows { chart, .. } = changes(SMALL) else { panic!("a chart of rows") };
-    assert_eq!(labels(&chart), names.map(|name| (name, 1)));
-    let claims: Vec<_> = chart.groups.iter().map(|group| group.rows[0].claimed).collect();
-    assert_eq!(claims, [Some(-50.0), None, None, None, None]);
-    let Exhibit::Rows { chart, .. } = changes(ABSENT) else { panic!("a chart of rows") };
-    assert_eq!(labels(&chart), []);
 }

@@ -125,7 +125,7 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
             "min(bytes)",
             "min(size)",
             "error: this SQL cannot be asked: no such column: size\n  --> star.toml:43:19\n",
-            "quantile(x, p)",
+            "docs/own-study.md",
         ),
         (
             "fct = \"mean\"",
@@ -149,7 +149,7 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
         (
             "counter = \"pause_frames\", ",
             "",
-            "a measure has exactly one of `fct`, `counter` and `sql`",
+            "a measure has exactly one of `fct`, `counter`, `fairness` and `sql`",
             "for example fct = \"mean\"",
         ),
     ];

@@ -4,8 +4,11 @@
 use crate::synthetic::{self, begin, claim, near};
 use floodway_model::Table;
 use floodway_model::tables::complete;
-use floodway_study::short_range::STUDY;
-use floodway_study::{Evidence, Level};
+use floodway_study::{CATALOGUE, Evidence, Level, Study};
+
+fn study() -> &'static Study {
+    CATALOGUE.iter().find(|study| study.entry.name == "short-range").expect("it is there")
+}
 
 /// The tables of a run with these counters, and so many packets dropped in all.
 fn run(counters: &[(&str, u64)], drops: u64) -> Vec<Table> {
@@ -42,7 +45,7 @@ fn frames(gbps: u64, latency_ns: u64) -> Vec<Table> {
 
 #[test]
 fn changes_over_a_sweep_are_geometric_over_sizes_and_runs() {
-    let mut evidence = Evidence::new(&STUDY, Level::Standard, &[]);
+    let mut evidence = Evidence::new(study(), Level::Standard, &[]);
     // Ratios of throughput 2 and 1/2 of the first size, 4 and 1 of the second: a mean of √2. Of
     // latency always a half.
     for (size, ratios) in
@@ -56,7 +59,7 @@ fn changes_over_a_sweep_are_geometric_over_sizes_and_runs() {
             synthetic::add(&mut evidence, size, "drc", at, &frames(to, 50));
         }
     }
-    let claims = synthetic::parts(&STUDY, &evidence);
+    let claims = synthetic::parts(study(), &evidence);
     let of = |id, part| claim(&claims, id, part).measured;
     near(of("B2a", "throughput, 802.3x at the output"), (2_f64.sqrt() - 1.0) * 100.0);
     near(of("B2a", "latency, 802.3x at the output"), -50.0);
@@ -92,7 +95,7 @@ fn entries(responses_ns: [&[f64]; 2], dropped: u64, measured_drops: u64) -> Vec<
 
 #[test]
 fn responses_are_means_over_entries_and_losses_those_of_whole_runs() {
-    let mut evidence = Evidence::new(&STUDY, Level::Standard, &[]);
+    let mut evidence = Evidence::new(study(), Level::Standard, &[]);
     begin(&mut evidence, "entries");
     for at in 0..2 {
         // Three entries of 100 ns and one of 500: a mean of 200. Then eight of 100.
@@ -101,7 +104,7 @@ fn responses_are_means_over_entries_and_losses_those_of_whole_runs() {
         let fast = entries([&[100.0; 4], &[100.0; 4]], 3, 1);
         synthetic::add(&mut evidence, "entries", "l2ci", at, &fast);
     }
-    let claims = synthetic::parts(&STUDY, &evidence);
+    let claims = synthetic::parts(study(), &evidence);
     near(claim(&claims, "B4", "throughput, no flow control").measured, 100.0);
     near(claim(&claims, "B4", "response time, no flow control").measured, -50.0);
     near(claim(&claims, "B5", "drops, no flow control").measured, 6.0);
@@ -110,7 +113,7 @@ fn responses_are_means_over_entries_and_losses_those_of_whole_runs() {
 
 #[test]
 fn headers_of_tcp_and_ip_are_above_l2() {
-    let mut evidence = Evidence::new(&STUDY, Level::Standard, &[]);
+    let mut evidence = Evidence::new(study(), Level::Standard, &[]);
     begin(&mut evidence, "mixed-64");
     begin(&mut evidence, "mixed-32");
     for (name, lost) in [("mixed-64", [0, 4]), ("mixed-32", [7, 0])] {
@@ -122,7 +125,7 @@ fn headers_of_tcp_and_ip_are_above_l2() {
             synthetic::add(&mut evidence, name, "drc-l2ci", at, &of(lost));
         }
     }
-    let claims = synthetic::parts(&STUDY, &evidence);
+    let claims = synthetic::parts(study(), &evidence);
     // 1448 bytes and 52 of headers a microsecond.
     near(claim(&claims, "B6", "").measured, 100.0 * (1.5 / 2.434 - 1.0));
     near(claim(&claims, "B7a", "drops, ECN").measured, 5.0);

@@ -4,17 +4,23 @@ use std::collections::BTreeMap;
 
 use floodway_model::{Bytes, Duration, Rate};
 use floodway_report::statistics::Scale;
-use floodway_scenario::claims::{self, Flows, Kind, Measure};
+use floodway_scenario::claims::{self, Flows, Kind, Measure, Runs, Together};
 use floodway_scenario::suggest;
 use toml::Spanned;
 
 use crate::evidence::{Case, Evidence, Facts};
+use crate::facts::Fact;
 use crate::flows::{FlowGroup, Quantile};
-use crate::measure::{Measured, estimate};
+use crate::measure::{
+    Logs, Measured, contrast, estimate, geometric, magnitudes, unpaired_contrast,
+};
 use crate::plan::name;
+use crate::sql::Shape;
 
-use super::Compiler;
+use super::{Compiler, kept};
 
+/// Of a quantile or a mean of times of table `departures`: a bin is at most 1/64 of its upper edge wide.
+const BINNED: Scale = Scale { resolution: 1.0 / 64.0, ..Scale::NON_NEGATIVE };
 /// All measured flows.
 const ALL: FlowGroup = FlowGroup::all("all flows");
 
@@ -44,21 +50,49 @@ enum Asked {
     Fct(FlowGroup, Option<Quantile>),
     /// A counter.
     Counter(&'static str),
+    /// Jain's index in windows of so many nanoseconds.
+    Fairness(f64),
     /// The statement with this number.
     Sql(usize),
+    /// Nothing: it is a fact of scenarios.
+    Fact(&'static Fact),
+}
+
+/// What it is of: a case, or two of which the first is what a change starts from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cases {
+    pub from: Option<Case>,
+    pub of: Case,
+}
+
+impl Cases {
+    /// All of them.
+    pub fn all(self) -> impl Iterator<Item = Case> {
+        self.from.into_iter().chain([self.of])
+    }
 }
 
 /// A measure, ready to be taken.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Compiled {
     asked: Asked,
-    /// What a change starts from; none of a number of one case.
-    from: Option<Case>,
-    of: Case,
-    kind: Kind,
-    unit: &'static str,
+    /// What it is of; over lists of settings one for each combination.
+    pub(super) cases: Vec<Cases>,
+    /// Whether all of these must have been run.
+    pub(super) every: bool,
+    /// Whether there is a number all the same, that is no evidence.
+    pub(super) shown_in_part: bool,
+    /// How it is taken together over these.
+    pub(super) together: Together,
+    pub(super) kind: Kind,
+    runs: Runs,
+    /// The change that this one is compared with, and whether both have the same traffic.
+    than: Option<(Box<Self>, bool)>,
+    pub(super) unit: &'static str,
     per: f64,
-    scale: Scale,
+    pub(super) scale: Scale,
+    /// Whether means are geometric.
+    pub(super) geometric: bool,
 }
 
 impl Compiler<'_> {
@@ -73,60 +107,186 @@ impl Compiler<'_> {
         measure: &Spanned<Measure>,
         varied: Option<(&str, &'static str)>,
     ) -> Option<Compiled> {
+        let measure = &self.with_quantity(measure)?;
         let (of, range) = (measure.get_ref(), measure.span());
         let asked = self.asked(measure)?;
-        let mut case = |text: &Spanned<String>| match varied {
-            Some((label, first)) => {
-                let rest = text.get_ref().strip_prefix(label).filter(|rest| rest.starts_with('/'));
-                let text = match rest {
-                    Some(rest) => Spanned::new(text.span(), format!("{first}{rest}")),
-                    None => text.clone(),
-                };
-                self.case(&text)
-            }
-            None => self.case(text),
+        let cases = match asked {
+            Asked::Fact(_) => Vec::new(),
+            _ => self.cases_of(measure, varied)?,
         };
-        let (from, to) = match (&of.of, &of.from, &of.to) {
-            (Some(of), None, None) => (None, case(of)?),
-            (None, Some(from), Some(to)) => {
-                let (from, to) = (case(from), case(to));
-                (Some(from?), to?)
-            }
-            _ => {
-                let message = "a measure is `of` one case, or leads `from` one `to` another";
-                self.wrong(range, message, self.kind.help_of());
-                return None;
-            }
-        };
-        if let (Some(kind), None) = (&of.kind, from) {
-            let message = "`as` says what is measured of two cases, and there is one";
-            self.wrong(
-                kind.span(),
-                message,
-                "leave it out, or write `from` and `to` in place of `of`",
-            );
-            return None;
+        if let Asked::Sql(query) = asked {
+            let all = cases.iter().flat_map(|cases: &Cases| cases.all());
+            self.asks(query, all.map(|case| case.experiment).collect());
         }
-        let unit = match asked {
-            Asked::Fct(..) => "ns",
-            _ => match (of.unit.as_deref(), of.scale) {
-                (None, claims::Scale::Share) => "% of the whole",
-                (unit, _) => unit.map_or("", name),
-            },
+        let is_of_two = cases.iter().any(|cases| cases.from.is_some());
+        let kind = of.kind.as_ref().map_or(Kind::Change, |kind| *kind.get_ref());
+        let runs = of.runs.as_ref().map_or(Runs::Mean, |runs| *runs.get_ref());
+        self.fitting(measure, is_of_two, kind, runs)?;
+        let than = match &of.than {
+            None => None,
+            Some(than) => {
+                let alone = Measure { than: None, kind: None, paired: None, ..of.clone() };
+                let than = Spanned::new(than.span(), than.get_ref().or(&alone));
+                Some((Box::new(self.measure_of(&than, varied)?), of.paired.unwrap_or(true)))
+            }
         };
-        let scale = match of.scale {
-            claims::Scale::Amount => Scale::NON_NEGATIVE,
+        let unit = match (asked, of.unit.as_deref(), of.scale.unwrap_or_default(), kind) {
+            (Asked::Fct(..), ..) => "ns",
+            (_, Some(unit), ..) => name(unit),
+            (_, None, claims::Scale::Share, _) => "% of the whole",
+            (_, None, _, Kind::Share) => "% of those",
+            (_, None, ..) => "",
+        };
+        let scale = match of.scale.unwrap_or_default() {
+            claims::Scale::Amount | claims::Scale::Ratio => Scale::NON_NEGATIVE,
+            claims::Scale::Binned => BINNED,
             claims::Scale::Share => Scale::SHARE,
             claims::Scale::Real => Scale::REAL,
         };
-        let kind = of.kind.as_ref().map_or(Kind::Change, |kind| *kind.get_ref());
         if let (Some(_), Asked::Fct(..)) = (of.per, asked) {
             let help = "leave it out: completion times are in nanoseconds, and shown in the unit that fits";
             self.wrong(range, "`per` is for counters and SQL", help);
             return None;
         }
-        let per = of.per.unwrap_or(1.0);
-        Some(Compiled { asked, from, of: to, kind, unit, per, scale })
+        let together = of.together.as_ref().map(|together| *together.get_ref()).unwrap_or_default();
+        Some(Compiled {
+            asked,
+            cases,
+            every: of.every,
+            shown_in_part: of.shown_in_part,
+            together,
+            kind,
+            runs,
+            than,
+            unit,
+            per: of.per.unwrap_or(1.0),
+            scale,
+            geometric: of.scale == Some(claims::Scale::Ratio),
+        })
+    }
+
+    /// A measure with what its quantity says.
+    pub fn with_quantity(&mut self, measure: &Spanned<Measure>) -> Option<Spanned<Measure>> {
+        let of = measure.get_ref();
+        let Some(wanted) = &of.quantity else { return Some(measure.clone()) };
+        let asks = Measure { quantity: None, ..of.clone() }.asks();
+        match self.quantities.get(wanted.get_ref()) {
+            Some(known) if !asks => {
+                let own = Measure { quantity: None, ..of.clone() };
+                let both = Spanned::new(measure.span(), own.or(known.get_ref()));
+                // A quantity of another one has no third.
+                match &both.get_ref().quantity {
+                    Some(other)
+                        if self
+                            .quantities
+                            .get(other.get_ref())
+                            .is_some_and(|of| of.get_ref().quantity.is_none()) =>
+                    {
+                        self.with_quantity(&both)
+                    }
+                    Some(other) => {
+                        let message = format!(
+                            "`{}` is no quantity that says itself what it asks",
+                            other.get_ref()
+                        );
+                        let help = "a quantity may build on another one, and that on no third";
+                        self.wrong(other.span(), message, help);
+                        None
+                    }
+                    None => Some(both),
+                }
+            }
+            Some(_) => {
+                self.not_one(measure);
+                None
+            }
+            None => {
+                let names: Vec<&str> = self.quantities.keys().map(String::as_str).collect();
+                let help = match names.as_slice() {
+                    [] => "quantities stand in the file of a study: [quantity.NAME]".to_owned(),
+                    names => suggest::remedy(wanted.get_ref(), "quantities", names),
+                };
+                let message = format!("there is no quantity `{}`", wanted.get_ref());
+                self.wrong(wanted.span(), message, help);
+                None
+            }
+        }
+    }
+
+    /// What a measure is of, for each combination of its lists of settings.
+    fn cases_of(
+        &mut self,
+        measure: &Spanned<Measure>,
+        varied: Option<(&str, &'static str)>,
+    ) -> Option<Vec<Cases>> {
+        let of = measure.get_ref();
+        let picks = self.picks(&of.over, &of.except)?;
+        let mut all = Vec::new();
+        for pick in &picks {
+            let mut case = |text: &Spanned<String>| {
+                let text = pick.case(text);
+                match varied {
+                    Some((label, first)) => {
+                        let rest = text.get_ref().strip_prefix(label);
+                        let rest = rest.filter(|rest| rest.starts_with('/'));
+                        let own = rest.map(|rest| format!("{first}{rest}"));
+                        let own = own.unwrap_or_else(|| text.get_ref().clone());
+                        self.case(&Spanned::new(text.span(), own))
+                    }
+                    None => self.case(&text),
+                }
+            };
+            all.push(match (&of.of, &of.from, &of.to) {
+                (Some(of), None, None) => Cases { from: None, of: case(of)? },
+                (None, Some(from), Some(to)) => {
+                    let (from, to) = (case(from), case(to));
+                    Cases { from: Some(from?), of: to? }
+                }
+                _ => {
+                    let message = "a measure is `of` one case, or leads `from` one `to` another";
+                    self.wrong(measure.span(), message, self.kind.help_of());
+                    return None;
+                }
+            });
+        }
+        Some(all)
+    }
+
+    /// Refuses what does not go together.
+    fn fitting(
+        &mut self,
+        measure: &Spanned<Measure>,
+        is_of_two: bool,
+        kind: Kind,
+        runs: Runs,
+    ) -> Option<()> {
+        let of = measure.get_ref();
+        let (message, help) = match (&of.kind, &of.than) {
+            (Some(_), _) if !is_of_two => (
+                "`as` says what is measured of two cases, and there is one",
+                "leave it out, or write `from` and `to` in place of `of`",
+            ),
+            (_, Some(_)) if !is_of_two || ![Kind::Change, Kind::Size].contains(&kind) => (
+                "what is compared with another is a change",
+                "write `from` and `to`, and leave `as` out or write as = \"size\"",
+            ),
+            (_, None) if kind == Kind::Size || of.paired.is_some() => (
+                "there is no other change to compare this one with",
+                "write than = { … } with what is different",
+            ),
+            _ if (kind == Kind::Share) != (is_of_two && runs != Runs::Mean) => (
+                "sums of two cases are a share, and a share is one of sums",
+                "write both runs = \"sum\" and as = \"share\", or neither",
+            ),
+            _ => return Some(()),
+        };
+        self.wrong(measure.span(), message, help);
+        None
+    }
+
+    fn not_one(&mut self, measure: &Spanned<Measure>) {
+        let message = "a measure has exactly one of `fct`, `counter`, `fairness` and `sql`";
+        self.wrong(measure.span(), message, "for example fct = \"mean\"");
     }
 
     fn asked(&mut self, measure: &Spanned<Measure>) -> Option<Asked> {
@@ -136,16 +296,76 @@ impl Compiler<'_> {
             self.wrong(flows.span(), "`flows` is for completion times (`fct`)", help);
             return None;
         }
-        match (&of.fct, &of.counter, &of.sql) {
-            (Some(statistic), None, None) => self.fct(statistic, of.flows.as_ref()),
-            (None, Some(counter), None) => Some(Asked::Counter(name(counter.get_ref()))),
-            (None, None, Some(sql)) => self.query(sql, 1).map(Asked::Sql),
+        match (&of.fct, &of.counter, &of.fairness, &of.sql, &of.fact) {
+            (Some(statistic), None, None, None, None) => self.fct(statistic, of.flows.as_ref()),
+            (None, Some(of), None, None, None) => Some(Asked::Counter(name(of.get_ref()))),
+            (None, None, Some(window), None, None) => self.fairness(window),
+            (None, None, None, Some(sql), None) => self.number_of(measure, sql).map(Asked::Sql),
+            (None, None, None, None, Some(fact)) => self.fact(measure, fact),
             _ => {
-                let message = "a measure has exactly one of `fct`, `counter` and `sql`";
-                self.wrong(measure.span(), message, "for example fct = \"mean\"");
+                self.not_one(measure);
                 None
             }
         }
+    }
+
+    fn fact(&mut self, measure: &Spanned<Measure>, text: &Spanned<String>) -> Option<Asked> {
+        let of = measure.get_ref();
+        if of.of.is_some() || of.from.is_some() || of.to.is_some() {
+            let help =
+                "leave `of`, `from` and `to` out: the statement says which variant it is about";
+            self.wrong(measure.span(), "a fact is of scenarios, not of a case", help);
+            return None;
+        }
+        if self.files.is_empty() {
+            let help = "write a [[check]] of a study, with the scenario as one of its experiments";
+            self.wrong(text.span(), "facts are asked of the scenarios of a study", help);
+            return None;
+        }
+        let unit = of.unit.as_deref().map_or("", name);
+        match Fact::new(text.get_ref(), &self.files, unit) {
+            Ok(fact) => Some(Asked::Fact(kept(fact))),
+            Err(message) => {
+                let help = "scenarios have the tables settings, derived, network_nodes, network_links and workloads: see \
+                            docs/own-study.md";
+                self.wrong(text.span(), format!("this SQL cannot be asked: {message}"), help);
+                None
+            }
+        }
+    }
+
+    /// A statement for a number; for an exponent one with two columns.
+    fn number_of(&mut self, of: &Spanned<Measure>, sql: &Spanned<String>) -> Option<usize> {
+        let of = of.get_ref();
+        let together = of.together.as_ref();
+        if let (Some(together), true) = (together, of.over.is_empty()) {
+            let help = "name lists of settings in `over`, or leave it out";
+            self.wrong(together.span(), "`together` is for a number over settings", help);
+            return None;
+        }
+        let is_exponent = together.is_some_and(|of| *of.get_ref() == Together::Exponent);
+        self.query(sql, if is_exponent { Shape::Points } else { Shape::Number })
+    }
+
+    fn fairness(&mut self, window: &Spanned<Duration>) -> Option<Asked> {
+        if *window.get_ref() == Duration::ZERO {
+            let help = "give windows a length in which many packets of each flow arrive, as in fairness = \"1ms\"";
+            self.wrong(window.span(), "the windows of `fairness` have no length", help);
+            return None;
+        }
+        Some(Asked::Fairness(window.get_ref().as_ns()))
+    }
+
+    /// The group of flows of this name.
+    pub fn group(&mut self, label: &Spanned<String>) -> Option<FlowGroup> {
+        let found = groups(self.flows).into_iter().find(|group| group.label == label.get_ref());
+        if found.is_none() {
+            let names: Vec<&str> = self.flows.keys().map(String::as_str).collect();
+            let message = format!("there is no group of flows `{}`", label.get_ref());
+            let help = suggest::remedy(label.get_ref(), "groups", &names);
+            self.wrong(label.span(), message, help);
+        }
+        found
     }
 
     fn fct(
@@ -153,23 +373,7 @@ impl Compiler<'_> {
         statistic: &Spanned<String>,
         flows: Option<&Spanned<String>>,
     ) -> Option<Asked> {
-        let group = match flows {
-            None => Some(ALL),
-            Some(label) => {
-                let groups = groups(self.flows);
-                let found = groups.iter().find(|group| group.label == label.get_ref());
-                if found.is_none() {
-                    let names: Vec<&str> = self.flows.keys().map(String::as_str).collect();
-                    let message = format!("there is no group of flows `{}`", label.get_ref());
-                    self.wrong(
-                        label.span(),
-                        message,
-                        suggest::remedy(label.get_ref(), "groups", &names),
-                    );
-                }
-                found.copied()
-            }
-        };
+        let group = flows.map_or(Some(ALL), |flows| self.group(flows));
         let text = statistic.get_ref();
         let quantile = Quantile::ALL.into_iter().find(|quantile| quantile.name() == text);
         if quantile.is_none() && text != "mean" {
@@ -186,82 +390,203 @@ impl Compiler<'_> {
 impl Compiled {
     /// The number.
     pub fn measure(&self, evidence: &Evidence) -> Measured {
-        match (self.asked, self.from) {
-            (Asked::Fct(group, None), None) => evidence.fct(self.of, group),
-            (Asked::Fct(group, Some(quantile)), None) => {
-                evidence.fct_quantile(self.of, group, quantile)
+        if let Asked::Fact(fact) = self.asked {
+            return fact.measure(evidence);
+        }
+        if let Some((than, paired)) = &self.than {
+            return self.compared(than, *paired, evidence);
+        }
+        let measured = match (self.runs, self.cases.as_slice()) {
+            _ if self.kind == Kind::Apart => self.apart(evidence),
+            (Runs::Mean, [cases]) => self.of(*cases, evidence),
+            (Runs::Mean, _) => self.over(evidence),
+            _ => self.of_all_runs(evidence),
+        };
+        match self.kind {
+            Kind::Decrease => measured.scaled(-1.0, measured.unit),
+            _ => measured,
+        }
+    }
+
+    /// Of one case, or of two.
+    pub(super) fn of(&self, cases: Cases, evidence: &Evidence) -> Measured {
+        let Cases { from, of } = cases;
+        match (self.asked, from, self.kind) {
+            (_, Some(from), Kind::Ratio) => {
+                let value = |of| self.of(Cases { from: None, of }, evidence).value;
+                let value = value(of).zip(value(from)).map(|(of, from)| of / from);
+                Measured { value, unit: self.unit, ..Measured::default() }
             }
-            (Asked::Fct(group, quantile), Some(from)) => match (self.kind, quantile) {
-                (Kind::Change, None) => evidence.fct_change(from, self.of, group),
-                (Kind::Change, Some(quantile)) => {
-                    evidence.quantile_change(from, self.of, group, quantile)
-                }
-                (Kind::Difference, None) => evidence.fct_difference(from, self.of, group),
-                (Kind::Difference, Some(quantile)) => {
-                    self.difference(evidence, from, |facts| quantile.of(&facts.group(group).fct))
-                }
-            },
-            (Asked::Counter(counter), _) => {
-                let cases = self.from.into_iter().chain([self.of]);
+            (Asked::Fct(group, None), None, _) => evidence.fct(of, group),
+            (Asked::Fct(group, Some(quantile)), None, _) => {
+                evidence.fct_quantile(of, group, quantile)
+            }
+            (Asked::Fct(group, None), Some(from), Kind::Difference) => {
+                evidence.fct_difference(from, of, group)
+            }
+            (Asked::Fct(group, None), Some(from), _) => evidence.fct_change(from, of, group),
+            (
+                Asked::Fct(group, Some(quantile)),
+                Some(from),
+                Kind::Change | Kind::Decrease | Kind::Apart,
+            ) => evidence.quantile_change(from, of, group, quantile),
+            (Asked::Counter(counter), None, _) => {
                 // What no run knows is a wrong name, or did not happen anywhere.
-                let mut runs = cases.flat_map(|case| evidence.runs(case));
+                let mut runs = evidence.runs(of);
                 match runs.any(|(_, facts)| facts.scalars.contains_key(counter)) {
-                    true => self.of_runs(evidence, |facts| facts.number(counter) / self.per),
+                    true => self.of_runs(cases, evidence),
                     false => Measured { unit: self.unit, ..Measured::default() },
                 }
             }
-            (Asked::Sql(query), _) => {
-                self.of_runs(evidence, |facts| facts.answer(query) / self.per)
+            _ => self.of_runs(cases, evidence),
+        }
+    }
+
+    fn of_runs(&self, Cases { from, of }: Cases, evidence: &Evidence) -> Measured {
+        let number = |facts: &Facts| self.number(facts);
+        match (from, self.kind) {
+            (None, _) if self.geometric => {
+                geometric(self.ratio_logs(of, evidence).into_values(), self.unit)
             }
+            // Shares are shown in percent, and an index is none.
+            (None, _)
+                if self.scale == Scale::SHARE && !matches!(self.asked, Asked::Fairness(_)) =>
+            {
+                evidence.share(of, self.unit, number)
+            }
+            (None, _) => evidence.on_scale(of, self.scale, self.unit, number),
+            (Some(from), Kind::Difference) => {
+                let pairs = evidence.pairs(from, of);
+                let differences = pairs.map(|(_, a, b)| number(b) - number(a));
+                estimate(differences, Scale::REAL, self.unit)
+            }
+            (Some(from), _) => evidence.change_on(from, of, self.scale, number),
         }
     }
 
-    fn of_runs(&self, evidence: &Evidence, number: impl Fn(&Facts) -> f64) -> Measured {
-        match (self.from, self.kind) {
-            // Shares are shown in percent.
-            (None, _) if self.scale == Scale::SHARE => evidence.share(self.of, self.unit, number),
-            (None, _) => evidence.on_scale(self.of, self.scale, self.unit, number),
-            (Some(from), Kind::Change) => evidence.change_on(from, self.of, self.scale, number),
-            (Some(from), Kind::Difference) => self.difference(evidence, from, number),
+    /// What is asked, of one run.
+    pub(super) fn number(&self, facts: &Facts) -> f64 {
+        match self.asked {
+            Asked::Fct(group, None) => facts.group(group).fct.mean,
+            Asked::Fct(group, Some(quantile)) => quantile.of(&facts.group(group).fct),
+            Asked::Counter(counter) => facts.number(counter) / self.per,
+            Asked::Fairness(window_ns) => facts.fairness(window_ns) / self.per,
+            Asked::Sql(query) => facts.answer(query) / self.per,
+            Asked::Fact(_) => f64::NAN,
         }
     }
 
-    fn difference(
-        &self,
-        evidence: &Evidence,
-        from: Case,
-        number: impl Fn(&Facts) -> f64,
-    ) -> Measured {
-        let differences = evidence.pairs(from, self.of).map(|(_, a, b)| number(b) - number(a));
-        estimate(differences, Scale::REAL, self.unit)
+    /// The point that is asked for, of one run: of what, and the number.
+    pub(super) fn point(&self, facts: &Facts) -> Option<(f64, f64)> {
+        let Asked::Sql(query) = self.asked else { return None };
+        let (x, y) = facts.lines(query).into_iter().flatten().next()?;
+        Some((x, y / self.per))
     }
 
-    /// Whether it is a change or a difference, and not a number of one case.
+    /// The logarithms of a ratio.
+    pub(super) fn ratio_logs(&self, of: Case, evidence: &Evidence) -> Logs {
+        let log = |(at, facts)| (at, libm::log(self.number(facts)));
+        evidence.runs(of).map(log).filter(|(_, log)| log.is_finite()).collect()
+    }
+
+    /// The logarithms of the ratios of two cases.
+    pub(super) fn logs(&self, Cases { from, of }: Cases, evidence: &Evidence) -> Logs {
+        let from = from.unwrap_or(of);
+        match self.asked {
+            Asked::Fct(group, None) => evidence.fct_logs(from, of, group),
+            _ => evidence.logs(from, of, |facts| self.number(facts)),
+        }
+    }
+
+    /// The largest difference of its settings: the rise from the smaller number to the larger.
+    fn apart(&self, evidence: &Evidence) -> Measured {
+        let rise = |Cases { from, of }: Cases| {
+            let from = from.unwrap_or(of);
+            let there = self.of(Cases { from: Some(from), of }, evidence);
+            let back = self.of(Cases { from: Some(of), of: from }, evidence);
+            if there.value >= back.value { there } else { back }
+        };
+        let rises = self.counting(evidence).into_iter().map(rise);
+        let known = rises.filter(|rise| rise.value.is_some_and(|rise| !rise.is_nan()));
+        let largest =
+            known.max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)));
+        largest.unwrap_or_default()
+    }
+
+    /// By how much the ratio of one change is larger than that of another.
+    fn compared(&self, than: &Self, paired: bool, evidence: &Evidence) -> Measured {
+        let logs = |of: &Self| of.logs(of.cases[0], evidence);
+        match (self.kind, paired) {
+            (Kind::Size, _) => magnitudes(&logs(self), &logs(than)),
+            (_, true) => contrast(&logs(self), &logs(than)),
+            (_, false) => unpaired_contrast(&logs(self), &logs(than)),
+        }
+    }
+
+    /// The sum or the most over all replications, and over all settings.
+    fn of_all_runs(&self, evidence: &Evidence) -> Measured {
+        let of = |case: Case| {
+            let numbers = evidence.runs(case).map(|(_, facts)| self.number(facts));
+            match self.runs {
+                Runs::Most => numbers.reduce(f64::max),
+                _ => evidence.has(case).then(|| numbers.sum()),
+            }
+        };
+        let all = |cases: Vec<Case>| -> Option<f64> {
+            let values: Vec<f64> = cases.into_iter().map(of).collect::<Option<_>>()?;
+            match self.runs {
+                Runs::Most => values.into_iter().reduce(f64::max),
+                _ => (!values.is_empty()).then(|| values.iter().sum()),
+            }
+        };
+        let to = all(self.counting(evidence).iter().map(|cases| cases.of).collect());
+        let value = match self.is_of_two() {
+            true => {
+                let from =
+                    all(self.counting(evidence).iter().filter_map(|cases| cases.from).collect());
+                to.zip(from).map(|(to, from)| 100.0 * to / from).filter(|share| share.is_finite())
+            }
+            false => to,
+        };
+        Measured { value, unit: self.unit, ..Measured::default() }
+    }
+
+    /// Whether it is of two cases, and not a number of one.
     pub fn is_of_two(&self) -> bool {
-        self.from.is_some()
+        self.cases.iter().any(|cases| cases.from.is_some())
     }
 
     /// Whether it is a change in percent.
     pub fn is_change(&self) -> bool {
-        self.from.is_some() && self.kind == Kind::Change
+        self.is_of_two()
+            && [Kind::Change, Kind::Decrease, Kind::Apart, Kind::Size].contains(&self.kind)
     }
 
-    /// Whether the case that it is of, or leads to, was run.
+    /// Whether a case that it is of, or leads to, was run.
     pub fn was_run(&self, evidence: &Evidence) -> bool {
-        evidence.has(self.of)
+        self.cases.iter().any(|cases| evidence.has(cases.of))
     }
 
     /// The cases that it is of.
     pub fn cases(&self) -> Vec<Case> {
-        self.from.into_iter().chain([self.of]).collect()
+        let own = self.cases.iter().flat_map(|cases| cases.from.into_iter().chain([cases.of]));
+        own.chain(self.than.iter().flat_map(|(than, _)| than.cases())).collect()
+    }
+
+    /// Whether it is a fact of scenarios, not of runs.
+    pub fn is_fact(&self) -> bool {
+        matches!(self.asked, Asked::Fact(_))
     }
 
     /// The same of other experiments: each that is `one` becomes `other`.
-    pub fn instead(self, one: &str, other: &'static str) -> Self {
+    pub fn instead(mut self, one: &str, other: &'static str) -> Self {
         let exchanged = |case: Case| match case.experiment == one {
             true => Case { experiment: other, ..case },
             false => case,
         };
-        Self { from: self.from.map(exchanged), of: exchanged(self.of), ..self }
+        for cases in &mut self.cases {
+            *cases = Cases { from: cases.from.map(exchanged), of: exchanged(cases.of) };
+        }
+        self
     }
 }

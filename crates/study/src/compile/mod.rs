@@ -2,19 +2,20 @@
 
 pub mod lists;
 pub mod measure;
+mod together;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use floodway_scenario::claims::{self, Flows, Number};
+use floodway_scenario::claims::{self, Flows, Measure, Number};
 use floodway_scenario::{Place, Problem, Source, suggest};
 use toml::Spanned;
 
-use crate::claim::{Claim, GIVEN, Row, Rule};
+use crate::claim::{Claim, GIVEN, Row, Rule, SET_UP};
 use crate::evidence::Case;
 use crate::plan::name;
-use crate::sql::Query;
+use crate::sql::{self, Query, Shape};
 
 use lists::{Named, Pick};
 
@@ -69,8 +70,16 @@ pub struct Compiler<'a> {
     pub lists: BTreeMap<String, Vec<Named>>,
     /// The cases that there are, by name.
     pub cases: Vec<(String, Case)>,
+    /// What is measured, by name; a scenario has none.
+    pub quantities: BTreeMap<String, Spanned<Measure>>,
+    /// Statements that stand for tables, by name; a scenario has none.
+    pub views: BTreeMap<String, String>,
+    /// The files of the scenarios that facts are asked of; a scenario with claims has none.
+    pub files: Vec<&'static str>,
     /// What runs are asked in SQL.
     pub queries: Vec<Query>,
+    /// The experiments that each of these is asked of.
+    pub asked_of: Vec<BTreeSet<&'static str>>,
     /// What was found to be wrong.
     pub problems: Vec<Problem>,
 }
@@ -84,9 +93,18 @@ impl<'a> Compiler<'a> {
             kind,
             lists: BTreeMap::new(),
             cases: Vec::new(),
+            quantities: BTreeMap::new(),
+            views: BTreeMap::new(),
+            files: Vec::new(),
             queries: Vec::new(),
+            asked_of: Vec::new(),
             problems: Vec::new(),
         }
+    }
+
+    /// The file.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
     }
 
     /// Something is wrong there.
@@ -113,19 +131,28 @@ impl<'a> Compiler<'a> {
         found
     }
 
+    /// Some experiments are asked for the answer to a statement.
+    pub fn asks(&mut self, query: usize, experiments: Vec<&'static str>) {
+        self.asked_of[query].extend(experiments);
+    }
+
     /// A statement, as one of those that runs are asked.
-    pub fn query(&mut self, sql: &Spanned<String>, columns: usize) -> Option<usize> {
-        match Query::new(sql.get_ref(), columns) {
+    pub fn query(&mut self, sql: &Spanned<String>, shape: Shape) -> Option<usize> {
+        // A quantity is asked for many times, and to check a statement takes all tables.
+        let text = sql::with_views(sql.get_ref(), &self.views);
+        let known = self.queries.iter().position(|query| query.is(&text, shape));
+        if known.is_some() {
+            return known;
+        }
+        match Query::new(&text, shape) {
             Ok(query) => {
-                let known = self.queries.iter().position(|other| *other == query);
-                Some(known.unwrap_or_else(|| {
-                    self.queries.push(query);
-                    self.queries.len() - 1
-                }))
+                self.queries.push(query);
+                self.asked_of.push(BTreeSet::new());
+                Some(self.queries.len() - 1)
             }
             Err(message) => {
-                let help = "tables and columns are in the reference; `times` has the completion times of measured \
-                            flows, and quantile(x, p) is there beside SQLite's functions";
+                let help = "tables and columns are in the reference; docs/own-study.md has those that are made of them, \
+                            such as `times`, and the functions beside SQLite's, such as quantile(x, p)";
                 self.wrong(sql.span(), format!("this SQL cannot be asked: {message}"), help);
                 None
             }
@@ -156,10 +183,9 @@ impl<'a> Compiler<'a> {
 
     /// The numbers of a claim: of each combination of its lists of settings, if it is over any.
     fn rows_of(&mut self, id: &'static str, claim: &claims::Claim) -> Vec<(Row, Vec<Case>)> {
-        let Some(picks) = self.picks(&claim.over) else { return Vec::new() };
-        let left_out = self.left_out(claim, &picks);
+        let Some(picks) = self.picks(&claim.over, &claim.except) else { return Vec::new() };
         let mut rows = Vec::new();
-        for pick in picks.iter().filter(|pick| !pick.has_any(&left_out)) {
+        for pick in &picks {
             for of in &claim.number {
                 self.known_expectations(of, &picks);
                 let expected = of.expected_of.get(&pick.name());
@@ -169,30 +195,15 @@ impl<'a> Compiler<'a> {
                     claimed: pick.labels(&of.claimed),
                     expected: expected.map_or_else(|| &of.expected, |own| own.get_ref()).clone(),
                     expected_of: BTreeMap::new(),
+                    source: None,
                     rule: of.rule,
                     measure: pick.measure(&of.measure),
                 };
-                rows.extend(self.row(id, &claim.source, &filled, false));
+                let source = of.source.as_ref().unwrap_or(&claim.source);
+                rows.extend(self.row(id, source, &filled, None));
             }
         }
         rows
-    }
-
-    /// The settings that a claim is not about, which must be there.
-    fn left_out(&mut self, claim: &claims::Claim, picks: &[Pick]) -> Vec<String> {
-        let known: BTreeSet<&str> = picks.iter().flat_map(Pick::names).collect();
-        for name in &claim.except {
-            if !known.contains(name.get_ref().as_str()) {
-                let names: Vec<&str> = known.iter().copied().collect();
-                let message = format!("there is no setting `{}`", name.get_ref());
-                self.wrong(
-                    name.span(),
-                    message,
-                    suggest::remedy(name.get_ref(), "settings", &names),
-                );
-            }
-        }
-        claim.except.iter().map(|name| name.get_ref().clone()).collect()
     }
 
     /// Refuses an expectation of a setting that is not there.
@@ -213,15 +224,16 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The number of a claim, or a check.
+    /// The number of a claim, or a check; of a check, whether it is one of the set-up. Facts always are.
     pub fn row(
         &mut self,
         id: &'static str,
         source: &str,
         of: &Number,
-        is_check: bool,
+        check: Option<bool>,
     ) -> Option<(Row, Vec<Case>)> {
         let measure = self.measure(&of.measure)?;
+        let cases = measure.cases();
         let row = Row {
             id,
             part: name(&of.part),
@@ -229,10 +241,14 @@ impl<'a> Compiler<'a> {
             claimed: name(&of.claimed),
             source: name(source),
             rule: of.rule.into(),
-            expected: if is_check { GIVEN } else { name(&of.expected) },
+            expected: match check {
+                Some(of_set_up) if of_set_up || measure.is_fact() => SET_UP,
+                Some(_) => GIVEN,
+                None => name(&of.expected),
+            },
             measure: kept(move |evidence: &crate::Evidence| measure.measure(evidence)),
         };
-        Some((row, measure.cases()))
+        Some((row, cases))
     }
 }
 

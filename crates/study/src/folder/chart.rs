@@ -1,43 +1,81 @@
 //! Sections with charts of a study in a folder.
 
-use floodway_report::chart::{self, Colours, Line, Lines, Mark};
+mod matrix;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use floodway_report::chart::{self, Line, Lines, Mark};
 use floodway_report::html::read_points;
 use floodway_report::study::{Exhibit, Section};
-use floodway_scenario::claims::Measure;
+use floodway_report::words::count;
+use floodway_scenario::claims::{Measure, Together};
 use floodway_scenario::suggest;
 use toml::Spanned;
 
-use crate::claim::Row;
 use crate::compile::lists::Pick;
-use crate::compile::measure::Compiled;
+use crate::compile::measure::{Compiled, position};
+use crate::curves::{self, power_law};
 use crate::evidence::{Case, Evidence};
-use crate::exhibit::{Entry, number, rows, table};
-use crate::matrix::{heat_map, sides};
+use crate::exhibit::{self, Entry, number, rows, short, table};
+use crate::flows::FlowGroup;
 use crate::plan::{Level, name};
+use crate::sql::Shape;
+
+use matrix::Sides;
 
 use super::Loading;
-use super::answer::{Change, filled};
-use super::document::{Axis, Chart, Look, Rank, Series, Shows};
+use super::answer::Numbers;
+use super::document::{self, Axis, Chart, Look, Panel, Rank, Series, Shows};
+
+/// How many bins a chart of shares has.
+const BINS: usize = 50;
 
 /// A chart, ready to be drawn.
 struct Drawing {
     name: String,
+    /// The least thorough level at which it is shown.
+    from: Level,
     caption: String,
     note: String,
     look: Look,
     x: chart::Axis,
     y: chart::Axis,
     z: chart::Axis,
+    /// What the dotted lines of a grid mark.
+    level: Option<document::Marked>,
+    /// What it shows; of lines, what each of its panels does.
     series: Vec<Drawn>,
+    panels: Vec<Sheet>,
+    columns: usize,
+    height: f64,
     table: Table,
-    sides: Option<floodway_report::chart::Matrix>,
+    sides: Option<Sides>,
 }
 
-/// Something that it shows.
+/// One chart of lines.
+struct Sheet {
+    heading: String,
+    title: String,
+    x: chart::Axis,
+    y: chart::Axis,
+    /// What lines mark on the one and the other.
+    marks: Vec<(f64, String)>,
+    levels: Vec<(f64, String)>,
+    series: Vec<Drawn>,
+}
+
+/// Something that a chart shows.
 struct Drawn {
     label: String,
     look: Option<usize>,
+    /// The looks that settings have of their own, in the order of the combinations.
+    looks: Vec<Option<usize>>,
+    /// Likewise, if its label names lists: which of their settings, and what the group of these is called.
+    groups: Vec<(Vec<usize>, String)>,
+    steps: bool,
     claimed: Option<f64>,
+    aside: bool,
     what: What,
 }
 
@@ -50,6 +88,18 @@ enum What {
     Curve(Vec<(f64, Compiled)>),
     /// The answer to a statement in the first run of a case.
     Asked(usize, Case),
+    /// The share of values above each value of the distribution that a statement gives, over all runs of a case.
+    Tail(usize, Case),
+    /// The shares of its values in so many bins up to a value.
+    Shares(usize, Case, usize, f64),
+    /// A point for each case, and whether a line joins them.
+    Cloud(Compiled, bool),
+    /// What small charts show, each with what it is called.
+    Grid(Vec<(String, What)>),
+    /// A law.
+    Law(document::Law),
+    /// The tail of the completion times of a group of flows, over all runs of a case.
+    Times(FlowGroup, Case),
     /// Points of somebody else.
     Points(Vec<(f64, f64)>),
 }
@@ -62,16 +112,22 @@ struct Table {
     settings: Vec<Vec<TableRow>>,
 }
 
-/// A row: its name, its case, and what stands in it.
+/// A row: its name, its experiment, and what stands in it.
 struct TableRow {
     label: String,
-    case: Case,
+    experiment: Option<&'static str>,
+    /// Its case, if it is not of the experiment as a whole.
+    case: Option<Case>,
     cells: Vec<TableCell>,
 }
 
 enum TableCell {
     Number(Compiled),
-    Unfinished,
+    /// A change, in whole percent.
+    Short(Compiled),
+    Text(String),
+    /// Of a group of flows, or of all.
+    Unfinished(Option<FlowGroup>),
 }
 
 /// A section.
@@ -84,22 +140,29 @@ struct Part {
     charts: Vec<Drawing>,
     from: Level,
     answer: Option<String>,
-    rows: &'static [Row],
-    changes: &'static [Change],
+    unfinished: Vec<Case>,
+    numbers: Numbers,
+}
+
+impl Look {
+    /// Whether it is a chart of lines, over which points may be laid.
+    fn is_of_lines(self) -> bool {
+        [Self::Curve, Self::Points, Self::Tail, Self::Shares].contains(&self)
+    }
 }
 
 impl Loading<'_> {
     /// Checks the sections.
     pub(super) fn sections(
         &mut self,
-        rows: &'static [Row],
-        changes: &'static [Change],
+        numbers: Numbers,
     ) -> impl Fn(&Evidence) -> Vec<Section> + Sync + use<> {
         let document = self.document;
         let mut parts = Vec::new();
         for section in &document.section {
-            let ids: Vec<&str> =
-                document.claim.iter().map(|claim| claim.id.get_ref().as_str()).collect();
+            let claims = document.claim.iter().map(|claim| claim.id.get_ref().as_str());
+            let checks = document.check.iter().filter_map(|check| check.id.as_deref());
+            let ids: Vec<&str> = claims.chain(checks).collect();
             for claim in &section.claims {
                 if !ids.contains(&claim.get_ref().as_str()) {
                     let message = format!("there is no claim `{}`", claim.get_ref());
@@ -110,40 +173,29 @@ impl Loading<'_> {
                     );
                 }
             }
-            if let Some(answer) = &section.answer {
-                self.sentence(answer, rows, changes);
+            for sentence in section.answer.iter().chain(&section.text) {
+                self.sentence(sentence, numbers);
             }
             let charts: Vec<Drawing> =
-                section.chart.iter().filter_map(|chart| self.drawing(chart)).collect();
-            let mut experiments: Vec<&'static str> = Vec::new();
-            for drawn in charts.iter().flat_map(|chart| &chart.series) {
-                let cases: Vec<Case> = match &drawn.what {
-                    What::Number(measure) => measure.cases(),
-                    What::Settings(all) => {
-                        all.iter().flat_map(|(_, measure)| measure.cases()).collect()
-                    }
-                    What::Curve(points) => {
-                        points.iter().flat_map(|(_, measure)| measure.cases()).collect()
-                    }
-                    What::Asked(_, case) => vec![*case],
-                    What::Points(_) => Vec::new(),
-                };
-                experiments.extend(cases.iter().map(|case| case.experiment));
-            }
-            let lines = charts.iter().flat_map(|chart| chart.table.settings.iter().flatten());
-            experiments.extend(lines.map(|row| row.case.experiment));
+                self.charts(section).iter().filter_map(|chart| self.drawing(chart)).collect();
+            let mut experiments: Vec<&'static str> =
+                charts.iter().flat_map(Drawing::experiments).collect();
+            let sentences = section.answer.iter().chain(&section.text);
+            experiments.extend(sentences.flat_map(|of| numbers.experiments(of.get_ref())));
             experiments.dedup();
+            let unfinished = section.unfinished.iter().filter_map(|of| self.compiler.case(of));
+            let unfinished = unfinished.collect();
             parts.push(Part {
+                unfinished,
                 name: section.name.clone(),
                 heading: section.heading.clone(),
-                text: section.text.clone(),
+                text: section.text.iter().map(|text| text.get_ref().clone()).collect(),
                 claims: section.claims.iter().map(|claim| claim.get_ref().clone()).collect(),
                 experiments,
                 charts,
                 from: section.from.map_or(Level::Quick, Rank::into),
                 answer: section.answer.as_ref().map(|answer| answer.get_ref().clone()),
-                rows,
-                changes,
+                numbers,
             });
         }
         move |evidence| parts.iter().filter_map(|part| part.section(evidence)).collect()
@@ -152,21 +204,27 @@ impl Loading<'_> {
     /// Checks a chart.
     fn drawing(&mut self, chart: &Chart) -> Option<Drawing> {
         let (look, range) = (*chart.kind.get_ref(), chart.kind.span());
-        let picks = self.compiler.picks(&chart.over)?;
+        let picks = self.compiler.picks(&chart.over, &chart.except)?;
         let lists = match look {
             Look::Numbers | Look::Table => 0..=2,
-            Look::Curve | Look::Points => 0..=0,
-            Look::HeatMap => 2..=2,
+            Look::Curve => 0..=1,
+            Look::Points | Look::Tail | Look::Shares => 0..=0,
+            Look::HeatMap | Look::Grid => 2..=2,
         };
         if !lists.contains(&chart.over.len()) {
             let (message, help) = match look {
-                Look::HeatMap => (
-                    format!("the heat map `{}` is over {} lists", chart.name, chart.over.len()),
+                Look::HeatMap | Look::Grid => (
+                    format!(
+                        "the {} `{}` is over {} lists",
+                        if look == Look::Grid { "grid" } else { "heat map" },
+                        chart.name,
+                        chart.over.len()
+                    ),
                     "name two lists of settings in `over`: the first goes down, the second across",
                 ),
                 _ => (
                     format!("`{}` is over lists of settings", chart.name),
-                    "leave `over` out: only numbers, tables and heat maps have settings",
+                    "leave `over` out, or name one list for a curve: points have no settings",
                 ),
             };
             self.compiler.wrong(range, message, help);
@@ -189,33 +247,80 @@ impl Loading<'_> {
         };
         let series = match look {
             Look::Table => Vec::new(),
-            _ => chart.series.iter().filter_map(|of| self.series(chart, of, &picks)).collect(),
+            _ if look.is_of_lines() => Vec::new(),
+            _ => self.all_series(chart, None, &picks),
         };
-        let label =
-            |axis: &Option<Axis>| axis.as_ref().map_or_else(String::new, |axis| axis.label.clone());
-        let names = |list: &Spanned<String>| {
-            let settings = self.compiler.lists.get(list.get_ref()).into_iter().flatten();
-            settings.map(|setting| setting.name.clone()).collect::<Vec<_>>()
-        };
-        let sides = match (look, chart.over.as_slice()) {
-            (Look::HeatMap, [down, across]) => {
-                Some(sides((&label(&chart.x), names(across)), (&label(&chart.y), names(down))))
-            }
+        let panels = if look.is_of_lines() { self.panels(chart, &picks) } else { Vec::new() };
+        let sides = match look {
+            Look::HeatMap | Look::Grid => Some(Sides::new(chart, &picks)),
             _ => None,
         };
         let axis = |of: &Option<Axis>| of.as_ref().map(axis).unwrap_or_default();
         Some(Drawing {
             name: chart.name.clone(),
+            from: chart.from.map_or(Level::Quick, Rank::into),
             caption: chart.caption.clone(),
             note: chart.note.clone(),
             look,
             x: axis(&chart.x),
             y: axis(&chart.y),
             z: axis(&chart.z),
+            level: chart.y.as_ref().and_then(|axis| axis.marks.first().cloned()),
             series,
+            columns: chart.columns.unwrap_or(panels.len().max(1)),
+            panels,
+            height: chart.height.unwrap_or(300.0),
             table,
             sides,
         })
+    }
+
+    /// The charts of lines: one, or as many as there are panels.
+    fn panels(&mut self, chart: &Chart, picks: &[Pick]) -> Vec<Sheet> {
+        let axis = |own: &Option<Axis>, other: &Option<Axis>| {
+            own.as_ref().or(other.as_ref()).map(axis).unwrap_or_default()
+        };
+        if chart.panel.is_empty() {
+            return vec![Sheet {
+                heading: String::new(),
+                title: chart.caption.clone(),
+                x: axis(&chart.x, &None),
+                y: axis(&chart.y, &None),
+                marks: marks(&chart.x),
+                levels: marks(&chart.y),
+                series: self.all_series(chart, None, picks),
+            }];
+        }
+        let sheet = |panel: &Panel| Sheet {
+            heading: panel.heading.clone(),
+            title: match &panel.title {
+                Some(title) => title.clone(),
+                None => format!("{}: {}", chart.caption, panel.heading),
+            },
+            x: axis(&panel.x, &chart.x),
+            y: axis(&panel.y, &chart.y),
+            marks: marks(if panel.x.is_some() { &panel.x } else { &chart.x }),
+            levels: marks(if panel.y.is_some() { &panel.y } else { &chart.y }),
+            series: self.all_series(chart, panel.measure.as_ref(), picks),
+        };
+        chart.panel.iter().map(sheet).collect()
+    }
+
+    /// Checks what a chart shows, or a panel of it with what it says of all of its lines.
+    fn all_series(
+        &mut self,
+        chart: &Chart,
+        common: Option<&Spanned<Measure>>,
+        picks: &[Pick],
+    ) -> Vec<Drawn> {
+        let with = |own: &Series| {
+            let both = own.measure.as_ref().zip(common);
+            let both = both
+                .map(|(own, common)| Spanned::new(own.span(), own.get_ref().or(common.get_ref())));
+            both.or_else(|| own.measure.clone())
+        };
+        let of = chart.series.iter().filter_map(|own| self.series(chart, own, with(own), picks));
+        of.collect()
     }
 
     /// Checks a table.
@@ -233,66 +338,198 @@ impl Loading<'_> {
         for pick in picks {
             let mut rows = Vec::new();
             for row in &chart.row {
-                let of = pick.case(&row.of);
-                let case = self.compiler.case(&of)?;
-                let mut cells = Vec::new();
-                for column in &chart.column {
-                    cells.push(match (&column.measure, &column.shows) {
-                        (Some(measure), None) => {
-                            let own = measure.get_ref();
-                            if own.of.is_some() || own.from.is_some() || own.to.is_some() {
-                                let message = "a column is of the cases of the rows";
-                                let help = "leave `of`, `from` and `to` out";
-                                self.compiler.wrong(measure.span(), message, help);
-                                return None;
-                            }
-                            let own = Measure { of: Some(of.clone()), ..own.clone() };
-                            let measure = Spanned::new(measure.span(), own);
-                            TableCell::Number(self.compiler.measure(&measure)?)
-                        }
-                        (None, Some(shows)) => match shows.get_ref() {
-                            Shows::Unfinished => TableCell::Unfinished,
-                        },
-                        _ => {
-                            let message = format!(
-                                "the column `{}` has exactly one of `measure` and `shows`",
-                                column.label
-                            );
-                            let help = "write how it is measured, or shows = \"unfinished\"";
-                            self.compiler.wrong(row.of.span(), message, help);
-                            return None;
-                        }
-                    });
-                }
-                rows.push(TableRow { label: pick.labels(&row.label), case, cells });
+                rows.push(self.row(chart, row, pick)?);
             }
             settings.push(rows);
         }
         Some(Table { head, settings })
     }
 
-    fn series(&mut self, chart: &Chart, series: &Series, picks: &[Pick]) -> Option<Drawn> {
+    /// Checks a row: of a case, or of an experiment, of which the measures of the columns name variants.
+    fn row(&mut self, chart: &Chart, row: &document::Line, pick: &Pick) -> Option<TableRow> {
+        if !row.cell.is_empty() {
+            return self.own_cells(chart, row, pick);
+        }
+        let Some(of) = row.of.as_ref().map(|of| pick.case(of)) else {
+            let message = format!("the row `{}` is of no case", row.label);
+            let help = "write of = \"experiment/variant\", or what stands in it: cell = [{ … }]";
+            self.compiler.wrong(chart.kind.span(), message, help);
+            return None;
+        };
+        if of.get_ref().contains('{') {
+            return self.row_of_columns(chart, &of, pick.labels(&row.label));
+        }
+        let cells = self.experiments.values().flat_map(|of| &of.cells);
+        let mut names = cells.map(|cell| cell.name);
+        let experiment = names.find(|name| *name == of.get_ref().as_str());
+        let case = match experiment {
+            Some(_) => None,
+            None => Some(self.compiler.case(&of)?),
+        };
+        let known: BTreeSet<&str> =
+            self.compiler.cases.iter().map(|(name, _)| name.as_str()).collect();
+        let within = |own: &Option<Spanned<String>>| {
+            let variant = own.as_ref()?;
+            let all = [Some(&of), row.otherwise.as_ref()].into_iter().flatten();
+            let mut all = all.map(|of| format!("{}/{}", of.get_ref(), variant.get_ref()));
+            let case =
+                all.clone().find(|case| known.contains(case.as_str())).or_else(|| all.next());
+            Some(Spanned::new(variant.span(), case?))
+        };
+        let cases: Vec<[Option<Spanned<String>>; 3]> = chart
+            .column
+            .iter()
+            .map(|column| {
+                let of = column.measure.as_ref().map(Spanned::get_ref);
+                [
+                    of.and_then(|of| within(&of.of)),
+                    of.and_then(|of| within(&of.from)),
+                    of.and_then(|of| within(&of.to)),
+                ]
+            })
+            .collect();
+        let mut cells = Vec::new();
+        for (column, [one, from, to]) in chart.column.iter().zip(cases) {
+            cells.push(match (&column.measure, &column.shows) {
+                (Some(measure), None) => {
+                    let own = measure.get_ref();
+                    let has_cases = own.of.is_some() || own.from.is_some() || own.to.is_some();
+                    if case.is_some() && has_cases {
+                        let message = "a column is of the cases of the rows";
+                        let help = "leave `of`, `from` and `to` out, or let rows be of experiments";
+                        self.compiler.wrong(measure.span(), message, help);
+                        return None;
+                    }
+                    let own = match case {
+                        Some(_) => Measure { of: Some(of.clone()), ..own.clone() },
+                        None => Measure { of: one, from, to, ..own.clone() },
+                    };
+                    let own = pick.measure(&Spanned::new(measure.span(), own));
+                    let measure = self.compiler.measure(&own)?;
+                    if column.short { TableCell::Short(measure) } else { TableCell::Number(measure) }
+                }
+                (None, Some(shows)) if case.is_some() => match shows.get_ref() {
+                    Shows::Unfinished => TableCell::Unfinished(match &column.flows {
+                        Some(flows) => Some(self.compiler.group(&pick.case(flows))?),
+                        None => None,
+                    }),
+                },
+                _ => {
+                    let message = format!(
+                        "the column `{}` has exactly one of `measure` and `shows`",
+                        column.label
+                    );
+                    let help = "write how it is measured, or shows = \"unfinished\" of rows that are cases";
+                    self.compiler.wrong(of.span(), message, help);
+                    return None;
+                }
+            });
+        }
+        let experiment = experiment.or(case.map(|case| case.experiment));
+        Some(TableRow { label: pick.labels(&row.label), experiment, case, cells })
+    }
+
+    /// A row of which each column has another case: with a setting of its own, or over a list.
+    fn row_of_columns(
+        &mut self,
+        chart: &Chart,
+        of: &Spanned<String>,
+        label: String,
+    ) -> Option<TableRow> {
+        let mut cells = Vec::new();
+        for column in &chart.column {
+            let fill = |text: String, (list, setting): (&String, &String)| {
+                text.replace(&format!("{{{list}}}"), setting)
+            };
+            let case = column.with.iter().fold(of.get_ref().clone(), fill);
+            let case = Some(Spanned::new(of.span(), case));
+            let Some(measure) = &column.measure else {
+                let message = format!("the column `{}` has no `measure`", column.label);
+                let help = "rows with a list in the name of their case have numbers only";
+                self.compiler.wrong(of.span(), message, help);
+                return None;
+            };
+            let own = Measure { of: case, ..measure.get_ref().clone() };
+            let measure = self.compiler.measure(&Spanned::new(measure.span(), own))?;
+            cells.push(TableCell::Number(measure));
+        }
+        let first = cells.iter().find_map(|cell| match cell {
+            TableCell::Number(measure) => measure.cases().first().copied(),
+            _ => None,
+        });
+        Some(TableRow { label, experiment: first.map(|case| case.experiment), case: None, cells })
+    }
+
+    /// A row that says itself what stands in it.
+    fn own_cells(&mut self, chart: &Chart, row: &document::Line, pick: &Pick) -> Option<TableRow> {
+        if row.cell.len() != chart.column.len() {
+            let message = format!(
+                "the row `{}` has {} cells, and there are {} columns",
+                row.label,
+                row.cell.len(),
+                chart.column.len()
+            );
+            self.compiler.wrong(chart.kind.span(), message, "give each column a cell");
+            return None;
+        }
+        let mut cells = Vec::new();
+        for cell in &row.cell {
+            cells.push(match &cell.measure {
+                Some(of) => {
+                    let measure = self.compiler.measure(&pick.measure(of))?;
+                    if cell.short { TableCell::Short(measure) } else { TableCell::Number(measure) }
+                }
+                None => TableCell::Text(pick.labels(&cell.text)),
+            });
+        }
+        Some(TableRow { label: pick.labels(&row.label), experiment: None, case: None, cells })
+    }
+
+    fn series(
+        &mut self,
+        chart: &Chart,
+        series: &Series,
+        measure: Option<Spanned<Measure>>,
+        picks: &[Pick],
+    ) -> Option<Drawn> {
         let look = *chart.kind.get_ref();
-        let what = match (&series.measure, &series.points) {
-            (None, Some(points)) if [Look::Curve, Look::Points].contains(&look) => {
-                self.points(points).map(What::Points)
-            }
+        let what = match (&measure, &series.points) {
+            (None, None) if look.is_of_lines() && series.law.is_some() => series.law.map(What::Law),
+            (None, Some(points)) if look.is_of_lines() => self.points(points).map(What::Points),
             (Some(measure), None) => match look {
+                Look::Curve | Look::Points if !measure.get_ref().over.is_empty() => {
+                    self.cloud(look, measure)
+                }
+                Look::Grid => {
+                    let shape = if chart.bins.is_some() { Look::Shares } else { Look::Points };
+                    let of = |pick: &Pick| {
+                        Some((pick.label(), self.points_of(chart, shape, &pick.measure(measure))?))
+                    };
+                    picks.iter().map(of).collect::<Option<_>>().map(What::Grid)
+                }
                 Look::Numbers | Look::HeatMap | Look::Table if !chart.over.is_empty() => {
                     let of = |pick: &Pick| {
+                        let label = pick.label_beside(&series.label);
                         let measure = self.compiler.measure(&pick.measure(measure))?;
-                        Some((pick.label(), measure))
+                        Some((label, measure))
                     };
                     picks.iter().map(of).collect::<Option<_>>().map(What::Settings)
                 }
                 Look::Numbers | Look::HeatMap | Look::Table => {
                     self.compiler.measure(measure).map(What::Number)
                 }
+                Look::Curve if !picks.is_empty() && !chart.over.is_empty() => {
+                    let of = |pick: &Pick| {
+                        let measure = self.compiler.measure(&pick.measure(measure))?;
+                        Some((self.place(pick, measure_span(series))?, measure))
+                    };
+                    picks.iter().map(of).collect::<Option<_>>().map(What::Curve)
+                }
                 Look::Curve => self.curve(measure).map(What::Curve),
-                Look::Points => self.points_of(measure),
+                Look::Points | Look::Tail | Look::Shares => self.points_of(chart, look, measure),
             },
             _ => {
-                let range = series.measure.as_ref().map_or(0..0, Spanned::span);
+                let range = measure_span(series);
                 let message =
                     format!("`{}` has exactly one of `measure` and `points`", series.label);
                 self.compiler.wrong(
@@ -304,7 +541,22 @@ impl Loading<'_> {
             }
         };
         let (label, look) = (series.label.clone(), series.look);
-        Some(Drawn { label, look, claimed: series.claimed, what: what? })
+        let looks = picks.iter().map(Pick::look).collect();
+        let groups = picks.iter().map(|pick| pick.group(&series.label)).collect();
+        let (claimed, aside) = (series.claimed, series.aside);
+        let steps = chart.steps;
+        Some(Drawn { label, look, looks, groups, steps, claimed, aside, what: what? })
+    }
+
+    /// Where a setting of a list lies on an axis.
+    fn place(&mut self, pick: &Pick, range: Range<usize>) -> Option<f64> {
+        let setting = pick.places().next().map(|(list, at)| &self.document.settings[list][at]);
+        let at = setting.and_then(|of| of.at.or_else(|| position(of.name.get_ref())));
+        if at.is_none() {
+            let message = format!("`{}` has no place on an axis", pick.name());
+            self.compiler.wrong(range, message, "give the setting a number: at = 1e6");
+        }
+        at
     }
 
     /// A measure at every value of a setting that varies.
@@ -315,6 +567,7 @@ impl Loading<'_> {
         let document = self.document;
         let varied = document
             .experiment
+            .0
             .iter()
             .find(|(known, of)| Some(known.as_str()) == label && of.vary.is_some());
         let Some((known, _)) = varied else {
@@ -332,11 +585,29 @@ impl Loading<'_> {
             experiment.cells.iter().map(|cell| (cell.at, cell.name)).collect();
         let (_, first) = *cells.first()?;
         let compiled = self.compiler.measure_of(measure, Some((known, first)))?;
-        Some(cells.into_iter().map(|(at, name)| (at, compiled.instead(first, name))).collect())
+        Some(
+            cells
+                .into_iter()
+                .map(|(at, name)| (at, compiled.clone().instead(first, name)))
+                .collect(),
+        )
     }
 
-    fn points_of(&mut self, measure: &Spanned<Measure>) -> Option<What> {
+    /// A point for each of many cases.
+    fn cloud(&mut self, look: Look, measure: &Spanned<Measure>) -> Option<What> {
+        let exponent = Spanned::new(measure.span(), Together::Exponent);
+        let both = Measure { together: Some(exponent), ..measure.get_ref().clone() };
+        let measure = self.compiler.measure(&Spanned::new(measure.span(), both))?;
+        Some(What::Cloud(measure, look == Look::Curve))
+    }
+
+    fn points_of(&mut self, chart: &Chart, look: Look, measure: &Spanned<Measure>) -> Option<What> {
+        let measure = &self.compiler.with_quantity(measure)?;
         let of = measure.get_ref();
+        if let (Look::Tail, Some(_), None, Some(case)) = (look, &of.flows, &of.sql, &of.of) {
+            let group = self.compiler.group(of.flows.as_ref()?)?;
+            return Some(What::Times(group, self.compiler.case(case)?));
+        }
         let (Some(sql), Some(case)) = (&of.sql, &of.of) else {
             let message = "points are asked for in SQL, `of` a case";
             self.compiler.wrong(
@@ -346,8 +617,23 @@ impl Loading<'_> {
             );
             return None;
         };
-        let (query, case) = (self.compiler.query(sql, 2), self.compiler.case(case));
-        Some(What::Asked(query?, case?))
+        let shape = if look == Look::Points { Shape::Points } else { Shape::Distribution };
+        let (query, case) = (self.compiler.query(sql, shape)?, self.compiler.case(case)?);
+        self.compiler.asks(query, vec![case.experiment]);
+        let limits = chart.x.as_ref().and_then(|axis| axis.limits);
+        match (look, limits) {
+            (Look::Tail, _) => Some(What::Tail(query, case)),
+            (Look::Shares, Some([0.0, up_to])) if up_to > 0.0 => {
+                Some(What::Shares(query, case, chart.bins.unwrap_or(BINS).max(1), up_to))
+            }
+            (Look::Shares, _) => {
+                let message = format!("the horizontal axis of `{}` has no end", chart.name);
+                let help = "write limits = [0.0, …]: bins have the same width up to there";
+                self.compiler.wrong(chart.kind.span(), message, help);
+                None
+            }
+            _ => Some(What::Asked(query, case)),
+        }
     }
 
     /// Points of a file with two columns.
@@ -373,6 +659,16 @@ impl Loading<'_> {
     }
 }
 
+/// Where a series says how it is measured.
+fn measure_span(series: &Series) -> Range<usize> {
+    series.measure.as_ref().map_or(0..0, Spanned::span)
+}
+
+/// What lines mark on an axis.
+fn marks(axis: &Option<Axis>) -> Vec<(f64, String)> {
+    axis.iter().flat_map(|axis| &axis.marks).map(|mark| (mark.at, mark.label.clone())).collect()
+}
+
 fn axis(of: &Axis) -> chart::Axis {
     let unit = name(&of.unit);
     let axis = match of.log {
@@ -385,6 +681,16 @@ fn axis(of: &Axis) -> chart::Axis {
     }
 }
 
+/// Whether anything was run that it shows. A table says of each row whether it was.
+fn has_something(of: &Exhibit) -> bool {
+    match of {
+        Exhibit::Lines { charts, .. } => !charts.is_empty(),
+        Exhibit::HeatMap { chart, .. } => !chart.cells.is_empty(),
+        Exhibit::Grid { chart, .. } => !chart.cells.is_empty(),
+        Exhibit::Rows { .. } | Exhibit::Table { .. } => true,
+    }
+}
+
 impl Part {
     /// The section; none below its level, and none without a run of what its charts show.
     fn section(&self, evidence: &Evidence) -> Option<Section> {
@@ -394,10 +700,14 @@ impl Part {
         if self.from > evidence.level || (is_of_runs && section.links.is_empty()) {
             return None;
         }
-        let answer = |text: &String| filled(text, self.rows, self.changes, evidence);
-        section.answer = self.answer.as_ref().map_or_else(String::new, answer);
-        section.text.clone_from(&self.text);
-        section.exhibits = self.charts.iter().map(|chart| chart.exhibit(evidence)).collect();
+        let filled = |text: &String| self.numbers.filled(text, evidence);
+        section.answer = self.answer.as_ref().map_or_else(String::new, filled);
+        section.text = self.text.iter().map(filled).collect();
+        let unfinished = evidence.unfinished_in_words(&self.unfinished);
+        section.text.extend((!unfinished.is_empty()).then_some(unfinished));
+        let shown = self.charts.iter().filter(|chart| chart.from <= evidence.level);
+        let exhibits = shown.map(|chart| chart.exhibit(evidence));
+        section.exhibits = exhibits.filter(has_something).collect();
         Some(section)
     }
 }
@@ -408,7 +718,8 @@ impl Drawing {
             Look::Numbers => self.numbers(evidence),
             Look::Table => self.table(evidence),
             Look::HeatMap => self.heat_map(evidence),
-            Look::Curve | Look::Points => self.lines(evidence),
+            Look::Grid => self.grid(evidence),
+            _ => self.lines(evidence),
         }
     }
 
@@ -418,20 +729,26 @@ impl Drawing {
         let draw = |groups| rows(&self.name, &self.caption, axis, Mark::Point, &self.note, groups);
         let is_over = self.series.iter().any(|series| matches!(series.what, What::Settings(_)));
         if is_over {
-            let group = |(at, series): (usize, &Drawn)| {
-                let What::Settings(all) = &series.what else { return (String::new(), Vec::new()) };
+            // By the settings of groups, and in each of them by series.
+            let mut groups: BTreeMap<_, (&str, Vec<Entry>)> = BTreeMap::new();
+            for (at, series) in self.series.iter().enumerate() {
+                let What::Settings(all) = &series.what else { continue };
                 let look = series.look.unwrap_or(at);
-                let run = all.iter().filter(|(_, measure)| measure.was_run(evidence));
-                let entries = run.filter_map(|(label, measure)| {
+                let all = all.iter().zip(&series.looks).zip(&series.groups);
+                for (((label, measure), own), (places, group)) in all {
                     let measured = measure.measure(evidence);
                     // A change from zero has no percentage.
                     let known = !measure.is_change() || measured.unit == "%";
-                    let known = known && measured.value.is_some();
-                    known.then(|| Entry::new(label, look, measured))
-                });
-                (series.label.clone(), entries.collect())
-            };
-            return draw(self.series.iter().enumerate().map(group).collect());
+                    if known && measured.value.is_some() && measure.was_run(evidence) {
+                        let entry = Entry::new(label, own.unwrap_or(look), measured);
+                        let of =
+                            groups.entry((places.as_slice(), at)).or_insert((group, Vec::new()));
+                        of.1.push(entry);
+                    }
+                }
+            }
+            let groups = groups.into_values();
+            return draw(groups.map(|(label, entries)| (label.to_owned(), entries)).collect());
         }
         let entry = |(at, series): (usize, &Drawn)| {
             let What::Number(measure) = &series.what else { return None };
@@ -446,85 +763,142 @@ impl Drawing {
 
     fn table(&self, evidence: &Evidence) -> Exhibit {
         let head: Vec<&str> = self.table.head.iter().map(String::as_str).collect();
-        let was_run = |rows: &&Vec<TableRow>| rows.iter().all(|row| evidence.has(row.case));
+        let was_run = |row: &&TableRow| match row.case {
+            Some(case) => evidence.has(case),
+            None => row.experiment.is_none_or(|name| evidence.scenario(name).is_some()),
+        };
         let line = |row: &TableRow| {
             let cell = |cell: &TableCell| match cell {
                 TableCell::Number(measure) => number(&measure.measure(evidence)),
-                TableCell::Unfinished => evidence.unfinished_cell(row.case),
+                TableCell::Short(measure) => short(&measure.measure(evidence)),
+                TableCell::Text(text) => text.clone(),
+                TableCell::Unfinished(group) => {
+                    row.case.map_or_else(String::new, |case| match group {
+                        Some(group) => {
+                            let (left, all) = evidence.unfinished_of_group(case, *group);
+                            [left, all].map(|flows| count(flows as f64)).join(" of ")
+                        }
+                        None => evidence.unfinished_cell(case),
+                    })
+                }
             };
             [row.label.clone()].into_iter().chain(row.cells.iter().map(cell)).collect()
         };
-        let lines = self.table.settings.iter().filter(was_run).flatten().map(line).collect();
+        let lines = self.table.settings.iter().flatten().filter(was_run).map(line).collect();
         table(&self.name, &self.caption, &self.note, &head, lines)
     }
 
-    fn heat_map(&self, evidence: &Evidence) -> Exhibit {
-        let sides = self.sides.clone().unwrap_or_else(|| sides(("", [""; 0]), ("", [""; 0])));
-        let columns = sides.columns.len();
-        let all = self.series.iter().find_map(|series| match &series.what {
-            What::Settings(all) => Some(all),
-            _ => None,
-        });
-        let is_change = all.into_iter().flatten().any(|(_, measure)| measure.is_of_two());
-        let colours = if is_change { Colours::Diverging(0.0) } else { Colours::Sequential };
-        let cell = |row: usize, column: usize| {
-            let of = all.and_then(|all| all.get(row * columns + column));
-            of.map_or_else(crate::Measured::default, |(_, measure)| measure.measure(evidence))
-        };
-        let words = (self.name.as_str(), self.caption.as_str(), self.note.as_str());
-        heat_map(words, (self.z.clone(), colours, 1.0), sides, cell)
-    }
-
     fn lines(&self, evidence: &Evidence) -> Exhibit {
-        let lines = self.series.iter().enumerate().map(|(at, series)| series.line(at, evidence));
-        let lines: Vec<Line> = lines.filter(|line| !line.points.is_empty()).collect();
-        let legend = self.series.iter().enumerate();
-        let legend = legend.map(|(at, series)| (at, series.label.clone()));
-        let chart = Lines {
-            title: self.caption.clone(),
-            x: self.x.clone(),
-            y: self.y.clone(),
-            lines,
-            height: 300.0,
-            ..Lines::default()
+        let series = self.panels.first().map_or(&[][..], |sheet| &sheet.series);
+        let legend = series.iter().enumerate().filter(|(_, of)| !matches!(of.what, What::Law(_)));
+        let legend = legend.map(|(at, of)| (of.look.unwrap_or(at), of.label.clone()));
+        let sheet = |sheet: &Sheet| {
+            let series = sheet.series.iter().enumerate();
+            let lines = series.flat_map(|(at, of)| of.lines(at, evidence));
+            Lines {
+                title: sheet.title.clone(),
+                heading: sheet.heading.clone(),
+                x: sheet.x.clone(),
+                y: sheet.y.clone(),
+                lines: lines.filter(|line| !line.points.is_empty()).collect(),
+                height: self.height,
+                marks: sheet.marks.clone(),
+                levels: sheet.levels.clone(),
+            }
         };
+        let mut charts: Vec<Lines> = self.panels.iter().map(sheet).collect();
+        if self.look == Look::Tail {
+            charts.iter_mut().for_each(curves::down_to_the_tail);
+        }
+        let is_empty = charts.iter().all(|chart| chart.lines.is_empty());
         Exhibit::Lines {
             name: self.name.clone(),
             caption: self.caption.clone(),
             legend: legend.collect(),
-            charts: if chart.lines.is_empty() { Vec::new() } else { vec![chart] },
-            columns: 1,
+            charts: if is_empty { Vec::new() } else { charts },
+            columns: self.columns,
             note: self.note.clone(),
+        }
+    }
+
+    /// The experiments that it shows.
+    fn experiments(&self) -> Vec<&'static str> {
+        let lines = self.panels.iter().flat_map(|sheet| &sheet.series);
+        let cases = self.series.iter().chain(lines).flat_map(|of| of.what.cases());
+        let rows = self.table.settings.iter().flatten();
+        let measured = rows.clone().flat_map(|row| &row.cells).flat_map(|cell| match cell {
+            TableCell::Number(measure) | TableCell::Short(measure) => measure.cases(),
+            TableCell::Unfinished(_) | TableCell::Text(_) => Vec::new(),
+        });
+        let rows = rows.filter_map(|row| row.experiment);
+        cases.chain(measured).map(|case| case.experiment).chain(rows).collect()
+    }
+}
+
+impl What {
+    /// The cases that it is of.
+    fn cases(&self) -> Vec<Case> {
+        match self {
+            Self::Number(measure) => measure.cases(),
+            Self::Settings(all) => all.iter().flat_map(|(_, of)| of.cases()).collect(),
+            Self::Curve(points) => points.iter().flat_map(|(_, of)| of.cases()).collect(),
+            Self::Times(_, case)
+            | Self::Asked(_, case)
+            | Self::Tail(_, case)
+            | Self::Shares(_, case, ..) => vec![*case],
+            Self::Cloud(measure, _) => measure.cases(),
+            Self::Grid(all) => all.iter().flat_map(|(_, of)| of.cases()).collect(),
+            Self::Law(_) | Self::Points(_) => Vec::new(),
         }
     }
 }
 
 impl Drawn {
-    fn line(&self, series: usize, evidence: &Evidence) -> Line {
-        let line = Line { series, tooltip: self.label.clone(), ..Line::default() };
-        match &self.what {
-            What::Number(_) | What::Settings(_) => line,
+    /// Its lines: of SQL with a third column one for each value of that.
+    fn lines(&self, series: usize, evidence: &Evidence) -> Vec<Line> {
+        let series = self.look.unwrap_or(series);
+        let line =
+            Line { series, steps: self.steps, tooltip: self.label.clone(), ..Line::default() };
+        self.what.lines(line, evidence)
+    }
+}
+
+impl What {
+    /// The lines that show it, like this one.
+    fn lines(&self, line: Line, evidence: &Evidence) -> Vec<Line> {
+        let (series, label) = (line.series, line.tooltip.clone());
+        let line = match self {
+            What::Number(_) | What::Settings(_) | What::Grid(_) => line,
+            What::Law(law) => {
+                let [from, to] = law.between;
+                power_law(series, &label, law.factor, law.exponent, (from, to))
+            }
+            What::Cloud(measure, joined) => {
+                let points = measure.cloud(evidence);
+                Line { points, markers: *joined, scatter: !joined, ..line }
+            }
             What::Curve(points) => {
                 let measured: Vec<(f64, crate::Measured)> =
                     points.iter().map(|(at, measure)| (*at, measure.measure(evidence))).collect();
-                let known = measured.iter().filter_map(|(at, of)| Some((*at, of.value?)));
-                let intervals = measured.iter().filter_map(|(at, of)| {
-                    let (low, high) = of.interval()?;
-                    Some((*at, low, high))
-                });
-                Line {
-                    points: known.collect(),
-                    intervals: intervals.collect(),
-                    markers: true,
-                    ..line
-                }
+                exhibit::line(series, label, &measured)
             }
             What::Asked(query, case) => {
                 let first = evidence.runs(*case).next();
-                let points = first.map_or_else(Vec::new, |(_, facts)| facts.points(*query));
-                Line { points, ..line }
+                let lines = first.map_or_else(Vec::new, |(_, facts)| facts.lines(*query));
+                return lines.into_iter().map(|points| Line { points, ..line.clone() }).collect();
+            }
+            What::Times(group, case) => {
+                Line { points: evidence.times(*case, *group).larger(), ..line }
+            }
+            What::Tail(query, case) => {
+                Line { points: evidence.distribution(*case, *query).larger(), ..line }
+            }
+            What::Shares(query, case, bins, up_to) => {
+                let points = evidence.distribution(*case, *query).shares(*bins, *up_to);
+                Line { points, steps: true, ..line }
             }
             What::Points(points) => Line { points: points.clone(), scatter: true, ..line },
-        }
+        };
+        vec![line]
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use floodway_scenario::{Error, suggest};
+use floodway_scenario::{Error, Place, Problem, suggest};
+
+use toml::Spanned;
 
 use super::document::{self, AtLevel, Document, Rank, Setting, Vary};
 use super::{FILE, Loading};
@@ -12,22 +14,27 @@ use crate::compile::measure;
 use crate::evidence::Case;
 use crate::plan::{Experiment, Level, name};
 
+/// The variant of a scenario that has none.
+const SINGLE: &str = "base";
+
 /// An experiment as it is run: several if a setting varies, or over lists of settings.
 pub(super) struct Known {
     pub cells: Vec<Cell>,
-    /// The variants that it runs at any level.
-    pub variants: Vec<&'static str>,
-    /// The path of its scenario.
-    pub file: &'static str,
 }
 
 /// One of them.
 pub(super) struct Cell {
     pub name: &'static str,
+    /// The path of its scenario.
+    pub file: &'static str,
     /// Where it lies on an axis, if a setting varies.
     pub at: f64,
     /// The settings of lists.
     of_lists: Vec<String>,
+    /// Which settings these are.
+    pick: Pick,
+    /// The variants that it runs at any level; none of a scenario without variants.
+    pub variants: Vec<&'static str>,
     /// The setting that varies.
     vary: Option<String>,
     /// Whether it lies on the axes of a grid.
@@ -36,7 +43,7 @@ pub(super) struct Cell {
 
 /// What differs between the parts of a grid: the experiment itself, or its axes.
 struct Part<'a> {
-    variants: &'a [toml::Spanned<String>],
+    variants: &'a [Spanned<String>],
     replications: Option<u32>,
     from: Option<Rank>,
     level: &'a BTreeMap<Rank, AtLevel>,
@@ -62,7 +69,8 @@ impl Loading<'_> {
             }
             let named = |setting: &Setting| {
                 let name = setting.name.get_ref().clone();
-                Named { label: setting.label.clone().unwrap_or_else(|| name.clone()), name }
+                let label = setting.label.clone().unwrap_or_else(|| name.clone());
+                Named { label, name, look: setting.look, also: setting.also.clone() }
             };
             self.compiler.lists.insert(list.clone(), settings.iter().map(named).collect());
         }
@@ -72,19 +80,8 @@ impl Loading<'_> {
     pub(super) fn experiments(&mut self) -> Result<(), Error> {
         let document = self.document;
         let mut taken: BTreeSet<&'static str> = BTreeSet::new();
-        for (label, of) in &document.experiment {
-            let path = self.files.path(of.scenario.get_ref());
-            let file = name(&path.display().to_string());
-            if !self.files.has(of.scenario.get_ref()) {
-                let message = format!("there is no file {}", path.display());
-                self.compiler.wrong(
-                    of.scenario.span(),
-                    message,
-                    format!("scenarios are named from where {FILE} is"),
-                );
-                continue;
-            }
-            let Some(cells) = self.cells(label, of) else { continue };
+        for (label, of) in &document.experiment.0 {
+            let Some(mut cells) = self.cells(label, of) else { continue };
             for cell in &cells {
                 if !taken.insert(cell.name) {
                     let message = format!("there are two experiments `{}`", cell.name);
@@ -94,40 +91,89 @@ impl Loading<'_> {
             }
             let Some(first) = cells.first() else { continue };
             let set = first.set(document, of);
-            let experiment = Experiment { set, ..Experiment::new(name(label), file) };
+            let experiment = Experiment { set, ..Experiment::new(name(label), first.file) };
             let scenario = experiment.scenario(&self.files.library(), &[])?;
             let there: Vec<&'static str> =
                 scenario.variants().iter().map(|variant| name(&variant.name)).collect();
-            let axes = of.axes.iter().flat_map(|axes| {
-                axes.variants.iter().chain(axes.level.values().flat_map(|of| &of.variants))
-            });
-            let levels = of.level.values().flat_map(|of| &of.variants);
-            let mut variants = Vec::new();
-            for wanted in of.variants.iter().chain(levels).chain(axes) {
-                match there.iter().find(|known| **known == wanted.get_ref().as_str()) {
-                    Some(known) if variants.contains(known) => {}
-                    Some(known) => variants.push(*known),
+            for cell in &mut cells {
+                cell.variants = self.variants(of, cell, &there);
+                let all = if cell.variants.is_empty() { &there } else { &cell.variants };
+                let case = |variant: &&'static str| Case { experiment: cell.name, variant };
+                let named = |case: Case| (format!("{}/{}", cell.name, case.variant), case);
+                self.compiler.cases.extend(all.iter().map(case).map(named));
+            }
+            for cell in &cells {
+                if !self.compiler.files.contains(&cell.file) {
+                    self.compiler.files.push(cell.file);
+                }
+            }
+            self.experiments.insert(label, Known { cells });
+        }
+        Ok(())
+    }
+
+    /// Names for the first of some experiments that was run; their variants are those of any.
+    pub(super) fn first_run(&mut self) {
+        let mut names = Vec::new();
+        for (label, of) in &self.document.first_run {
+            let label = name(label);
+            let mut all = Vec::new();
+            for wanted in of {
+                let cells = self.experiments.values().flat_map(|of| &of.cells);
+                let known: Vec<&'static str> = cells.map(|cell| cell.name).collect();
+                match known.iter().find(|name| **name == wanted.get_ref().as_str()) {
+                    Some(name) => all.push(*name),
                     None => {
-                        let message = format!("{file} has no variant `{}`", wanted.get_ref());
-                        self.compiler.wrong(
-                            wanted.span(),
-                            message,
-                            suggest::remedy(wanted.get_ref(), "variants", &there),
-                        );
+                        let message = format!("there is no experiment `{}`", wanted.get_ref());
+                        let help = suggest::remedy(wanted.get_ref(), "experiments", &known);
+                        self.compiler.wrong(wanted.span(), message, help);
                     }
                 }
             }
-            if of.variants.is_empty() {
-                variants = there;
-            }
-            for cell in &cells {
-                let case = |variant: &&'static str| Case { experiment: cell.name, variant };
-                let named = |case: Case| (format!("{}/{}", cell.name, case.variant), case);
-                self.compiler.cases.extend(variants.iter().map(case).map(named));
-            }
-            self.experiments.insert(label, Known { cells, variants, file });
+            let cases = self.compiler.cases.iter().map(|(_, case)| *case);
+            let variants: BTreeSet<&'static str> = cases
+                .filter(|case| all.contains(&case.experiment))
+                .map(|case| case.variant)
+                .collect();
+            let cases = variants.into_iter().map(|variant| Case { experiment: label, variant });
+            let named = cases.map(|case| (format!("{label}/{}", case.variant), case));
+            self.compiler.cases.extend(named);
+            names.push((label, all));
         }
-        Ok(())
+        self.first_run = crate::compile::all(names);
+    }
+
+    /// The variants that an experiment runs at any level, of those that there are: all if it names none.
+    fn variants(
+        &mut self,
+        of: &document::Experiment,
+        cell: &Cell,
+        there: &[&'static str],
+    ) -> Vec<&'static str> {
+        let axes = of.axes.iter().flat_map(|axes| {
+            axes.variants.iter().chain(axes.level.values().flat_map(|of| &of.variants))
+        });
+        let levels = of.level.values().flat_map(|of| &of.variants);
+        let mut variants = Vec::new();
+        for wanted in of.variants.iter().chain(levels).chain(axes) {
+            let wanted = cell.pick.case(wanted);
+            match there.iter().find(|known| **known == wanted.get_ref().as_str()) {
+                Some(known) if variants.contains(known) => {}
+                Some(known) => variants.push(*known),
+                None => {
+                    let message = format!("{} has no variant `{}`", cell.file, wanted.get_ref());
+                    let help = suggest::remedy(wanted.get_ref(), "variants", there);
+                    let place = Place::at(self.compiler.source(), wanted.span());
+                    let problem = Problem::error(place, message, help);
+                    // It is found once for each combination.
+                    if !self.compiler.problems.contains(&problem) {
+                        self.compiler.problems.push(problem);
+                    }
+                }
+            }
+        }
+        let is_single = there == [SINGLE];
+        if of.variants.is_empty() && !is_single { there.to_vec() } else { variants }
     }
 
     /// What an experiment is run as.
@@ -142,26 +188,52 @@ impl Loading<'_> {
                 );
                 return None;
             }
-            Some(vary) => return Some(self.varied(label, vary.get_ref(), vary.span())),
+            Some(vary) => {
+                let file = self.scenario(&of.scenario)?;
+                return Some(self.varied((label, file), vary.get_ref(), vary.span()));
+            }
             None => {}
         }
-        let picks = self.compiler.picks(&of.over)?;
+        let picks = self.compiler.picks(&of.over, &of.except)?;
         let document = self.document;
-        let cell = |pick: &Pick| Cell {
-            name: if of.over.is_empty() { name(label) } else { name(&pick.name()) },
-            at: 0.0,
-            of_lists: pick
-                .places()
-                .flat_map(|(list, at)| document.settings[list][at].set.iter().cloned())
-                .collect(),
-            vary: None,
-            on_an_axis: pick.is_on_an_axis(),
-        };
-        Some(picks.iter().map(cell).collect())
+        let mut cells = Vec::new();
+        for pick in &picks {
+            cells.push(Cell {
+                name: name(&pick.names_in(label)),
+                file: self.scenario(&pick.case(&of.scenario))?,
+                at: 0.0,
+                of_lists: pick
+                    .places()
+                    .flat_map(|(list, at)| document.settings[list][at].set.iter().cloned())
+                    .collect(),
+                pick: pick.clone(),
+                variants: Vec::new(),
+                vary: None,
+                on_an_axis: pick.is_on_an_axis(),
+            });
+        }
+        Some(cells)
+    }
+
+    /// The path of a scenario, which must be there.
+    fn scenario(&mut self, file: &Spanned<String>) -> Option<&'static str> {
+        let path = self.files.path(file.get_ref());
+        if !self.files.has(file.get_ref()) {
+            let message = format!("there is no file {}", path.display());
+            let help = format!("scenarios are named from where {FILE} is");
+            self.compiler.wrong(file.span(), message, help);
+            return None;
+        }
+        Some(name(&path.display().to_string()))
     }
 
     /// The experiments of a setting with several values.
-    fn varied(&mut self, label: &str, vary: &Vary, range: Range<usize>) -> Vec<Cell> {
+    fn varied(
+        &mut self,
+        (label, file): (&str, &'static str),
+        vary: &Vary,
+        range: Range<usize>,
+    ) -> Vec<Cell> {
         let text = |value: &toml::Value| match value {
             toml::Value::String(text) => text.clone(),
             toml::Value::Float(value) => value.to_string(),
@@ -190,8 +262,11 @@ impl Loading<'_> {
         };
         let cell = |(value, at): (&toml::Value, f64)| Cell {
             name: name(&format!("{label}-{}", slug(text(value)))),
+            file,
             at,
             of_lists: Vec::new(),
+            pick: Pick::default(),
+            variants: Vec::new(),
             vary: Some(format!("{}={}", vary.path, text(value))),
             on_an_axis: true,
         };
@@ -204,7 +279,7 @@ impl Loading<'_> {
         let at_level = self.at_level();
         for level in [Level::Quick, Level::Standard, Level::Full] {
             let (more, common) = at_level(level);
-            for (label, of) in &self.document.experiment {
+            for (label, of) in &self.document.experiment.0 {
                 let Some(known) = self.experiments.get(label.as_str()) else { continue };
                 for cell in &known.cells {
                     let part = Part::of(of, cell);
@@ -213,9 +288,14 @@ impl Loading<'_> {
                     }
                     let own = part.level.iter().find(|(rank, _)| Level::from(**rank) == level);
                     let own = own.map(|(_, own)| own);
+                    let only = own.map_or(&[][..], |own| &own.only);
+                    if !only.is_empty() && !only.iter().any(|of| of.get_ref() == cell.name) {
+                        continue;
+                    }
                     let variants = own.map_or(&[][..], |own| &own.variants);
                     let variants = if variants.is_empty() { part.variants } else { variants };
-                    let named = |wanted: &toml::Spanned<String>| name(wanted.get_ref());
+                    let named =
+                        |wanted: &Spanned<String>| name(&cell.pick.names_in(wanted.get_ref()));
                     let variants: Vec<&'static str> = variants.iter().map(named).collect();
                     let replications = own
                         .and_then(|own| own.replications)
@@ -225,10 +305,10 @@ impl Loading<'_> {
                     let mut set = cell.set(self.document, of);
                     set.extend(replications);
                     set.extend(more.iter().cloned());
-                    let variants =
-                        if variants.is_empty() { known.variants.clone() } else { variants };
-                    let experiment =
-                        Experiment { variants, set, ..Experiment::new(cell.name, known.file) };
+                    set.extend(own.into_iter().flat_map(|own| own.set.iter().cloned()));
+                    let single = cell.variants.is_empty();
+                    let experiment = Experiment::new(cell.name, cell.file);
+                    let experiment = Experiment { variants, set, single, ..experiment };
                     all.push((level, experiment));
                 }
             }
@@ -255,10 +335,11 @@ impl Loading<'_> {
 }
 
 impl Cell {
-    /// The settings of its experiment, without those of a level.
+    /// The settings of its experiment, without those of a level: what is for fewer runs comes later.
     fn set(&self, document: &Document, of: &document::Experiment) -> Vec<String> {
-        let lists = self.of_lists.iter();
-        lists.chain(&document.set).chain(&of.set).chain(&self.vary).cloned().collect()
+        let own = of.set.iter().map(|set| self.pick.names_in(set));
+        let common = document.set.iter().cloned().chain(own);
+        common.chain(self.of_lists.iter().cloned()).chain(self.vary.clone()).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 //! - `document`: the file
 //! - `files`: where it and its scenarios are
 //! - `experiments`: experiments over lists of settings and values
+//! - `one_choice`: readings that make one other choice each
 //! - `answer`: sentences with numbers in them
 //! - `chart`: sections with charts
 //!
@@ -15,12 +16,14 @@ mod chart;
 mod document;
 mod experiments;
 mod files;
+mod one_choice;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use floodway_model::family::Entry;
+use floodway_scenario::claims::Number;
 use floodway_scenario::{Error, Place, Problem, Source, suggest};
 
 use crate::Study;
@@ -30,10 +33,13 @@ use crate::evidence::Evidence;
 use crate::flows::FlowGroup;
 use crate::plan::{Level, name};
 use crate::readings::{Choice, Factor, Judged, Network, Readings};
+use crate::sql::Query;
 
+use answer::Numbers;
 use document::Document;
 use experiments::Known;
 use files::Files;
+use one_choice::OneChoice;
 
 /// The file of a study.
 pub const FILE: &str = "study.toml";
@@ -44,6 +50,7 @@ struct Loading<'a> {
     document: &'a Document,
     experiments: BTreeMap<&'a str, Known>,
     compiler: Compiler<'a>,
+    first_run: &'static [(&'static str, Vec<&'static str>)],
 }
 
 /// Reads the study of a folder. Fails with everything that is wrong with its file, or with the first scenario that cannot
@@ -84,11 +91,18 @@ fn read(files: Files, label: &str) -> Result<&'static Study, Error> {
         let help = "see docs/own-study.md for what a study can have";
         Error::from(Problem::error(place, error.message(), help))
     })?;
+    let document = document.with_values();
     let compiler = Compiler::new(&source, &document.flows, Cases::OfExperiments);
-    let mut loading =
-        Loading { files, document: &document, experiments: BTreeMap::new(), compiler };
+    let mut loading = Loading {
+        files,
+        document: &document,
+        experiments: BTreeMap::new(),
+        compiler,
+        first_run: &[],
+    };
     loading.lists();
     loading.experiments()?;
+    loading.first_run();
     let study = loading.study(label);
     match Error::of(loading.compiler.problems) {
         Some(error) => Err(error),
@@ -100,13 +114,27 @@ impl<'a> Loading<'a> {
     fn study(&mut self, label: &str) -> &'static Study {
         let document = self.document;
         let groups: Vec<FlowGroup> = measure::groups(&document.flows);
-        let (claims, rows) = self.compiler.claims(&document.claim);
+        self.compiler.quantities.clone_from(&document.quantity);
+        self.compiler.views.clone_from(&document.view);
+        let (mut claims, rows) = self.compiler.claims(&document.claim);
         let mut rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
         for (at, of) in document.check.iter().enumerate() {
-            let id = name(&format!("check {}", at + 1));
-            rows.extend(self.compiler.row(id, "", of, true).map(|(row, _)| row));
+            let id = of.id.clone().unwrap_or_else(|| format!("check {}", at + 1));
+            let number = Number {
+                part: of.part.clone(),
+                metric: of.metric.clone(),
+                claimed: of.claimed.clone(),
+                source: None,
+                expected: String::new(),
+                expected_of: BTreeMap::new(),
+                rule: of.rule,
+                measure: of.measure.clone(),
+            };
+            let row = self.compiler.row(name(&id), &of.source, &number, Some(of.set_up));
+            rows.extend(row.map(|(row, _)| row));
         }
         let readings = self.readings();
+        let one_at_a_time = self.one_at_a_time();
         let plan = self.plan();
         let plan = move |level: Level| {
             let mut all = plan(level);
@@ -117,12 +145,19 @@ impl<'a> Loading<'a> {
             all
         };
         let rows = all(rows);
-        let changes = self.changes();
-        let answer = self.answer(rows, changes);
-        let sections = self.sections(rows, changes);
-        let judged = move |evidence: &Evidence| match readings {
-            Some(readings) => readings.judged(evidence),
-            None => Judged::main_only(evidence),
+        let numbers = Numbers { rows, named: self.named() };
+        for (claim, written) in claims.iter_mut().zip(&document.claim) {
+            let Some(result) = &written.result else { continue };
+            self.sentence(result, numbers);
+            let result = result.get_ref().clone();
+            claim.result = Some(kept(move |evidence: &Evidence| numbers.filled(&result, evidence)));
+        }
+        let answer = self.answer(numbers);
+        let sections = self.sections(numbers);
+        let judged = move |evidence: &Evidence| match (readings, one_at_a_time.split_first()) {
+            (Some(readings), _) => readings.judged(evidence),
+            (None, Some((main, others))) => one_choice::judged(main, others, evidence),
+            (None, None) => Judged::main_only(evidence),
         };
         let summary = document.summary.as_ref().unwrap_or(&document.question);
         kept(Study {
@@ -132,7 +167,8 @@ impl<'a> Loading<'a> {
             library: self.files.library(),
             groups: all(groups),
             keeps_flows: false,
-            queries: all(std::mem::take(&mut self.compiler.queries)),
+            queries: all(self.queries(one_at_a_time)),
+            first_run: self.first_run,
             plan: kept(plan),
             claims: all(claims),
             rows: all(vec![rows]),
@@ -141,6 +177,25 @@ impl<'a> Loading<'a> {
             answer: kept(answer),
             sections: kept(sections),
         })
+    }
+
+    /// The statements, each for those experiments alone whose answers are wanted, or which stand for one of those in a
+    /// reading. What the file does not name itself is asked everything.
+    fn queries(&mut self, readings: &[OneChoice]) -> Vec<Query> {
+        let cells = self.experiments.values().flat_map(|of| &of.cells);
+        let every: BTreeSet<&'static str> = cells.map(|cell| cell.name).collect();
+        let queries = std::mem::take(&mut self.compiler.queries).into_iter();
+        let asked_of = std::mem::take(&mut self.compiler.asked_of);
+        let with_experiments = |(query, asked): (Query, BTreeSet<&'static str>)| {
+            let first = self.first_run.iter().filter(|(name, _)| asked.contains(name));
+            let asked: BTreeSet<&str> =
+                first.flat_map(|(_, of)| of).chain(&asked).copied().collect();
+            let pairs = readings.iter().flat_map(OneChoice::pairs);
+            let stand = pairs.filter(|(of, _)| asked.contains(of)).map(|(_, is)| *is);
+            let asked: BTreeSet<&str> = stand.chain(asked.iter().copied()).collect();
+            query.not_of(every.iter().copied().filter(|name| !asked.contains(name)).collect())
+        };
+        queries.zip(asked_of).map(with_experiments).collect()
     }
 
     /// The readings, if anything is left open.
@@ -176,11 +231,11 @@ impl<'a> Loading<'a> {
                 );
                 continue;
             };
-            let of = &document.experiment[wanted.get_ref()];
+            let of = document.experiment.get(wanted.get_ref()).expect("it is known");
             let network = Network {
                 stands_for: known.cells[0].name,
-                file: known.file,
-                variants: all(known.variants.clone()),
+                file: known.cells[0].file,
+                variants: all(known.cells[0].variants.clone()),
                 with_ramp: &[],
                 without: &[],
                 from: of.from.map_or(Level::Quick, Level::from),

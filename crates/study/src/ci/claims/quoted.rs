@@ -25,15 +25,15 @@ pub const CLAIMS: &[Claim] = &[
         "A3",
         "Lossy environment without PFC – Reduction in Overall Packet Loss Rate 66%",
     ),
-    Claim::new("A6", "The mice benefit the most.").told(by_size),
+    Claim::new("A6", "The mice benefit the most.").told(&by_size),
     Claim::new(
         "A7",
         "With 3 queue model both \"without CI\" and \"CI\" have mice prioritization mechanism. The \
          performance of the mice is not improved as much.",
     )
-    .told(|evidence| by_queues(evidence, MICE, "mice")),
+    .told(&|evidence| by_queues(evidence, MICE, "mice")),
     Claim::new("A8a", "CI reduces Pause frame count and XOFF duration."),
-    Claim::new("A8b", "XOFF duration is less significant than Pause frame count").told(|evidence| {
+    Claim::new("A8b", "XOFF duration is less significant than Pause frame count").told(&|evidence| {
         let (from, to) = both(evidence, TWO);
         format!(
             "With isolation, the number of pause frames {}, and the paused time {}.",
@@ -41,7 +41,7 @@ pub const CLAIMS: &[Claim] = &[
             moves(&evidence.change(from, to, paused))
         )
     }),
-    Claim::new("A9", "Adding CI allows the data center size to scale.").told(by_servers),
+    Claim::new("A9", "Adding CI allows the data center size to scale.").told(&by_servers),
     Claim::new(
         "A10a",
         "If lossless operation is NOT a requirement, CI works without enabling PFC",
@@ -56,7 +56,7 @@ pub const CLAIMS: &[Claim] = &[
         "In 2 queue model without mice prioritization, CI performs even better. The mice benefit the \
          most.",
     )
-    .told(|evidence| {
+    .told(&|evidence| {
         let [all, mice] = [(ALL, "all flows"), (MICE, "mice")]
             .map(|(group, name)| by_queues(evidence, group, name));
         format!("{all} {mice}")
@@ -67,14 +67,14 @@ pub const CLAIMS: &[Claim] = &[
          because fewer pause and CNP frames are triggered",
     ),
     Claim::new("D5b", "… large flows are affected more than small flows [XOFF 1500KB]")
-        .told(|evidence| by_threshold(evidence, "memory-xoff")),
+        .told(&|evidence| by_threshold(evidence, "memory-xoff")),
     Claim::new(
         "D6a",
         "Only change the CI high threshold from 300KB to 600KB … Performance improvement is achieved \
          because fewer pause and CNP frames are triggered",
     ),
     Claim::new("D6b", "… still large flows are affected more than small flows [high 600KB]")
-        .told(|evidence| by_threshold(evidence, "memory-high")),
+        .told(&|evidence| by_threshold(evidence, "memory-high")),
     Claim::new(
         "D8",
         "For the elephant, the increment is 200us, which is much more than 1.2us, mainly because of \
@@ -108,7 +108,7 @@ pub const CLAIMS: &[Claim] = &[
         "Threshold setting seems critical for the congested flows, but not for the non-congested \
          flows.",
     )
-    .told(|evidence| {
+    .told(&|evidence| {
         let of = |experiment| by_threshold(evidence, experiment);
         format!("{} {}", of("memory-xoff"), of("memory-high"))
     }),
