@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use crate::compile::measure::position;
 use crate::evidence::Evidence;
+use crate::leaves::leaves;
 use crate::measure::Measured;
 use crate::sql::{Asking, Query, Shape};
 
@@ -108,34 +109,17 @@ fn values(
     all: impl Fn(&Variant) -> serde_json::Result<Value>,
 ) -> Table {
     let rows = rows(of, |variant| {
-        let mut found = Vec::new();
-        leaves(&all(variant).expect("they are text"), String::new(), &mut found);
-        found
+        let text = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let all = all(variant).expect("they are text");
+        leaves(&all).into_iter().map(|(path, value)| (path, text(value))).collect()
     });
     table(name, &rows)
         .text("path", "", rows.iter().map(|row| row.2.0.clone()).collect())
         .text("value", "", rows.iter().map(|row| row.2.1.clone()).collect())
         .f64("number", "", rows.iter().map(|row| position(&row.2.1).unwrap_or(f64::NAN)).collect())
-}
-
-/// What is not divided any further, by its path: `workload.0.incast.senders`.
-fn leaves(value: &Value, path: String, found: &mut Vec<(String, String)>) {
-    let below = |part: &str| match path.as_str() {
-        "" => part.to_owned(),
-        path => format!("{path}.{part}"),
-    };
-    match value {
-        Value::Object(fields) => {
-            fields.iter().for_each(|(field, value)| leaves(value, below(field), found));
-        }
-        Value::Array(values) => {
-            let numbered = values.iter().enumerate();
-            numbered.for_each(|(at, value)| leaves(value, below(&at.to_string()), found));
-        }
-        Value::Null => {}
-        Value::String(text) => found.push((path, text.clone())),
-        other => found.push((path, other.to_string())),
-    }
 }
 
 fn nodes(of: Variants) -> Table {

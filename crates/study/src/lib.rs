@@ -44,6 +44,7 @@ pub mod fairness;
 pub mod flows;
 pub mod folder;
 pub mod histogram;
+mod leaves;
 pub mod library;
 pub mod matrix;
 pub mod measure;

@@ -11,6 +11,7 @@ use rusqlite::types::Value;
 use serde_json::Value as Json;
 
 use crate::compile::measure::position;
+use crate::leaves::leaves;
 
 /// The settings of a run by their paths, such as `switch.queue.size`. Times are in nanoseconds, rates in b/s and
 /// sizes in bytes.
@@ -18,28 +19,14 @@ pub type Settings = BTreeMap<String, Value>;
 
 /// Those of a variant.
 pub fn settings(of: &Variant) -> Settings {
-    let mut settings = Settings::new();
     let json = serde_json::to_value(&of.settings).expect("settings are text");
-    flatten("", &json, &mut settings);
-    settings
-}
-
-fn flatten(path: &str, of: &Json, into: &mut Settings) {
-    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-    let value = match of {
-        Json::Object(fields) => {
-            return fields.iter().for_each(|(key, value)| flatten(&below(key), value, into));
-        }
-        Json::Array(items) => {
-            let items = items.iter().enumerate();
-            return items.for_each(|(at, value)| flatten(&below(&at.to_string()), value, into));
-        }
-        Json::Null => return,
+    let value = |value: &Json| match value {
         Json::Bool(flag) => Value::Integer((*flag).into()),
         Json::Number(number) => Value::Real(number.as_f64().unwrap_or(f64::NAN)),
         Json::String(text) => position(text).map_or_else(|| Value::Text(text.clone()), Value::Real),
+        Json::Null | Json::Array(_) | Json::Object(_) => Value::Null,
     };
-    into.insert(path.to_owned(), value);
+    leaves(&json).into_iter().map(|(path, leaf)| (path, value(leaf))).collect()
 }
 
 /// Adds them to a connection: `quantile`, `pow`, and `setting` with these settings.
