@@ -69,7 +69,7 @@ impl Layout {
 
     /// An empty wire for the part with this number.
     pub fn wire<F: Frame>(&self, part: usize) -> Wire<F> {
-        Wire::new(self.windows, self.ring, self.owner.clone(), (part as u16, self.parts))
+        Wire::new(self.windows, self.ring, &self.owner, (part as u16, self.parts))
     }
 }
 

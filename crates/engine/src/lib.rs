@@ -186,8 +186,13 @@ pub fn run_governed<P: Part>(
     limits: &Limits<'_>,
     look: impl FnMut(Reading) -> Option<usize>,
 ) -> Finished<P> {
+    let mut places = vec![u32::MAX; layout.nodes()];
+    for part in &parts {
+        (0..).zip(part.nodes()).for_each(|(place, node)| places[node.index()] = place);
+    }
     let workers = parts.into_iter().enumerate();
-    let workers = workers.map(|(number, part)| Worker::new(number, part, layout)).collect();
+    let workers =
+        workers.map(|(number, part)| Worker::new(number, part, layout, &places)).collect();
     let running = Threads::new(workers, layout.windows(), limits);
     let (stop, now) = running.run(look);
     (running.into_workers().map(|worker| worker.part).collect(), stop, now)

@@ -10,8 +10,6 @@ use crate::wire::Arrival;
 /// The nodes that have something to do in one window, and the frames that arrive at them.
 #[derive(Debug)]
 pub struct Order {
-    /// Place on this thread, by node of the network.
-    places: Vec<u32>,
     /// Bit p: the node at place p has something to do.
     due: Vec<u64>,
     /// Range of `keys`, by place. Empty between windows, and once its arrivals have been taken.
@@ -33,14 +31,11 @@ struct Frames {
 }
 
 impl Order {
-    /// For nodes with at most `ports` ports each; `places` gives the place of each node of the
-    /// network.
-    pub fn new(places: Vec<u32>, ports: usize, windows: Windows) -> Self {
-        let nodes = places.iter().filter(|&&place| place != u32::MAX).count();
+    /// For so many nodes with at most `ports` ports each.
+    pub fn new(nodes: usize, ports: usize, windows: Windows) -> Self {
         let port_bits = port_bits(ports);
         let window_bits = u64::BITS - (windows.length().0 - 1).leading_zeros();
         Self {
-            places,
             due: vec![0; nodes.div_ceil(WORD)],
             frames: vec![Frames::default(); nodes],
             keys: Vec::new(),
@@ -54,7 +49,7 @@ impl Order {
         let count = arrivals.len() as u64;
         assert!(count >> self.index_bits == 0, "more frames in a window than keys name");
         for arrival in arrivals {
-            let place = self.places[arrival.to.index()] as usize;
+            let place = arrival.place as usize;
             self.due[place / WORD] |= 1 << (place % WORD);
             self.frames[place].count += 1;
         }
@@ -74,8 +69,7 @@ impl Order {
             let forwarded = u64::from(!arrival.frame.is_one_hop());
             let key = u64::from(arrival.after) << 1 | forwarded;
             let key = key << self.port_bits | u64::from(arrival.frame.ingress().0);
-            let place = self.places[arrival.to.index()] as usize;
-            let frames = &mut self.frames[place];
+            let frames = &mut self.frames[arrival.place as usize];
             self.keys[frames.end as usize] = key << self.index_bits | index as u64;
             frames.end += 1;
         }
@@ -126,30 +120,24 @@ mod tests {
     use super::*;
     use crate::frame::tests::pebble;
     use crate::wire::MAX_PORTS;
-    use floodway_model::{Duration, NodeId};
+    use floodway_model::Duration;
 
     #[test]
     fn arrivals_are_in_order_of_place_then_time_then_kind_then_port() {
-        let make = |to, after, port, one_hop| Arrival {
-            after,
-            to: NodeId(to),
-            frame: pebble(port, one_hop),
-        };
+        let make =
+            |place, after, port, one_hop| Arrival { after, place, frame: pebble(port, one_hop) };
         let arrivals = [
-            make(3, 5, 2, false),
-            make(3, 1, 9, false),
-            make(1, 0, 0, false),
-            make(3, 5, 1, false),
-            make(3, 5, 7, true),
-            make(1, 0, 0, true),
-            make(3, 0, 16_000, false),
+            make(70, 5, 2, false),
+            make(70, 1, 9, false),
+            make(140, 0, 0, false),
+            make(70, 5, 1, false),
+            make(70, 5, 7, true),
+            make(140, 0, 0, true),
+            make(70, 0, 16_000, false),
         ];
-        // This thread has three of the first four nodes, and many others.
-        let places = |node| [100, 140, u32::MAX, 70][node];
-        let places = (0..200).map(|node| if node < 4 { places(node) } else { node as u32 });
         for length in [Duration(100), Duration(u64::MAX)] {
             let windows = Windows::new(length, MAX_PORTS);
-            let mut order = Order::new(places.clone().collect(), MAX_PORTS, windows);
+            let mut order = Order::new(200, MAX_PORTS, windows);
             for _ in 0..2 {
                 order.arrange(&arrivals);
                 order.add(7);

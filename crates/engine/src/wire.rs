@@ -18,8 +18,8 @@ pub struct Arrival<F> {
     /// Time at which its last bit has arrived and the latencies of its link have passed, in
     /// picoseconds from the beginning of the window.
     pub after: u32,
-    /// The receiving node.
-    pub to: NodeId,
+    /// Place of the receiving node on its thread.
+    pub place: u32,
     /// The frame.
     pub frame: F,
 }
@@ -52,8 +52,8 @@ pub struct Wire<F> {
     /// Later arrivals, by window and thread: those for this thread and those for others.
     far: BTreeMap<(u64, u16), Vec<Arrival<F>>>,
     far_others: BTreeMap<(u64, u16), Vec<Arrival<F>>>,
-    /// First list of the thread of each node.
-    first: Vec<u32>,
+    /// By node.
+    targets: Vec<Target>,
     /// Number of this thread.
     thread: u16,
     threads: u16,
@@ -63,16 +63,28 @@ pub struct Wire<F> {
     spare: Vec<Vec<Arrival<F>>>,
 }
 
+/// Where frames to a node go.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    /// First list of its thread.
+    first: u32,
+    /// Its place there.
+    place: u32,
+}
+
 impl<F: Frame> Wire<F> {
     /// A wire with nothing in flight. `owner` is the thread of each node.
     pub(crate) fn new(
         windows: Windows,
         ring: u64,
-        owner: Vec<u16>,
+        owner: &[u16],
         (thread, threads): (u16, u16),
     ) -> Self {
         assert!(ring.is_power_of_two());
         let lists = usize::from(threads) * ring as usize;
+        let target =
+            |&thread: &u16| Target { first: u32::from(thread) * ring as u32, place: u32::MAX };
+        let targets = owner.iter().map(target).collect();
         Self {
             windows,
             current: 0,
@@ -80,7 +92,7 @@ impl<F: Frame> Wire<F> {
             lists: (0..lists).map(|_| Vec::new()).collect(),
             far: BTreeMap::new(),
             far_others: BTreeMap::new(),
-            first: owner.iter().map(|&thread| u32::from(thread) * ring as u32).collect(),
+            targets,
             thread,
             threads,
             sent_ahead: u64::MAX,
@@ -88,8 +100,13 @@ impl<F: Frame> Wire<F> {
         }
     }
 
+    /// Tells it the place of each node on its thread, before anything is sent.
+    pub(crate) fn set_places(&mut self, places: &[u32]) {
+        self.targets.iter_mut().zip(places).for_each(|(target, place)| target.place = *place);
+    }
+
     #[inline]
-    fn place(&self, thread: u16, window: u64) -> usize {
+    fn list(&self, thread: u16, window: u64) -> usize {
         usize::from(thread) * self.ring as usize + (window & (self.ring - 1)) as usize
     }
 
@@ -99,14 +116,14 @@ impl<F: Frame> Wire<F> {
     pub fn send(&mut self, to: NodeId, at: Instant, frame: &F, seal: impl FnOnce(&mut F)) {
         let (window, after) = self.windows.split(at);
         debug_assert!(window > self.current, "a link shorter than the window");
-        let place = self.first[to.index()] as usize + (window & (self.ring - 1)) as usize;
-        let list = &mut self.lists[place];
+        let Target { first, place } = self.targets[to.index()];
+        let list = &mut self.lists[first as usize + (window & (self.ring - 1)) as usize];
         // The rare cases have a function with the same arguments that returns to the caller of this one, so that
         // nothing has to be saved for them.
         if window - self.current >= self.ring || list.len() == list.capacity() {
             return self.send_rarely(to, at, frame, seal);
         }
-        list.push(Arrival { after, to, frame: *frame });
+        list.push(Arrival { after, place, frame: *frame });
         // Sealed in place, after the copy, so that the frame is copied unchanged.
         if let Some(Arrival { frame, .. }) = list.last_mut() {
             seal(frame);
@@ -118,12 +135,13 @@ impl<F: Frame> Wire<F> {
     #[inline(never)]
     fn send_rarely(&mut self, to: NodeId, at: Instant, frame: &F, seal: impl FnOnce(&mut F)) {
         let (window, after) = self.windows.split(at);
-        let mut arrival = Arrival { after, to, frame: *frame };
+        let Target { first, place } = self.targets[to.index()];
+        let mut arrival = Arrival { after, place, frame: *frame };
         seal(&mut arrival.frame);
-        let thread = (u64::from(self.first[to.index()]) / self.ring) as u16;
+        let thread = (u64::from(first) / self.ring) as u16;
         if window - self.current < self.ring {
-            let place = self.place(thread, window);
-            return self.lists[place].push(arrival);
+            let list = self.list(thread, window);
+            return self.lists[list].push(arrival);
         }
         let far = if thread == self.thread { &mut self.far } else { &mut self.far_others };
         far.entry((window, thread)).or_default().push(arrival);
@@ -139,33 +157,33 @@ impl<F: Frame> Wire<F> {
                 break;
             }
             let mut arrivals = entry.remove();
-            let place = self.place(thread, window);
-            self.lists[place].append(&mut arrivals);
+            let list = self.list(thread, window);
+            self.lists[list].append(&mut arrivals);
         }
     }
 
     /// The arrivals at this thread's nodes in the current window. Return the list with
     /// [`Wire::restore`].
     pub(crate) fn take(&mut self) -> Vec<Arrival<F>> {
-        let place = self.place(self.thread, self.current);
-        std::mem::take(&mut self.lists[place])
+        let list = self.list(self.thread, self.current);
+        std::mem::take(&mut self.lists[list])
     }
 
     /// Returns the list of [`Wire::take`], so that its allocation is reused. It is empty, except for
     /// frames that are still in flight because the run ends within the window.
     pub(crate) fn restore(&mut self, arrivals: Vec<Arrival<F>>) {
-        let place = self.place(self.thread, self.current);
-        self.lists[place] = arrivals;
+        let list = self.list(self.thread, self.current);
+        self.lists[list] = arrivals;
     }
 
     /// Moves all frames for nodes of other threads to `parcels`, with the thread.
     pub(crate) fn hand_over(&mut self, parcels: &mut Vec<(u16, Parcel<F>)>) {
         for thread in (0..self.threads).filter(|&thread| thread != self.thread) {
             for window in self.current + 1..self.current + self.ring {
-                let place = self.place(thread, window);
-                if !self.lists[place].is_empty() {
+                let list = self.list(thread, window);
+                if !self.lists[list].is_empty() {
                     let spare = self.spare.pop().unwrap_or_default();
-                    let arrivals = std::mem::replace(&mut self.lists[place], spare);
+                    let arrivals = std::mem::replace(&mut self.lists[list], spare);
                     self.sent_ahead = self.sent_ahead.min(window);
                     parcels.push((thread, Parcel { window, arrivals }));
                 }
@@ -181,8 +199,8 @@ impl<F: Frame> Wire<F> {
     pub(crate) fn accept(&mut self, parcel: Parcel<F>) {
         let Parcel { window, mut arrivals } = parcel;
         if window - self.current < self.ring {
-            let place = self.place(self.thread, window);
-            self.lists[place].append(&mut arrivals);
+            let list = self.list(self.thread, window);
+            self.lists[list].append(&mut arrivals);
             self.spare.push(arrivals);
         } else {
             self.far.entry((window, self.thread)).or_default().append(&mut arrivals);
@@ -193,7 +211,7 @@ impl<F: Frame> Wire<F> {
     /// since the last call; `u64::MAX` if there is none.
     pub(crate) fn next_window(&mut self) -> u64 {
         let near = (self.current + 1..self.current + self.ring)
-            .find(|&window| !self.lists[self.place(self.thread, window)].is_empty())
+            .find(|&window| !self.lists[self.list(self.thread, window)].is_empty())
             .unwrap_or(u64::MAX);
         let far = self.far.first_key_value().map_or(u64::MAX, |((window, _), _)| *window);
         near.min(far).min(std::mem::replace(&mut self.sent_ahead, u64::MAX))
@@ -218,8 +236,9 @@ mod tests {
     #[test]
     fn frames_wait_near_and_far_and_cross_threads() {
         let windows = Windows::new(Duration(100), 2);
-        let mut first: Wire<Pebble> = Wire::new(windows, 4, vec![0, 1], (0, 2));
-        let mut second = Wire::new(windows, 4, vec![0, 1], (1, 2));
+        let mut first: Wire<Pebble> = Wire::new(windows, 4, &[0, 1], (0, 2));
+        let mut second = Wire::new(windows, 4, &[0, 1], (1, 2));
+        first.set_places(&[3, 5]);
         for (to, at) in [(0, 150), (0, 900), (1, 250), (1, 5_000)] {
             let seal = |frame: &mut Pebble| frame.ingress = PortIx(7);
             first.send(NodeId(to), Instant(at), &pebble(0, false), seal);
@@ -235,7 +254,7 @@ mod tests {
         assert_eq!(first.next_window(), 1);
         first.advance(1);
         let mut taken = first.take();
-        assert_eq!((taken.len(), taken[0].after), (1, 50));
+        assert_eq!((taken.len(), taken[0].after, taken[0].place), (1, 50, 3));
         assert_eq!(taken[0].frame.ingress, PortIx(7));
         taken.clear();
         first.restore(taken);
@@ -244,7 +263,8 @@ mod tests {
             second.advance(window);
             let mut taken = second.take();
             assert_eq!(taken.len(), 1);
-            assert_eq!(taken.pop().unwrap().frame.ingress, PortIx(7));
+            let arrival = taken.pop().unwrap();
+            assert_eq!((arrival.frame.ingress, arrival.place), (PortIx(7), 5));
             second.restore(taken);
         }
     }

@@ -29,13 +29,14 @@ pub struct Worker<P: Part> {
 }
 
 impl<P: Part> Worker<P> {
-    /// Worker number `number`, which runs the nodes of `part`.
-    pub fn new(number: usize, part: P, layout: &Layout) -> Self {
-        let mut places = vec![u32::MAX; layout.nodes()];
-        (0..).zip(part.nodes()).for_each(|(place, node)| places[node.index()] = place);
+    /// Worker number `number`, which runs the nodes of `part`. `places` gives the place of each node of the network on
+    /// its thread.
+    pub fn new(number: usize, mut part: P, layout: &Layout, places: &[u32]) -> Self {
+        part.wire().set_places(places);
+        let wakes = part.wakes();
         Self {
-            wakes: part.wakes(),
-            order: Order::new(places, layout.ports(), layout.windows()),
+            order: Order::new(wakes.len(), layout.ports(), layout.windows()),
+            wakes,
             part,
             number,
             workers: layout.parts(),
