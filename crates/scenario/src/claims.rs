@@ -167,8 +167,8 @@ pub struct Measure {
     // The reference shows fields within fields, which of these would have no end.
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub than: Option<Box<Spanned<Self>>>,
-    /// Whether replications of both changes have the same traffic. Default true.
-    pub paired: Option<bool>,
+    /// Whether replications of both changes have different traffic, so that they are not paired. Default false.
+    pub unpaired: bool,
     /// The unit of a counter or of SQL: `ns`, `bytes`, `Gb/s`. Default none, for a count.
     pub unit: Option<String>,
     /// How many of a counter, or of the answer of SQL, are one of this unit: 1e6 for milliseconds of nanoseconds. Default 1.
@@ -283,7 +283,7 @@ impl Measure {
             shown_in_part: own.shown_in_part || other.shown_in_part,
             together: own.together.or(other.together.clone()),
             than: own.than.or(other.than.clone()),
-            paired: own.paired.or(other.paired),
+            unpaired: own.unpaired || other.unpaired,
             unit: own.unit.or(other.unit.clone()),
             per: own.per.or(other.per),
             scale: own.scale.or(other.scale),

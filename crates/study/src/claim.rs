@@ -123,6 +123,29 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// Why nothing could ever meet it; none if something can.
+    pub fn cannot_be_met(&self) -> Option<&'static str> {
+        let limits = match *self {
+            Self::Effect(low, high) | Self::Between(low, high) | Self::Within(low, high) => {
+                [low, high]
+            }
+            Self::Less(limit)
+            | Self::More(limit)
+            | Self::None(limit)
+            | Self::NotAbove(limit)
+            | Self::AtMost(limit)
+            | Self::Exactly(limit) => [limit; 2],
+            Self::Never | Self::Described => return None,
+        };
+        match limits {
+            [low, high] if low.is_nan() || high.is_nan() => {
+                Some("has a limit that is not a number")
+            }
+            [low, high] if low > high => Some("has its lower limit above the upper one"),
+            _ => None,
+        }
+    }
+
     /// In a sentence.
     pub fn words(&self, unit: &str) -> String {
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };

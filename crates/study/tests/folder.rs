@@ -207,6 +207,14 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
         ("max(fct_ns) FROM times", "max(fct) FROM times", "cannot be asked: no such column: fct"),
         ("id = \"S2\"", "id = \"S1\"", "there are two claims `S1`"),
         (
+            "[[check]]",
+            "[[claim]]\nid = \"S3\"\nquotation = \"\"\nsource = \"\"\nnumber = []\n[[check]]",
+            "`S3` has no numbers",
+        ),
+        ("[40, 60]", "[60, 40]", "the rule of this number has its lower limit above the upper one"),
+        ("{ less = 5 }", "{ less = nan }", "has a limit that is not a number"),
+        ("{S1/mean}.", "{S1/mean.", "a brace of this sentence is not closed"),
+        (
             "fct = \"mean\", flows",
             "fct = \"p42\", flows",
             "`p42` is no statistic of completion times",

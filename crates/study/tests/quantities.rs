@@ -126,7 +126,7 @@ measure = { quantity = "dropped", from = "star-1/a", to = "star-1/b", than = { q
 part = "unpaired"
 metric = "the same with 2 MB compared with 1 MB"
 rule = "described"
-measure = { quantity = "time", from = "star-2/a", to = "star-2/b", than = { from = "star-1/a", to = "star-1/b" }, paired = false }
+measure = { quantity = "time", from = "star-2/a", to = "star-2/b", than = { from = "star-1/a", to = "star-1/b" }, unpaired = true }
 
 [[check]]
 id = "C1"
@@ -344,7 +344,7 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
         ),
         ("runs = \"sum\", as = \"share\"", "as = \"share\"", "a share is one of sums", "runs ="),
         ("as = \"decrease\"", "runs = \"sum\"", "sums of two cases are a share", "as = \"share\""),
-        ("than = { quantity = \"time\" }", "paired = false", "no other change", "write than ="),
+        ("than = { quantity = \"time\" }", "unpaired = true", "no other change", "write than ="),
         ("as = \"decrease\"", "as = \"size\"", "no other change", "write than ="),
         (
             "measure = { fact = \"SELECT count(*)",

@@ -29,8 +29,22 @@ pub mod link {
     pub const ETHERNET: i32 = 1;
     /// IPv4 or IPv6 with nothing below.
     pub const RAW: i32 = 101;
+    /// The same, with the number that it has in files of BSD.
+    pub const RAW_BSD: i32 = 12;
+    /// The same in files of OpenBSD.
+    pub const RAW_OPENBSD: i32 = 14;
+    /// IPv4 with nothing below.
+    pub const IPV4: i32 = 228;
+    /// IPv6 with nothing below.
+    pub const IPV6: i32 = 229;
+    /// Loopback of BSD.
+    pub const NULL: i32 = 0;
+    /// Loopback of OpenBSD.
+    pub const LOOP: i32 = 108;
     /// Linux, all interfaces at once.
     pub const LINUX_SLL: i32 = 113;
+    /// The same, version 2.
+    pub const LINUX_SLL2: i32 = 276;
 }
 
 /// Why a capture cannot be read. Frames before the fault have been.

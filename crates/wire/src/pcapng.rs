@@ -120,8 +120,10 @@ impl<W: Write> Writer<W> {
         Ok(self.interfaces - 1)
     }
 
-    /// Says which names addresses have.
+    /// Says which names addresses have. Comes after an interface, because Wireshark does not write files again (`editcap`)
+    /// that begin with names.
     pub fn names(&mut self, names: &[(Ipv4Addr, &str)]) -> io::Result<()> {
+        debug_assert!(self.interfaces > 0, "names come after an interface");
         let mut body = Vec::new();
         for (address, name) in names {
             body.extend(1_u16.to_le_bytes());

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use floodway_model::Duration;
 use floodway_model::check::count_of;
 use floodway_scenario::import::pcap::{self, Account, Imported, SCENARIO, Transport, Unfit};
 use floodway_scenario::{Overrides, Scenario};
@@ -15,6 +16,13 @@ use crate::{output, selection};
 pub fn import(options: &PcapOptions) -> Result<(), Failure> {
     let stem = || options.file.file_stem().unwrap_or_default().into();
     let folder: PathBuf = options.out.clone().unwrap_or_else(stem);
+    if options.idle == Duration(0) {
+        return Err(Failure::Unknown(
+            "--idle 0s: every frame would be a flow; give the time after which a connection is \
+             idle, such as 1s"
+                .to_owned(),
+        ));
+    }
     let read = pcap::import(&options.file, &name(&folder, "capture"), options.idle);
     let imported = read.map_err(|Unfit(problem)| Failure::Unknown(problem))?;
     let inputs = [options.file.clone()];

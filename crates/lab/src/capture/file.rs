@@ -29,13 +29,13 @@ pub fn write(
     let mut writer = Writer::new(out, program, &format!("{about}; {TIMES}"))?;
     let emitter = Emitter::new(spec);
     let name = |node: NodeId| spec.graph.node(node).name.as_str();
-    let names: Vec<(Ipv4Addr, &str)> =
-        spec.graph.ids().map(|node| (emitter.addresses.ip(node), name(node))).collect();
-    writer.names(&names)?;
     let sides = sides(ports, seen);
     for side in &sides {
         describe(&mut writer, &emitter, side, octets)?;
     }
+    let names: Vec<(Ipv4Addr, &str)> =
+        spec.graph.ids().map(|node| (emitter.addresses.ip(node), name(node))).collect();
+    writer.names(&names)?;
     let mut order: Vec<(Instant, usize, usize)> = Vec::new();
     for (number, side) in sides.iter().enumerate() {
         order.extend(side.frames.iter().enumerate().map(|(place, f)| (f.at, number, place)));

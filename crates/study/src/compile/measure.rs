@@ -124,9 +124,9 @@ impl Compiler<'_> {
         let than = match &of.than {
             None => None,
             Some(than) => {
-                let alone = Measure { than: None, kind: None, paired: None, ..of.clone() };
+                let alone = Measure { than: None, kind: None, unpaired: false, ..of.clone() };
                 let than = Spanned::new(than.span(), than.get_ref().or(&alone));
-                Some((Box::new(self.measure_of(&than, varied)?), of.paired.unwrap_or(true)))
+                Some((Box::new(self.measure_of(&than, varied)?), !of.unpaired))
             }
         };
         let unit = match (asked, of.unit.as_deref(), of.scale.unwrap_or_default(), kind) {
@@ -269,7 +269,7 @@ impl Compiler<'_> {
                 "what is compared with another is a change",
                 "write `from` and `to`, and leave `as` out or write as = \"size\"",
             ),
-            (_, None) if kind == Kind::Size || of.paired.is_some() => (
+            (_, None) if kind == Kind::Size || of.unpaired => (
                 "there is no other change to compare this one with",
                 "write than = { … } with what is different",
             ),

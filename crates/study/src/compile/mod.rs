@@ -170,6 +170,10 @@ impl<'a> Compiler<'a> {
                 let help = "each claim has a name of its own; parts of a claim are its numbers";
                 self.wrong(claim.id.span(), format!("there are two claims `{id}`"), help);
             }
+            if claim.number.is_empty() {
+                let help = "say what is measured in `[[claim.number]]`";
+                self.wrong(claim.id.span(), format!("the claim `{id}` has no numbers"), help);
+            }
             claims.push(Claim {
                 id,
                 quotation: name(&claim.quotation),
@@ -232,6 +236,10 @@ impl<'a> Compiler<'a> {
         of: &Number,
         check: Option<bool>,
     ) -> Option<(Row, Vec<Case>)> {
+        if let Some(problem) = Rule::from(of.rule).cannot_be_met() {
+            let help = "write a number, or the lower limit first";
+            self.wrong(of.measure.span(), format!("the rule of this number {problem}"), help);
+        }
         let measure = self.measure(&of.measure)?;
         let cases = measure.cases();
         let row = Row {

@@ -145,6 +145,10 @@ impl Loading<'_> {
     /// Checks what stands in the braces of a sentence.
     pub(super) fn sentence(&mut self, sentence: &toml::Spanned<String>, numbers: Numbers) {
         let of_rows = numbers.rows.iter().map(row_name);
+        if sentence.get_ref().split('{').skip(1).any(|rest| !rest.contains('}')) {
+            let help = "write `}` behind the name of the number";
+            self.compiler.wrong(sentence.span(), "a brace of this sentence is not closed", help);
+        }
         for used in placeholders(sentence.get_ref()) {
             let of_row = of_rows.clone().any(|name| of_row(used, &name).is_some());
             let known = of_row || numbers.named.iter().any(|of| of.knows(used));

@@ -60,48 +60,57 @@ impl Table {
     fn packet(&mut self, frame: &Frame<'_>, packet: &Packet) {
         let (at, key) = (frame.at_ns, packet.key);
         if packet.opens {
+            // Another connection between the same ports: its numbers begin anew.
+            self.open.remove(&key);
             self.opened.entry(key).or_insert((at, frame.interface));
         }
         if packet.payload == 0 {
             self.account.without_payload += 1;
             return;
         }
-        let idle = self.idle_ns;
-        let goes_on =
-            |open: &&mut Open, flows: &[Flow]| at.saturating_sub(flows[open.place].end_ns) <= idle;
-        let flows = &mut self.flows;
-        let Some(open) = self.open.get_mut(&key).filter(|open| goes_on(open, flows)) else {
-            return self.begin(frame, packet);
+        let Some(open) = self.open.get_mut(&key) else {
+            let next = packet
+                .number
+                .map_or(0, |(number, bits)| u64::from(number) + step(bits, packet.payload));
+            return self.begin(frame, packet, (packet.payload, next));
         };
         if open.interface != frame.interface {
             self.account.seen_before += 1;
             return;
         }
-        let flow = &mut flows[open.place];
-        flow.end_ns = flow.end_ns.max(at);
+        let flow = &mut self.flows[open.place];
+        let is_idle = at.saturating_sub(flow.end_ns) > self.idle_ns;
         let bytes = match packet.number {
             None => packet.payload,
+            Some((number, bits)) if is_idle && open.is_of_another(number, bits) => {
+                open.next = u64::from(number) + step(bits, packet.payload);
+                packet.payload
+            }
             Some((number, bits)) => open.new_bytes(number, bits, packet.payload),
         };
-        match bytes {
-            0 => self.account.repeated += 1,
-            _ => self.account.of_flows += 1,
+        // What is sent again after a pause, such as a keepalive, begins no flow.
+        if bytes == 0 {
+            self.account.repeated += 1;
+            return;
         }
+        if is_idle {
+            let next = open.next;
+            return self.begin(frame, packet, (bytes, next));
+        }
+        flow.end_ns = flow.end_ns.max(at);
+        self.account.of_flows += 1;
         flow.bytes += bytes;
     }
 
-    fn begin(&mut self, frame: &Frame<'_>, packet: &Packet) {
+    /// Begins a flow with a packet of which so many octets are new; then the number that would be new.
+    fn begin(&mut self, frame: &Frame<'_>, packet: &Packet, (bytes, next): (u64, u64)) {
         let Key { source, destination, transport, .. } = packet.key;
         let at = frame.at_ns;
         // The handshake is part of it, but not one of long ago.
         let opened = self.opened.remove(&packet.key);
         let opened = opened.filter(|(opened, _)| at.saturating_sub(*opened) <= self.idle_ns);
         let start_ns = opened.map_or(at, |(opened, _)| opened.min(at));
-        let next = packet
-            .number
-            .map_or(0, |(number, bits)| u64::from(number) + step(bits, packet.payload));
         let place = self.flows.len();
-        let bytes = packet.payload;
         self.flows.push(Flow { source, destination, transport, bytes, start_ns, end_ns: at });
         self.open.insert(packet.key, Open { place, interface: frame.interface, next });
         self.account.of_flows += 1;
@@ -120,6 +129,14 @@ fn step(bits: u32, payload: u64) -> u64 {
 }
 
 impl Open {
+    /// Whether a number after a pause is that of another connection whose beginning is not in the capture: it is far from
+    /// the last one, by 16 MiB of TCP or 32,768 packets of RoCEv2 in either direction.
+    fn is_of_another(&self, number: u32, bits: u32) -> bool {
+        let (range, far) = (1_u64 << bits, 1_u64 << if bits == 32 { 24 } else { 15 });
+        let ahead = (u64::from(number) + range - self.next % range) % range;
+        (far..range - far).contains(&ahead)
+    }
+
     /// How many octets of a packet are new. Numbers wrap around, and those of less than half of their range ahead are
     /// later ones.
     fn new_bytes(&mut self, number: u32, bits: u32, payload: u64) -> u64 {
@@ -139,6 +156,7 @@ impl Open {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::pcap::Transport;
 
     fn open(next: u64) -> Open {
         Open { place: 0, interface: 0, next }
@@ -153,6 +171,51 @@ mod tests {
         // What was lost on the way to the capture is not counted, and what comes late is.
         assert_eq!(tcp.new_bytes(2_801, 32, 100), 100);
         assert_eq!(tcp.next, 2_901);
+    }
+
+    /// A table of frames at these times in ms and interfaces, of payload with these numbers.
+    fn flows(frames: &[(u64, u32, u32, u64, bool)]) -> (Vec<Flow>, Account) {
+        let mut table = Table::new(1_000_000_000);
+        for (place, &(ms, interface, number, payload, opens)) in frames.iter().enumerate() {
+            let [source, destination] = [[10, 0, 0, 1], [10, 0, 0, 2]].map(Into::into);
+            let key = Key { source, destination, transport: Transport::Tcp, ends: (1, 2) };
+            let frame = Frame {
+                number: place as u64 + 1,
+                interface,
+                at_ns: ms * 1_000_000,
+                link: 1,
+                octets: &[],
+                length: 0,
+            };
+            let packet = Packet { key, payload, number: Some((number, 32)), opens };
+            table.add(&frame, Seen::Packet(packet));
+        }
+        table.finish()
+    }
+
+    #[test]
+    fn what_is_sent_again_after_a_pause_begins_no_flow() {
+        let (found, account) = flows(&[
+            (0, 0, 1, 1_000, false),
+            (3_000, 0, 1, 1_000, false),
+            // A keepalive has the octet before the next one.
+            (9_000, 0, 1_000, 1, false),
+            // A second flow, half of whose first packet is new; the last frame is seen at another interface.
+            (20_000, 0, 501, 1_000, false),
+            (20_000, 1, 501, 1_000, false),
+        ]);
+        assert_eq!(found.iter().map(|flow| flow.bytes).collect::<Vec<_>>(), [1_000, 500]);
+        assert_eq!((account.of_flows, account.repeated, account.seen_before), (2, 2, 1));
+    }
+
+    #[test]
+    fn another_connection_between_the_same_ports_counts_anew() {
+        // With its SYN, and after a pause without it.
+        let begun = (0, 0, 1, 1_000, false);
+        let (found, _) = flows(&[begun, (10, 0, 1, 0, true), (20, 0, 1, 700, false)]);
+        assert_eq!(found.iter().map(|flow| flow.bytes).collect::<Vec<_>>(), [1_000, 700]);
+        let (found, _) = flows(&[begun, (5_000, 0, 3_000_000_000, 700, false)]);
+        assert_eq!(found.iter().map(|flow| flow.bytes).collect::<Vec<_>>(), [1_000, 700]);
     }
 
     #[test]

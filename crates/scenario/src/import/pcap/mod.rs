@@ -89,6 +89,13 @@ pub struct Account {
 }
 
 impl Account {
+    /// What is not taken over, in a line: ` (2 go to several receivers)`.
+    fn in_words(&self) -> String {
+        let some = self.left_out().into_iter().filter(|(frames, _)| *frames > 0);
+        let some: Vec<_> = some.map(|(frames, words)| format!("{frames} {words}")).collect();
+        if some.is_empty() { String::new() } else { format!(" ({})", some.join("; ")) }
+    }
+
     /// What is not taken over, with how many frames of it there are.
     pub fn left_out(&self) -> [(u64, &'static str); 9] {
         [
@@ -97,7 +104,10 @@ impl Account {
             (self.repeated, "repeat payload that was sent before"),
             (self.to_itself, "go from a host to itself"),
             (self.multicast, "go to several receivers"),
-            (self.fragments, "are fragments of a datagram that is counted by its first one"),
+            (
+                self.fragments,
+                "are later fragments; the length of a UDP datagram stands in its first one",
+            ),
             (self.other_protocols, "are of another protocol than TCP, UDP and RoCEv2"),
             (self.without_ip, "have no IP, such as pauses, ARP and LLDP"),
             (self.malformed, "end within their headers, or have malformed ones"),
@@ -149,15 +159,16 @@ pub fn import_from(from: impl Read + Send, name: &str, idle: Duration) -> Result
     read.map_err(|fault| Unfit(words(&fault)))?;
     if let Some((frame, link)) = unknown {
         return Err(Unfit(format!(
-            "frame {frame} has link type {link}, and Ethernet (1), raw IP (101) and Linux (113) are known; convert the \
-             capture, for example with editcap -T ether"
+            "frame {frame} has link type {link}, and these are known: Ethernet (1), IP (12, 14, 101, 228, 229), Linux \
+             cooked (113, 276) and loopback (0, 108); capture at an interface that has one of them"
         )));
     }
     let (flows, account) = table.finish();
     if flows.is_empty() {
         return Err(Unfit(format!(
-            "none of its {} frames has payload of TCP, UDP or RoCEv2, so there are no flows",
-            account.frames
+            "none of its {} frames has payload of TCP, UDP or RoCEv2 from one host to another, so there are no flows{}",
+            account.frames,
+            account.in_words()
         )));
     }
     let imported = scenario::of(name, flows, account);
@@ -169,6 +180,7 @@ pub fn import_from(from: impl Read + Send, name: &str, idle: Duration) -> Result
 fn words(fault: &Fault) -> String {
     let remedy = match fault {
         Fault::Format => "name a file that Wireshark or tcpdump has written",
+        Fault::Cut(0) => "there is nothing to take from it",
         Fault::Cut(_) => "take the frames before that with: editcap CAPTURE WHOLE",
         Fault::Time(_) => "shift its times with: editcap -t SECONDS",
         Fault::Malformed(_) | Fault::Long(_) | Fault::Interface { .. } | Fault::Unit(_) => {
