@@ -8,6 +8,11 @@
 -- or copy it to Wireshark's folder of personal Lua plugins (Help, About Wireshark, Folders). The formats are those of
 -- docs/captures.md.
 
+-- Adds fields to a tree, each with its first octet and the number of its octets.
+local function add(tree, buffer, fields)
+  for _, of in ipairs(fields) do tree:add(of[1], buffer(of[2], of[3])) end
+end
+
 -- Congestion notification message, IEEE 802.1Q clauses 30 to 33.
 local cn = Proto("cn", "Congestion Notification")
 local cnf = cn.fields
@@ -27,14 +32,10 @@ local function cnm(buffer, pinfo, tree)
   pinfo.cols.protocol = "CNM"
   local feedback = buffer(0, 2):uint() % 64
   pinfo.cols.info = string.format("Congestion notification, feedback %d, QOffset %d", feedback, buffer(10, 2):int())
-  tree:add(cnf.version, buffer(0, 1))
-  tree:add(cnf.feedback, buffer(0, 2))
-  tree:add(cnf.cpid, buffer(2, 8))
-  tree:add(cnf.offset, buffer(10, 2))
-  tree:add(cnf.delta, buffer(12, 2))
-  tree:add(cnf.priority, buffer(14, 2))
-  tree:add(cnf.destination, buffer(16, 6))
-  tree:add(cnf.octets, buffer(22, 2))
+  add(tree, buffer, {
+    { cnf.version, 0, 1 }, { cnf.feedback, 0, 2 }, { cnf.cpid, 2, 8 }, { cnf.offset, 10, 2 },
+    { cnf.delta, 12, 2 }, { cnf.priority, 14, 2 }, { cnf.destination, 16, 6 }, { cnf.octets, 22, 2 },
+  })
   local octets = math.min(buffer(22, 2):uint(), buffer:len() - 24)
   if octets > 0 then tree:add(cnf.msdu, buffer(24, octets)) end
   return 24 + octets
@@ -78,11 +79,10 @@ function cim.dissector(buffer, pinfo, tree)
   pinfo.cols.info = "Congestion isolation, flow from " .. tostring(buffer(8, 6):ether()) .. " to "
     .. tostring(buffer(2, 6):ether())
   local subtree = tree:add(cim, buffer())
-  subtree:add(cif.version, buffer(0, 1))
-  subtree:add(cif.destination, buffer(2, 6))
-  subtree:add(cif.source, buffer(8, 6))
-  subtree:add(cif.vlan, buffer(14, 2))
-  subtree:add(cif.octets, buffer(16, 2))
+  add(subtree, buffer, {
+    { cif.version, 0, 1 }, { cif.destination, 2, 6 }, { cif.source, 8, 6 }, { cif.vlan, 14, 2 },
+    { cif.octets, 16, 2 },
+  })
   local octets = math.min(buffer(16, 2):uint(), buffer:len() - 18)
   if octets > 0 then subtree:add(cif.msdu, buffer(18, octets)) end
   return 18 + octets
@@ -116,15 +116,11 @@ function sfc.dissector(buffer, pinfo, tree)
   pinfo.cols.info = string.format("Pause traffic to %s for %d ns", tostring(buffer(8, 4):ipv4()),
     buffer(16, 4):uint())
   local subtree = tree:add(sfc, buffer(0, 28))
-  subtree:add(sff.version, buffer(0, 1))
-  subtree:add(sff.dscp, buffer(1, 1))
-  subtree:add(sff.protocol, buffer(2, 1))
-  subtree:add(sff.class, buffer(3, 1))
-  subtree:add(sff.source, buffer(4, 4))
-  subtree:add(sff.destination, buffer(8, 4))
-  subtree:add(sff.source_port, buffer(12, 2))
-  subtree:add(sff.destination_port, buffer(14, 2))
-  subtree:add(sff.pause, buffer(16, 4))
+  add(subtree, buffer, {
+    { sff.version, 0, 1 }, { sff.dscp, 1, 1 }, { sff.protocol, 2, 1 }, { sff.class, 3, 1 },
+    { sff.source, 4, 4 }, { sff.destination, 8, 4 }, { sff.source_port, 12, 2 },
+    { sff.destination_port, 14, 2 }, { sff.pause, 16, 4 },
+  })
   return 28
 end
 DissectorTable.get("udp.port"):add(50684, sfc)
@@ -161,15 +157,14 @@ function drc.dissector(buffer, pinfo, tree)
   local subtree = tree:add(drc, buffer(0, 13))
   subtree:add(drf.statuses, buffer(2, 8))
   subtree:add(drf.worst, buffer(2, 8), severity)
-  subtree:add(drf.mask, buffer(10, 1))
-  subtree:add(drf.group, buffer(11, 2))
+  add(subtree, buffer, { { drf.mask, 10, 1 }, { drf.group, 11, 2 } })
   return 13
 end
 DissectorTable.get("ethertype"):add(0x8808, drc)
 
 -- Messages of floodway's own.
-local own = Proto("floodway", "floodway")
-local owf = own.fields
+local experimental = Proto("floodway", "floodway")
+local owf = experimental.fields
 local kinds = { [1] = "Backpressure", [2] = "Link credit", [3] = "Congestion indication", [4] = "Data" }
 owf.kind = ProtoField.uint8("floodway.kind", "Kind", base.DEC, kinds)
 owf.class = ProtoField.uint8("floodway.class", "Class", base.DEC)
@@ -180,30 +175,25 @@ owf.severity = ProtoField.uint8("floodway.severity", "Occupancy (1/256 of the bu
 owf.flow = ProtoField.uint32("floodway.flow", "Flow", base.DEC)
 owf.psn = ProtoField.uint32("floodway.psn", "Packet", base.DEC)
 
-function own.dissector(buffer, pinfo, tree)
+function experimental.dissector(buffer, pinfo, tree)
   if buffer:len() < 10 then return 0 end
   local kind = buffer(0, 1):uint()
   pinfo.cols.protocol = "floodway"
   pinfo.cols.info = kinds[kind] or "unknown"
-  local subtree = tree:add(own, buffer())
+  local subtree = tree:add(experimental, buffer())
   subtree:add(owf.kind, buffer(0, 1))
   if kind == 1 then
-    subtree:add(owf.class, buffer(1, 1))
-    subtree:add(owf.queue, buffer(2, 1))
-    subtree:add(owf.stop, buffer(3, 1))
+    add(subtree, buffer, { { owf.class, 1, 1 }, { owf.queue, 2, 1 }, { owf.stop, 3, 1 } })
   elseif kind == 2 then
-    subtree:add(owf.class, buffer(1, 1))
-    subtree:add(owf.limit, buffer(2, 8))
+    add(subtree, buffer, { { owf.class, 1, 1 }, { owf.limit, 2, 8 } })
   elseif kind == 3 then
-    subtree:add(owf.severity, buffer(1, 1))
-    subtree:add(owf.flow, buffer(4, 4))
+    add(subtree, buffer, { { owf.severity, 1, 1 }, { owf.flow, 4, 4 } })
   elseif kind == 4 then
-    subtree:add(owf.flow, buffer(1, 4))
-    subtree:add(owf.psn, buffer(5, 4))
+    add(subtree, buffer, { { owf.flow, 1, 4 }, { owf.psn, 5, 4 } })
   end
   return buffer:len()
 end
-DissectorTable.get("ethertype"):add(0x88b5, own)
+DissectorTable.get("ethertype"):add(0x88b5, experimental)
 
 -- Wireshark reads the fields of a CNP, and names its opcode only as reserved for manufacturers.
 local cnp = Proto("rocecnp", "RoCEv2 congestion notification")

@@ -5,9 +5,9 @@ use floodway_scenario::import::pcap;
 use floodway_wire::cim::{self, Cim};
 use floodway_wire::cnm::{self, Cnm};
 use floodway_wire::ethernet::{self, ethertype};
+use floodway_wire::experimental::{self, Experimental};
 use floodway_wire::ip::Ip;
 use floodway_wire::mac_control::{MacControl, Pfc};
-use floodway_wire::own::{self, Own};
 use floodway_wire::sfc::Sfc;
 use floodway_wire::{Mac, pcapng, roce, tcp, telemetry};
 
@@ -38,8 +38,8 @@ pub fn frames(bytes: &[u8]) {
         if let Ok(control) = MacControl::parse(octets) {
             assert_eq!(MacControl::parse(&control.frame(Mac::default())), Ok(control));
         }
-        if let Ok(own) = Own::parse(octets) {
-            assert_eq!(Own::parse(&own.frame(Mac::default(), Mac::default(), 0)), Ok(own));
+        if let Ok(own) = Experimental::parse(octets) {
+            assert_eq!(Experimental::parse(&own.frame(Mac::default(), Mac::default(), 0)), Ok(own));
         }
         for datagram in [octets, octets.get(ethernet::Header::LEN..).unwrap_or_default()] {
             if let Ok((packet, ip)) = roce::Packet::parse(datagram) {
@@ -117,7 +117,7 @@ pub fn one_of_each() -> Vec<Vec<u8>> {
         acknowledgment: 1,
         flags: tcp::Flags { ack: true, ..Default::default() },
         window: 1_000,
-        options: vec![tcp::Choice::Timestamps(1, 2), tcp::Choice::Sack(vec![(5, 9)])],
+        options: vec![tcp::TcpOption::Timestamps(1, 2), tcp::TcpOption::Sack(vec![(5, 9)])],
     };
     let datagrams = [
         roce::Packet { bth, rest: vec![7; 40] }.datagram(&ip, 50_000),
@@ -141,7 +141,7 @@ pub fn one_of_each() -> Vec<Vec<u8>> {
         Cim { pdu, msdu: vec![1, 2, 3] }.frame(a, b),
         cnm.frame(),
         MacControl::Pfc(Pfc { enabled: 3, quanta: [9; 8] }).frame(a),
-        Own::Credit(own::Credit { class: 1, limit: 9 }).frame(a, b, 64),
+        Experimental::Credit(experimental::Credit { class: 1, limit: 9 }).frame(a, b, 64),
     ];
     frames.chain(others).collect()
 }

@@ -83,11 +83,8 @@ impl Cnm {
         let tag = frame.tag.ok_or(Invalid::Header("802.1Q tag"))?;
         check_length(NAME, content, CnTag::LEN + Pdu::LEN)?;
         let flow = u16::from_be_bytes([content[0], content[1]]);
-        let found = u16::from_be_bytes([content[2], content[3]]);
-        if found != ethertype::CNM {
-            let (found, expected) = (found.into(), ethertype::CNM.into());
-            return Err(Invalid::Field { format: NAME, field: "EtherType", found, expected });
-        }
+        let tagged = u16::from_be_bytes([content[2], content[3]]);
+        Invalid::unless(NAME, "EtherType", tagged, ethertype::CNM)?;
         let content = &content[CnTag::LEN..];
         let pdu = Pdu::parse(content)?;
         let (stated, left) = (usize::from(pdu.octets), &content[Pdu::LEN..]);

@@ -42,6 +42,26 @@ pub enum Invalid {
     Icrc,
 }
 
+impl Invalid {
+    /// Refuses a field that has another value than the format.
+    ///
+    /// # Errors
+    ///
+    /// If it has.
+    pub fn unless(
+        format: &'static str,
+        field: &'static str,
+        found: impl Into<u64>,
+        expected: impl Into<u64>,
+    ) -> Result<(), Self> {
+        let (found, expected) = (found.into(), expected.into());
+        match found == expected {
+            true => Ok(()),
+            false => Err(Self::Field { format, field, found, expected }),
+        }
+    }
+}
+
 impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -70,8 +70,6 @@ pub mod ethertype {
     pub const CN_TAG: u16 = 0x22e9;
     /// Congestion isolation message.
     pub const CIM: u16 = 0x89a2;
-    /// LLDP.
-    pub const LLDP: u16 = 0x88cc;
 }
 
 /// Length of the frame check sequence.
@@ -140,10 +138,7 @@ impl<'a> Frame<'a> {
     ///
     /// If it is another one.
     pub fn content_of(&self, format: &'static str, ethertype: u16) -> Result<&'a [u8], Invalid> {
-        let (found, expected) = (self.header.ethertype.into(), ethertype.into());
-        match found == expected {
-            true => Ok(self.content),
-            false => Err(Invalid::Field { format, field: "EtherType", found, expected }),
-        }
+        Invalid::unless(format, "EtherType", self.header.ethertype, ethertype)?;
+        Ok(self.content)
     }
 }

@@ -135,10 +135,7 @@ impl<'a> Udp<'a> {
     /// If a header is malformed, a checksum is wrong, or it is not UDP.
     pub fn parse(octets: &'a [u8]) -> Result<Self, Invalid> {
         let (ip, protocol, rest) = Ip::parse(octets)?;
-        if protocol != IpNumber::UDP {
-            let (found, expected) = (protocol.0.into(), IpNumber::UDP.0.into());
-            return Err(Invalid::Field { format: "IPv4", field: "protocol", found, expected });
-        }
+        Invalid::unless("IPv4", "protocol", protocol.0, IpNumber::UDP.0)?;
         let invalid = Invalid::Header("UDP");
         let udp = UdpSlice::from_slice(rest).map_err(|_| invalid)?;
         let addresses = (ip.source.octets(), ip.destination.octets());

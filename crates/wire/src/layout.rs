@@ -155,12 +155,8 @@ macro_rules! layout {
                     <$type as $crate::layout::Value>::from_bits(field.get(octets), field.width)
                 };)*
                 $({
-                    let (field, expected) = (next(), u64::from($value));
-                    let found = field.get(octets);
-                    if found != expected {
-                        let field = field.name;
-                        return Err($crate::Invalid::Field { format: $title, field, found, expected });
-                    }
+                    let field = next();
+                    $crate::Invalid::unless($title, field.name, field.get(octets), $value)?;
                 })*
                 Ok(Self { $($field,)* })
             }

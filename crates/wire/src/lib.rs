@@ -15,7 +15,7 @@
 //! | TCP and its options | [`tcp`] | RFC 9293, 7323, 2018, 9768; by `etherparse` |
 //! | RoCEv2: BTH, RETH, AETH, CNP, ICRC | [`roce`] | InfiniBand Architecture Specification volume 1, annex A17 |
 //! | INT of HPCC | [`telemetry`] | SIGCOMM 2019, units of its authors' simulator |
-//! | BFC, link credit, layer 2 indication | [`own`] | floodway's own |
+//! | BFC, link credit, layer 2 indication | [`experimental`] | floodway's own |
 //!
 //! [`pcapng`] writes captures, and [`capture`] reads them.
 
@@ -26,9 +26,9 @@ pub mod capture;
 pub mod cim;
 pub mod cnm;
 pub mod ethernet;
+pub mod experimental;
 pub mod ip;
 pub mod mac_control;
-pub mod own;
 pub mod pcapng;
 pub mod roce;
 pub mod sfc;

@@ -156,11 +156,7 @@ impl Packet {
     /// If a header is malformed, or the ICRC is wrong.
     pub fn parse(octets: &[u8]) -> Result<(Self, Ip), Invalid> {
         let udp = Udp::parse(octets)?;
-        if udp.destination_port != PORT {
-            let (found, expected) = (udp.destination_port.into(), PORT.into());
-            let (format, field) = ("RoCEv2 packet", "destination port");
-            return Err(Invalid::Field { format, field, found, expected });
-        }
+        Invalid::unless("RoCEv2 packet", "destination port", udp.destination_port, PORT)?;
         check_length("RoCEv2 packet", udp.payload, Bth::LEN + ICRC)?;
         let end = udp.payload.len() - ICRC;
         // The datagram begins where its headers do, which may have options.

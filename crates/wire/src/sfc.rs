@@ -47,11 +47,12 @@ impl Sfc {
     /// If it is not such a message.
     pub fn parse_datagram(datagram: &[u8]) -> Result<Self, Invalid> {
         let udp = Udp::parse(datagram)?;
-        if udp.destination_port != PORT {
-            let (found, expected) = (udp.destination_port.into(), PORT.into());
-            let (format, field) = ("source flow control message", "destination port");
-            return Err(Invalid::Field { format, field, found, expected });
-        }
+        Invalid::unless(
+            "source flow control message",
+            "destination port",
+            udp.destination_port,
+            PORT,
+        )?;
         Self::parse(udp.payload)
     }
 }

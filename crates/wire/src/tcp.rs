@@ -38,7 +38,7 @@ impl Flags {
 
 /// An option.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum TcpOption {
     /// Kind 1: no operation.
     Nop,
     /// Kind 2: maximum segment size.
@@ -59,7 +59,7 @@ pub enum Choice {
     Other(u8, Vec<u8>),
 }
 
-impl Choice {
+impl TcpOption {
     fn emit(&self, out: &mut Vec<u8>) {
         let mut put = |kind: u8, content: &[u8]| {
             out.extend([kind, 2 + content.len() as u8]);
@@ -94,7 +94,7 @@ impl Choice {
         };
         let content = octets.get(2..length).ok_or(invalid)?;
         let word = |at: &[u8]| at.iter().fold(0_u32, |all, &one| all << 8 | u32::from(one));
-        let choice = match (kind, content.len()) {
+        let option = match (kind, content.len()) {
             (2, 2) => Self::Mss(word(content) as u16),
             (3, 1) => Self::WindowScale(content[0]),
             (4, 0) => Self::SackPermitted,
@@ -107,7 +107,7 @@ impl Choice {
             (2 | 3 | 4 | 5 | 8 | 172 | 174, _) => return Err(invalid),
             _ => Self::Other(kind, content.to_vec()),
         };
-        Ok(Some((choice, length)))
+        Ok(Some((option, length)))
     }
 }
 
@@ -137,7 +137,7 @@ pub struct Segment {
     /// Window, not scaled.
     pub window: u16,
     /// Options, of at most 40 octets; padded with zeros to a multiple of four.
-    pub options: Vec<Choice>,
+    pub options: Vec<TcpOption>,
 }
 
 impl Segment {
@@ -166,10 +166,7 @@ impl Segment {
     /// If a header or an option is malformed, a checksum is wrong, or it is not TCP.
     pub fn parse(octets: &[u8]) -> Result<(Self, Ip, &[u8]), Invalid> {
         let (ip, protocol, rest) = Ip::parse(octets)?;
-        if protocol != IpNumber::TCP {
-            let (found, expected) = (protocol.0.into(), IpNumber::TCP.0.into());
-            return Err(Invalid::Field { format: "IPv4", field: "protocol", found, expected });
-        }
+        Invalid::unless("IPv4", "protocol", protocol.0, IpNumber::TCP.0)?;
         let invalid = Invalid::Header("TCP");
         let slice = TcpSlice::from_slice(rest).map_err(|_| invalid)?;
         let header = slice.to_header();
@@ -180,7 +177,7 @@ impl Segment {
         }
         let mut options = Vec::new();
         let mut left = slice.options();
-        while let Some((option, length)) = Choice::parse(left)? {
+        while let Some((option, length)) = TcpOption::parse(left)? {
             options.push(option);
             left = &left[length..];
         }

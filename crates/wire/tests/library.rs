@@ -4,7 +4,7 @@ use floodway_wire::cim::{self, Cim};
 use floodway_wire::ip::{Ip, Ip6, Udp};
 use floodway_wire::roce::{self, Aeth, Bth, Packet, Reth, opcode, syndrome};
 use floodway_wire::sfc::Sfc;
-use floodway_wire::tcp::{Choice, Flags, Segment};
+use floodway_wire::tcp::{Flags, Segment, TcpOption};
 use floodway_wire::{Invalid, Mac};
 
 use crate::octets;
@@ -119,11 +119,11 @@ fn a_syn_that_offers_ecn() {
         flags: Flags { syn: true, cwr: true, ece: true, ..Flags::default() },
         window: 65_535,
         options: vec![
-            Choice::Mss(1_448),
-            Choice::SackPermitted,
-            Choice::Timestamps(7, 0),
-            Choice::WindowScale(14),
-            Choice::Nop,
+            TcpOption::Mss(1_448),
+            TcpOption::SackPermitted,
+            TcpOption::Timestamps(7, 0),
+            TcpOption::WindowScale(14),
+            TcpOption::Nop,
         ],
     };
     assert_eq!(segment.datagram(&forth(), &[]), written);
@@ -144,12 +144,12 @@ fn an_acknowledgement_with_a_block() {
         flags: Flags { ack: true, ..Flags::default() },
         window: 65_535,
         options: vec![
-            Choice::Nop,
-            Choice::Nop,
-            Choice::Timestamps(9, 8),
-            Choice::Nop,
-            Choice::Nop,
-            Choice::Sack(vec![(5_793, 7_241)]),
+            TcpOption::Nop,
+            TcpOption::Nop,
+            TcpOption::Timestamps(9, 8),
+            TcpOption::Nop,
+            TcpOption::Nop,
+            TcpOption::Sack(vec![(5_793, 7_241)]),
         ],
     };
     let ip = Ip { ecn: 2, ..back() };
@@ -169,7 +169,7 @@ fn accurate_ecn_counts_in_24_bits() {
         acknowledgment: 0,
         flags,
         window: 0,
-        options: vec![Choice::Nop, Choice::Accurate0(vec![1, 0x01_0203, 0xff_ffff])],
+        options: vec![TcpOption::Nop, TcpOption::Accurate0(vec![1, 0x01_0203, 0xff_ffff])],
     };
     let datagram = segment.datagram(&forth(), &[]);
     assert_eq!(datagram[40..], octets("01 ac0b 000001 010203 ffffff"));

@@ -4,9 +4,9 @@
 //! from a device where it is said.
 
 mod capture;
+mod experimental;
 mod hand;
 mod library;
-mod own;
 mod pcapng;
 mod random;
 

@@ -2,8 +2,8 @@
 
 use floodway_wire::cim::{self, Cim};
 use floodway_wire::cnm::{self, Cnm};
+use floodway_wire::experimental::Experimental;
 use floodway_wire::mac_control::{Drc, MacControl, Pause, Pfc};
-use floodway_wire::own::Own;
 use floodway_wire::roce::{Aeth, Bth, Packet, Reth};
 use floodway_wire::sfc::Sfc;
 use floodway_wire::tcp::Segment;
@@ -30,10 +30,10 @@ fn fields_keep_apart() {
         (roce::Credit::FIELDS, roce::Credit::LEN),
         (telemetry::Header::FIELDS, telemetry::Header::LEN),
         (telemetry::Hop::FIELDS, telemetry::Hop::LEN),
-        (own::Backpressure::FIELDS, own::Backpressure::LEN),
-        (own::Credit::FIELDS, own::Credit::LEN),
-        (own::Indication::FIELDS, own::Indication::LEN),
-        (own::Data::FIELDS, own::Data::LEN),
+        (experimental::Backpressure::FIELDS, experimental::Backpressure::LEN),
+        (experimental::Credit::FIELDS, experimental::Credit::LEN),
+        (experimental::Indication::FIELDS, experimental::Indication::LEN),
+        (experimental::Data::FIELDS, experimental::Data::LEN),
     ] {
         let mut taken = vec![0_u8; length];
         for field in fields {
@@ -95,12 +95,12 @@ proptest! {
     #[test]
     fn no_octets_make_a_reader_panic(octets in proptest::collection::vec(any::<u8>(), 0..160)) {
         let _ = (Cnm::parse(&octets), Cim::parse(&octets), MacControl::parse(&octets));
-        let _ = (Own::parse(&octets), Sfc::parse_datagram(&octets), telemetry::parse(&octets));
+        let _ = (Experimental::parse(&octets), Sfc::parse_datagram(&octets), telemetry::parse(&octets));
         let _ = (Packet::parse(&octets), Segment::parse(&octets), Cim::parse_pdu(&octets));
         // Behind a sound FCS and a sound beginning too.
         let mut frame = [&[0; 12], octets.as_slice()].concat();
         frame.extend(floodway_wire::ethernet::fcs(&frame));
-        let _ = (Cnm::parse(&frame), Cim::parse(&frame), MacControl::parse(&frame), Own::parse(&frame));
+        let _ = (Cnm::parse(&frame), Cim::parse(&frame), MacControl::parse(&frame), Experimental::parse(&frame));
         let mut datagram = [&[0x45], octets.as_slice()].concat();
         datagram.resize(datagram.len().max(44), 0);
         let _ = (Packet::parse(&datagram), Segment::parse(&datagram));

@@ -5,9 +5,9 @@ use floodway_sim::Spec;
 use floodway_sim::host::transport;
 use floodway_sim::telemetry::{HOPS, Hop, Record};
 use floodway_wire::ethernet::{FCS, Header, ethertype, frame};
+use floodway_wire::experimental::{self, Experimental};
 use floodway_wire::ip::Ip;
 use floodway_wire::mac_control::{self, MacControl, Pfc};
-use floodway_wire::own::{self, Own};
 use floodway_wire::roce::{self, Aeth, Bth, opcode, syndrome};
 use floodway_wire::sfc::Sfc;
 use floodway_wire::{cim, cnm, telemetry};
@@ -69,10 +69,10 @@ impl<'a> Emitter<'a> {
                 own(&packet.body).frame(to, self.addresses.port(node, port), 0)
             }
             Body::Indication { severity } => {
-                let message = own::Indication { severity, flow: packet.flow.0 };
+                let message = experimental::Indication { severity, flow: packet.flow.0 };
                 let [source, destination] =
                     [packet.src, packet.dst].map(|node| self.addresses.mac(node));
-                Own::Indication(message).frame(destination, source, 0)
+                Experimental::Indication(message).frame(destination, source, 0)
             }
             Body::Cnm { feedback, offset, delta } => self.cnm(packet, feedback, (offset, delta)),
             _ => self.end_to_end(packet, telemetry, &mut comment),
@@ -103,7 +103,7 @@ impl<'a> Emitter<'a> {
                 self.sfc(packet, towards, class.0, pause_ns).datagram(&ip)
             }
             (transport::Spec::Ethernet(_), Body::Data { psn, .. }) => {
-                let data = Own::Data(own::Data { flow: packet.flow.0, psn });
+                let data = Experimental::Data(experimental::Data { flow: packet.flow.0, psn });
                 return data.frame(destination, source, packet.bytes.into());
             }
             (transport::Spec::Udp(udp), Body::Data { psn, .. }) => {
@@ -265,12 +265,14 @@ fn mac_control(body: &Body) -> MacControl {
     }
 }
 
-fn own(body: &Body) -> Own {
+fn experimental(body: &Body) -> Experimental {
     match *body {
         Body::Bfc { class, physical_queue, stop } => {
-            Own::Backpressure(own::Backpressure { class, physical_queue, stop })
+            Experimental::Backpressure(experimental::Backpressure { class, physical_queue, stop })
         }
-        Body::LinkCredit { class, limit } => Own::Credit(own::Credit { class, limit }),
+        Body::LinkCredit { class, limit } => {
+            Experimental::Credit(experimental::Credit { class, limit })
+        }
         _ => unreachable!("{body:?} has a format of another kind"),
     }
 }

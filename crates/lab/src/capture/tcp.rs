@@ -4,7 +4,7 @@ use floodway_model::{Body, Ecn, EcnFeedback, Packet, SackBlock};
 use floodway_sim::Spec;
 use floodway_sim::host::transport::{self, tcp};
 use floodway_wire::ip::Ip;
-use floodway_wire::tcp::{Choice, Flags, Segment};
+use floodway_wire::tcp::{Flags, Segment, TcpOption};
 
 use super::addresses;
 use super::octets::note;
@@ -46,7 +46,7 @@ pub fn datagram(
         acknowledgment: u32::from(!back),
         flags: Flags { ack: true, ..Flags::default() },
         window: WINDOW,
-        options: vec![Choice::Nop, Choice::Nop, Choice::Timestamps(0, 0)],
+        options: vec![TcpOption::Nop, TcpOption::Nop, TcpOption::Timestamps(0, 0)],
     };
     let mut payload = room.saturating_sub(HEADERS + 12);
     match packet.body {
@@ -56,7 +56,7 @@ pub fn datagram(
         }
         Body::Segment { flags, psn, sent_at } => {
             segment.sequence = sequence(psn.into());
-            segment.options[2] = Choice::Timestamps((sent_at.0 / 1_000_000) as u32, 0);
+            segment.options[2] = TcpOption::Timestamps((sent_at.0 / 1_000_000) as u32, 0);
             (segment.flags.push, segment.flags.cwr) = (flags.push, flags.window_reduced);
             if accurate(spec, packet) {
                 let ace = if psn == 0 { NOT_ECT } else { INITIAL_ACE };
@@ -79,7 +79,7 @@ pub fn datagram(
                 );
             }
             if !blocks.is_empty() {
-                segment.options.extend([Choice::Nop, Choice::Nop, Choice::Sack(blocks)]);
+                segment.options.extend([TcpOption::Nop, TcpOption::Nop, TcpOption::Sack(blocks)]);
             }
             // What the options of the simulated segment take, which may be more than options can.
             let mut taken = length(&segment.options);
@@ -91,7 +91,7 @@ pub fn datagram(
                 segment.flags = segment.flags.with_ace(ace as u8);
                 taken += ACCURATE;
                 let padding = taken.min(MOST_OPTIONS) - length(&segment.options);
-                segment.options.extend(vec![Choice::Nop; padding]);
+                segment.options.extend(vec![TcpOption::Nop; padding]);
             }
             // An application answers in acknowledgements.
             payload = room.saturating_sub(HEADERS + taken);
@@ -120,11 +120,11 @@ fn handshake(segment: &mut Segment, feedback: EcnFeedback, back: bool, tcp: &tcp
         (EcnFeedback::Accurate, true) => none.with_ace(NOT_ECT),
     };
     segment.options = vec![
-        Choice::Mss(tcp.mss.0.min(u16::MAX.into()) as u16),
-        Choice::SackPermitted,
-        Choice::Timestamps(0, 0),
-        Choice::Nop,
-        Choice::WindowScale(WINDOW_SCALE),
+        TcpOption::Mss(tcp.mss.0.min(u16::MAX.into()) as u16),
+        TcpOption::SackPermitted,
+        TcpOption::Timestamps(0, 0),
+        TcpOption::Nop,
+        TcpOption::WindowScale(WINDOW_SCALE),
     ];
 }
 
@@ -143,25 +143,25 @@ fn feedback(spec: &Spec, packet: &Packet) -> Option<(EcnFeedback, Ecn)> {
 }
 
 /// The option of accurate ECN with its first two counters, in octets of whole segments.
-fn counters(spec: &Spec, packet: &Packet, other: u64, ce: u64) -> Choice {
+fn counters(spec: &Spec, packet: &Packet, other: u64, ce: u64) -> TcpOption {
     let counters = [other, ce].map(|octets| (octets & 0xff_ffff) as u32).to_vec();
     match feedback(spec, packet) {
-        Some((_, Ecn::Ect1)) => Choice::Accurate1(counters),
-        _ => Choice::Accurate0(counters),
+        Some((_, Ecn::Ect1)) => TcpOption::Accurate1(counters),
+        _ => TcpOption::Accurate0(counters),
     }
 }
 
 /// Number of octets of options.
-fn length(options: &[Choice]) -> usize {
-    let of = |option: &Choice| match option {
-        Choice::Nop => 1,
-        Choice::Mss(_) => 4,
-        Choice::WindowScale(_) => 3,
-        Choice::SackPermitted => 2,
-        Choice::Sack(blocks) => 2 + 8 * blocks.len(),
-        Choice::Timestamps(..) => 10,
-        Choice::Accurate0(counters) | Choice::Accurate1(counters) => 2 + 3 * counters.len(),
-        Choice::Other(_, content) => 2 + content.len(),
+fn length(options: &[TcpOption]) -> usize {
+    let of = |option: &TcpOption| match option {
+        TcpOption::Nop => 1,
+        TcpOption::Mss(_) => 4,
+        TcpOption::WindowScale(_) => 3,
+        TcpOption::SackPermitted => 2,
+        TcpOption::Sack(blocks) => 2 + 8 * blocks.len(),
+        TcpOption::Timestamps(..) => 10,
+        TcpOption::Accurate0(counters) | TcpOption::Accurate1(counters) => 2 + 3 * counters.len(),
+        TcpOption::Other(_, content) => 2 + content.len(),
     };
     options.iter().map(of).sum()
 }

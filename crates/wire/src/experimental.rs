@@ -57,7 +57,7 @@ layout! {
 
 /// One of these messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Own {
+pub enum Experimental {
     /// Backpressure Flow Control.
     Backpressure(Backpressure),
     /// Credit of a link.
@@ -68,7 +68,7 @@ pub enum Own {
     Data(Data),
 }
 
-impl Own {
+impl Experimental {
     /// The frame, of at least this length.
     pub fn frame(&self, destination: Mac, source: Mac, least: usize) -> Vec<u8> {
         let header = Header { destination, source, ethertype: ethertype::EXPERIMENTAL };

@@ -1,7 +1,7 @@
 //! Formats of floodway's own, and the telemetry of HPCC.
 
 use floodway_wire::Mac;
-use floodway_wire::own::{Backpressure, Credit, Data, Indication, Own};
+use floodway_wire::experimental::{Backpressure, Credit, Data, Experimental, Indication};
 use floodway_wire::telemetry::{self, Hop};
 
 use crate::{octets, sealed};
@@ -10,21 +10,21 @@ use crate::{octets, sealed};
 fn messages_say_which_they_are() {
     for (own, content) in [
         (
-            Own::Backpressure(Backpressure { class: 2, physical_queue: 31, stop: true }),
+            Experimental::Backpressure(Backpressure { class: 2, physical_queue: 31, stop: true }),
             "01 02 1f 80",
         ),
-        (Own::Credit(Credit { class: 1, limit: 1 << 40 }), "02 01 0000010000000000"),
-        (Own::Indication(Indication { severity: 200, flow: 7 }), "03 c8 0000 00000007"),
-        (Own::Data(Data { flow: 7, psn: 9 }), "04 00000007 00000009"),
+        (Experimental::Credit(Credit { class: 1, limit: 1 << 40 }), "02 01 0000010000000000"),
+        (Experimental::Indication(Indication { severity: 200, flow: 7 }), "03 c8 0000 00000007"),
+        (Experimental::Data(Data { flow: 7, psn: 9 }), "04 00000007 00000009"),
     ] {
         let written = sealed(&format!("020000000003 020000000001 88b5 {content}"), 64);
         let frame = own.frame(Mac([2, 0, 0, 0, 0, 3]), Mac([2, 0, 0, 0, 0, 1]), 0);
         assert_eq!(frame, written, "{own:?}");
-        assert_eq!(Own::parse(&written), Ok(own));
+        assert_eq!(Experimental::parse(&written), Ok(own));
     }
     let unknown = sealed("020000000003 020000000001 88b5 09", 64);
     assert_eq!(
-        Own::parse(&unknown).unwrap_err().to_string(),
+        Experimental::parse(&unknown).unwrap_err().to_string(),
         "congestion indication: kind is 0x9 and not 0x3"
     );
 }
