@@ -13,7 +13,7 @@ use proptest::prelude::*;
 /// Fields lie within their format and do not overlap.
 #[test]
 fn fields_keep_apart() {
-    use floodway_wire::{ethernet, mac_control, own, roce};
+    use floodway_wire::{ethernet, experimental, mac_control, roce};
     for (fields, length) in [
         (ethernet::Header::FIELDS, ethernet::Header::LEN),
         (ethernet::Tag::FIELDS, ethernet::Tag::LEN),

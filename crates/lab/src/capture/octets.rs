@@ -66,7 +66,7 @@ impl<'a> Emitter<'a> {
             Body::Bfc { .. } | Body::LinkCredit { .. } => {
                 let peer = self.spec.graph.node(node).ports[port.index()];
                 let to = self.addresses.port(peer.peer, peer.peer_port);
-                own(&packet.body).frame(to, self.addresses.port(node, port), 0)
+                experimental(&packet.body).frame(to, self.addresses.port(node, port), 0)
             }
             Body::Indication { severity } => {
                 let message = experimental::Indication { severity, flow: packet.flow.0 };
