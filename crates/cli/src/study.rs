@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use floodway_lab::study::{Failure as Why, Order, run};
+use floodway_lab::study::{Failure as Why, Order, plan, run};
 use floodway_lab::{Existing, How, verify};
 use floodway_machine::printable;
 use floodway_report::{terminal, words};
@@ -29,7 +29,7 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
         )));
     }
     if options.plan {
-        let plan = (study.plan)(level);
+        let (plan, _) = plan(study, level, &options.set)?;
         let commands = plan.iter().map(|experiment| experiment.command(&options.set));
         let commands = commands.map(|command| printable::line(&command).into_owned() + "\n");
         return output::print(&commands.collect::<String>());

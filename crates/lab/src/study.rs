@@ -50,15 +50,24 @@ pub struct Judged {
     pub page: PathBuf,
 }
 
+/// The experiments of a study with their scenarios. All are built, so that an error in a setting is reported at once and
+/// not at the last experiment.
+pub fn plan(
+    study: &Study,
+    level: Level,
+    set: &[String],
+) -> Result<(Vec<Experiment>, Vec<Scenario>), floodway_scenario::Error> {
+    let plan = (study.plan)(level);
+    let scenarios = plan.iter().map(|experiment| experiment.scenario(&study.library, set));
+    let scenarios = scenarios.collect::<Result<_, _>>()?;
+    Ok((plan, scenarios))
+}
+
 /// Runs a study. `how.existing` says whether existing results are kept ([`Existing::Resume`]) or
 /// not.
 pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged, Failure> {
     let Order { study, level, set, path, .. } = *order;
-    let plan = (study.plan)(level);
-    // All scenarios are built first, so that an error in a setting is reported at once and not at
-    // the last experiment.
-    let scenario = |experiment: &Experiment| experiment.scenario(&study.library, set);
-    let scenarios: Vec<Scenario> = plan.iter().map(scenario).collect::<Result<_, _>>()?;
+    let (plan, scenarios) = plan(study, level, set)?;
 
     for (experiment, scenario) in plan.iter().zip(&scenarios) {
         affordable(experiment, scenario, how.threads)?;
@@ -107,7 +116,7 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
                 break;
             }
             for experiment in &next {
-                let scenario = scenario(experiment)?;
+                let scenario = experiment.scenario(&study.library, set)?;
                 affordable(experiment, &scenario, how.threads)?;
                 session.run(experiment, &scenario, watcher)?;
             }
@@ -219,6 +228,7 @@ impl Session<'_> {
             [one, others @ ..] => format!("{one} and {} more: {text}.", others.len()),
             [] => unreachable!("a warning is of an experiment"),
         });
+        let unknown = evidence.unknown_counters();
         let fingerprint = manifest::together(self.fingerprints.iter().map(String::as_str));
         let mut sections = (study.sections)(&evidence);
         for section in &mut sections {
@@ -234,7 +244,7 @@ impl Session<'_> {
             settings: order.set.to_vec(),
             claims,
             checks,
-            caveats: self.caveats.into_iter().chain(warnings).collect(),
+            caveats: self.caveats.into_iter().chain(unknown).chain(warnings).collect(),
             violations: self.violations,
             sections,
             provenance: Provenance { fingerprint, ..provenance },

@@ -9,7 +9,7 @@ use floodway_report::metrics::flow_times;
 use floodway_report::scalars::scalars;
 use floodway_report::shapes::{self, Depths};
 use floodway_report::{INTERRUPTED, Run};
-use floodway_scenario::{Scenario, Variant};
+use floodway_scenario::{Scenario, Variant, suggest};
 
 use crate::Study;
 use crate::claim::Row;
@@ -139,7 +139,7 @@ impl Facts {
     }
 
     /// The number of this name; 0 for one that the run does not know, because reasons and queues
-    /// are named only where something happened.
+    /// are named only where something happened. See [`Evidence::knows`] for names that no run has.
     pub fn number(&self, name: &str) -> f64 {
         self.scalars.get(name).copied().unwrap_or(0.0)
     }
@@ -183,7 +183,7 @@ fn answers(run: &Run, study: &Study, experiment: &str, variant: Option<&Variant>
         return vec![Answer::new(); study.queries.len()];
     }
     let asking = Asking::new(&asked, run.tables, run.simulated_ns, variant);
-    let asking = asking.expect("the tables of a run fit into memory twice");
+    let mut asking = asking.expect("the tables of a run fit into memory twice");
     let answer = |query: &Query| match query.is_of(experiment) {
         true => asking.ask(query).unwrap_or_default(),
         false => Answer::new(),
@@ -361,6 +361,30 @@ impl Evidence {
         });
         let runs = found.map(|(_, runs)| runs);
         runs.into_iter().flatten().map(|(at, facts)| (*at, facts))
+    }
+
+    /// Whether any run of the study has a counter of this name. Reasons of drops have one only where something was dropped.
+    pub fn knows(&self, counter: &str) -> bool {
+        let mut facts = self.runs.values().flatten().flat_map(|(_, runs)| runs.values());
+        counter.starts_with("dropped_packets_") || facts.any(|of| of.scalars.contains_key(counter))
+    }
+
+    /// What the study asks for and no run has, each in a sentence with what may be meant.
+    pub fn unknown_counters(&self) -> Vec<String> {
+        let unknown = self.study.counters.iter().filter(|counter| !self.knows(counter));
+        let every = self.runs.values().flatten().flat_map(|(_, runs)| runs.values());
+        let names: BTreeSet<&str> =
+            every.flat_map(|of| of.scalars.keys()).map(String::as_str).collect();
+        let sentence = |counter: &&str| {
+            let hint = match suggest::closest(counter, names.iter().copied()) {
+                Some(name) => format!("Did you mean `{name}`?"),
+                None => "The `summary.json` of an experiment lists its counters.".to_owned(),
+            };
+            format!(
+                "No run has the counter `{counter}`, so what asks for it is not measured. {hint}"
+            )
+        };
+        unknown.map(sentence).collect()
     }
 
     /// The runs of a case, with the experiment that they are of.

@@ -58,7 +58,7 @@ impl Fact {
         let variants: Vec<(&str, &Variant)> =
             both.flat_map(|(file, of)| of.variants().iter().map(|of| (short(file), of))).collect();
         let asking = Asking::of(&tables(&variants, &|table| self.query.names(table)));
-        let answer = asking.and_then(|asking| asking.ask(&self.query)).unwrap_or_default();
+        let answer = asking.and_then(|mut asking| asking.ask(&self.query)).unwrap_or_default();
         let known = answer.first().map(|[number, ..]| *number).filter(|number| number.is_finite());
         known.map_or_else(Measured::default, |number| Measured::exactly(number, self.unit))
     }

@@ -90,6 +90,8 @@ pub struct Study {
     pub keeps_flows: bool,
     /// What every run is asked in SQL.
     pub queries: &'static [sql::Query],
+    /// The counters that are asked for by a name in a file, which may be misspelt.
+    pub counters: &'static [&'static str],
     /// Names for the first of some experiments that was run.
     pub first_run: &'static [(&'static str, Vec<&'static str>)],
     /// Its experiments.

@@ -55,6 +55,7 @@ impl RunClaims {
             groups: all(measure::groups(&written.flows)),
             keeps_flows: false,
             queries: all(compiler.queries),
+            counters: all(compiler.counters.into_iter().collect()),
             first_run: &[],
             plan: &|_| Vec::new(),
             claims: all(claims),
@@ -98,7 +99,10 @@ impl RunClaims {
                 match (missing.is_empty(), part.measured) {
                     (false, _) => part.remark = format!("not judged: {}", not_run_words(&missing)),
                     (true, None) => {
-                        part.remark = "nothing of the kind happened in the runs".to_owned();
+                        part.remark = match evidence.unknown_counters().as_slice() {
+                            [] => "nothing of the kind happened in the runs".to_owned(),
+                            unknown => unknown.join(" "),
+                        };
                     }
                     (true, Some(_)) => {}
                 }

@@ -1,6 +1,5 @@
 //! Distributions over all replications, rates of flows over time, and fairness, in the file of a study.
 
-use std::fs;
 use std::path::PathBuf;
 
 use floodway_model::Table;
@@ -10,24 +9,6 @@ use floodway_report::study::Exhibit;
 use floodway_study::{Evidence, Level, Study, folder};
 
 use crate::synthetic::{self, add, near, tables};
-
-const SCENARIO: &str = r#"
-name = "star"
-arrivals = "300ns"
-warmup = "100ns"
-limit = "1ms"
-
-[topology.star]
-hosts = 4
-rate = "100Gbps"
-delay = "200ns"
-
-[host.congestion.line_rate]
-
-[[workload]]
-[workload.list]
-flow = [{ src = 1, dst = 0, bytes = "5KB", start = "150ns" }]
-"#;
 
 const STUDY: &str = r#"
 title = "Shares"
@@ -82,12 +63,10 @@ series = [{ label = "flow", measure = { sql = "SELECT from_ns, bps, flow FROM ra
 "#;
 
 fn place(name: &str, from: &str, to: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&folder).unwrap();
-    assert!(STUDY.contains(from), "{from}");
-    fs::write(folder.join("star.toml"), SCENARIO).unwrap();
-    fs::write(folder.join("study.toml"), STUDY.replacen(from, to, 1)).unwrap();
-    folder
+    let star =
+        synthetic::STAR.replace("100us\"", "300ns\"\nwarmup = \"100ns\"").replace("0us", "150ns");
+    let star = star.replace("replications = 2\n", "");
+    synthetic::place(name, STUDY, (from, to), &[("star.toml", &star)])
 }
 
 /// Flows that deliver this many bytes by 100, 200 and 300 ns.

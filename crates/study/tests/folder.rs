@@ -9,28 +9,6 @@ use floodway_study::{CATALOGUE, Evidence, Level, Study, folder};
 
 use crate::synthetic::{self, Flow, add, near, tables};
 
-const SCENARIO: &str = r#"
-name = "star"
-arrivals = "100us"
-limit = "1ms"
-replications = 2
-
-[topology.star]
-hosts = 4
-rate = "100Gbps"
-delay = "200ns"
-
-[host.congestion.line_rate]
-
-[[workload]]
-[workload.list]
-flow = [{ src = 1, dst = 0, bytes = "5KB", start = "0us" }]
-
-[variants.a]
-[variants.b]
-switch.queue.size = "2MB"
-"#;
-
 const STUDY: &str = r#"
 title = "Small"
 question = "Is b sooner than a?"
@@ -102,15 +80,16 @@ series = [
 ]
 "#;
 
-/// A folder with a study, of which a part is replaced.
+/// The scenario of these studies, with two variants.
+fn scenario() -> String {
+    format!("{}\n[variants.a]\n[variants.b]\nswitch.queue.size = \"2MB\"\n", synthetic::STAR)
+}
+
+/// A folder with the study, of which a part is replaced.
 fn place(name: &str, from: &str, to: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&folder).unwrap();
-    assert!(STUDY.contains(from), "{from}");
-    fs::write(folder.join("star.toml"), SCENARIO).unwrap();
-    fs::write(folder.join("points.csv"), "size,time\n1e6,100\n3e6,90\n").unwrap();
-    fs::write(folder.join("study.toml"), STUDY.replacen(from, to, 1)).unwrap();
-    folder
+    let points = "size,time\n1e6,100\n3e6,90\n";
+    let files = [("star.toml", &*scenario()), ("points.csv", points)];
+    synthetic::place(name, STUDY, (from, to), &files)
 }
 
 fn study(name: &str) -> &'static Study {
@@ -175,6 +154,27 @@ fn numbers_are_measured_as_the_file_says() {
     assert!(command.contains("--set switch.queue.size=1MB"), "{command}");
 }
 
+/// A change from 0 to 0 would be none, and hold.
+#[test]
+fn a_counter_that_no_run_has_is_no_number() {
+    let by_time = "measure = { fct = \"mean\", flows = \"small\", from";
+    let by_counter = "measure = { counter = \"pause_framez\", from";
+    let folder = place("folder-counter", by_time, by_counter);
+    let study = folder::load(&folder).unwrap_or_else(|error| panic!("{}", error.plain()));
+    let mut evidence = Evidence::new(study, Level::Standard, &[]);
+    synthetic::begin(&mut evidence, "main");
+    for variant in ["a", "b"] {
+        add(&mut evidence, "main", variant, 0, &tables(&[(500, 0, Some(100.0))]));
+    }
+    let (claims, _) = study.judge(&evidence);
+    assert_eq!(claims[0].parts[0].measured, None);
+    assert_eq!(
+        evidence.unknown_counters(),
+        ["No run has the counter `pause_framez`, so what asks for it is not measured. Did you \
+             mean `pause_frames`?"]
+    );
+}
+
 #[test]
 fn readings_are_choices_of_factors() {
     let factor = r#"readings_of = ["main"]
@@ -213,6 +213,11 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
         ),
         ("[40, 60]", "[60, 40]", "the rule of this number has its lower limit above the upper one"),
         ("{ less = 5 }", "{ less = nan }", "has a limit that is not a number"),
+        (
+            "SELECT count(*) FROM flows",
+            "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
+            "this SQL cannot be asked: it does not come to an end",
+        ),
         ("{S1/mean}.", "{S1/mean.", "a brace of this sentence is not closed"),
         (
             "fct = \"mean\", flows",
@@ -243,7 +248,7 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
     }
     // A scenario that cannot run is an error of its own.
     let folder = place("folder-scenario", "title", "title");
-    fs::write(folder.join("star.toml"), SCENARIO.replace("hosts = 4", "hosts = 0")).unwrap();
+    fs::write(folder.join("star.toml"), scenario().replace("hosts = 4", "hosts = 0")).unwrap();
     let text = folder::load(&folder).unwrap_err().plain();
     assert!(text.contains("star.toml:"), "{text}");
     let text = folder::load(&folder.join("nowhere")).unwrap_err().plain();
@@ -346,12 +351,7 @@ series = [{ label = "all flows", measure = { fct = "mean", from = "{size}-{lengt
 
 /// A folder with that study, of which a part is replaced.
 fn grid(name: &str, from: &str, to: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&folder).unwrap();
-    assert!(GRID.contains(from), "{from}");
-    fs::write(folder.join("star.toml"), SCENARIO).unwrap();
-    fs::write(folder.join("study.toml"), GRID.replacen(from, to, 1)).unwrap();
-    folder
+    synthetic::place(name, GRID, (from, to), &[("star.toml", &*scenario())])
 }
 
 #[test]
@@ -502,12 +502,7 @@ fn what_is_wrong_with_a_grid_has_its_place_and_its_remedy() {
             "make a list of settings",
         ),
     ];
-    for (case, (from, to, cause, remedy)) in cases.into_iter().enumerate() {
-        let folder = grid(&format!("folder-grid-refused-{case}"), from, to);
-        let text = folder::load(&folder).expect_err(to).plain();
-        assert!(text.contains(cause) && text.contains("study.toml:"), "{to}:\n{text}");
-        assert!(text.contains("= help: ") && text.contains(remedy), "{to}:\n{text}");
-    }
+    synthetic::are_refused("folder-grid", grid, &cases);
 }
 
 /// The study of interplay is one of these folders, and part of the program.

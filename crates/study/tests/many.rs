@@ -23,6 +23,7 @@ static STUDY: Study = Study {
     groups: &[FlowGroup::all("all flows")],
     keeps_flows: false,
     queries: &[],
+    counters: &[],
     first_run: &[],
     plan: &plan,
     claims: &[],

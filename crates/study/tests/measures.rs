@@ -21,6 +21,7 @@ static STUDY: Study = Study {
     groups: &[SMALL, INCAST, ALL, ABSENT],
     keeps_flows: false,
     queries: &[],
+    counters: &[],
     first_run: &[],
     plan: &|_| Vec::new(),
     claims: &[],

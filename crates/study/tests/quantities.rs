@@ -1,7 +1,6 @@
 //! What the file of a study says once for many numbers: quantities, lists of settings, readings, charts side by side; and
 //! facts of its scenarios.
 
-use std::fs;
 use std::path::PathBuf;
 
 use floodway_model::Table;
@@ -10,30 +9,6 @@ use floodway_report::study::{Exhibit, Verdict};
 use floodway_study::{Evidence, Level, Study, folder};
 
 use crate::synthetic::{self, add, near, tables};
-
-const SCENARIO: &str = r#"
-name = "star"
-arrivals = "100us"
-limit = "1ms"
-replications = 2
-
-[topology.star]
-hosts = 4
-rate = "100Gbps"
-delay = "200ns"
-
-[switch.queue]
-size = "2MB"
-
-[host.congestion.line_rate]
-
-[[workload]]
-[workload.list]
-flow = [{ src = 1, dst = 0, bytes = "5KB", start = "0us" }]
-
-[variants.a]
-[variants.b]
-"#;
 
 const STUDY: &str = r#"
 title = "Small"
@@ -192,13 +167,11 @@ column = [
 "#;
 
 fn place(name: &str, from: &str, to: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&folder).unwrap();
-    assert!(STUDY.contains(from), "{from}");
-    fs::write(folder.join("1-star.toml"), SCENARIO).unwrap();
-    fs::write(folder.join("2-star.toml"), SCENARIO).unwrap();
-    fs::write(folder.join("study.toml"), STUDY.replacen(from, to, 1)).unwrap();
-    folder
+    let star = format!(
+        "{}\n[switch.queue]\nsize = \"2MB\"\n[variants.a]\n[variants.b]\n",
+        synthetic::STAR
+    );
+    synthetic::place(name, STUDY, (from, to), &[("1-star.toml", &*star), ("2-star.toml", &*star)])
 }
 
 fn study(name: &str) -> &'static Study {
@@ -368,10 +341,5 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
             "once",
         ),
     ];
-    for (case, (from, to, cause, remedy)) in cases.into_iter().enumerate() {
-        let text = folder::load(&place(&format!("quantities-refused-{case}"), from, to));
-        let text = text.expect_err(to).plain();
-        assert!(text.contains(cause) && text.contains("study.toml:"), "{to}:\n{text}");
-        assert!(text.contains("= help: ") && text.contains(remedy), "{to}:\n{text}");
-    }
+    synthetic::are_refused("quantities", place, &cases);
 }

@@ -1,33 +1,11 @@
 //! Numbers of several settings taken together, and charts and readings over lists, in the file of a study.
 
-use std::fs;
 use std::path::PathBuf;
 
 use floodway_report::study::Exhibit;
 use floodway_study::{Evidence, Level, Study, folder};
 
 use crate::synthetic::{self, add, near, tables};
-
-const SCENARIO: &str = r#"
-name = "star"
-arrivals = "100us"
-limit = "1ms"
-replications = 2
-
-[topology.star]
-hosts = 4
-rate = "100Gbps"
-delay = "200ns"
-
-[switch.queue]
-size = "1MB"
-
-[host.congestion.line_rate]
-
-[[workload]]
-[workload.list]
-flow = [{ src = 1, dst = 0, bytes = "5KB", start = "0us" }]
-"#;
 
 const STUDY: &str = r#"
 title = "Sizes"
@@ -115,12 +93,8 @@ series = [{ label = "{paced}", measure = { quantity = "longest", of = "{paced}-1
 "#;
 
 fn place(name: &str, from: &str, to: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&folder).unwrap();
-    assert!(STUDY.contains(from), "{from}");
-    fs::write(folder.join("star.toml"), SCENARIO).unwrap();
-    fs::write(folder.join("study.toml"), STUDY.replacen(from, to, 1)).unwrap();
-    folder
+    let star = format!("{}\n[switch.queue]\nsize = \"1MB\"\n", synthetic::STAR);
+    synthetic::place(name, STUDY, (from, to), &[("star.toml", &*star)])
 }
 
 fn study(name: &str) -> &'static Study {
@@ -232,10 +206,5 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
         ),
         ("FROM small\", scale", "FROM smal\", scale", "no such table: smal", "tables and columns"),
     ];
-    for (case, (from, to, cause, remedy)) in cases.into_iter().enumerate() {
-        let folder = place(&format!("together-refused-{case}"), from, to);
-        let text = folder::load(&folder).expect_err(to).plain();
-        assert!(text.contains(cause) && text.contains(remedy), "{to}:\n{text}");
-        assert!(text.contains("study.toml:"), "{text}");
-    }
+    synthetic::are_refused("together", place, &cases);
 }

@@ -59,6 +59,7 @@ pub static STUDY: Study = Study {
     // The same flow is compared with itself, and to the picosecond.
     keeps_flows: true,
     queries: &[],
+    counters: &[],
     first_run: &[],
     plan: &plan::experiments,
     claims: claims::CLAIMS,

@@ -8,6 +8,9 @@ use toml::Spanned;
 
 use super::Compiler;
 
+/// The most combinations of settings: more are a mistake, and would take hours to check.
+const MOST: usize = 10_000;
+
 /// A setting of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
@@ -193,6 +196,11 @@ impl Compiler<'_> {
                 });
                 more.collect()
             };
+            if picks.len() * settings.len() > MOST {
+                let message = format!("these lists have more than {MOST} combinations");
+                self.wrong(list.span(), message, "take fewer lists together, or fewer settings");
+                return None;
+            }
             picks = picks.iter().flat_map(with).collect();
         }
         for name in except {

@@ -297,7 +297,11 @@ impl Compiler<'_> {
         }
         match (&of.fct, &of.counter, &of.fairness, &of.sql, &of.fact) {
             (Some(statistic), None, None, None, None) => self.fct(statistic, of.flows.as_ref()),
-            (None, Some(of), None, None, None) => Some(Asked::Counter(name(of.get_ref()))),
+            (None, Some(of), None, None, None) => {
+                let counter = name(of.get_ref());
+                self.counters.insert(counter);
+                Some(Asked::Counter(counter))
+            }
             (None, None, Some(window), None, None) => self.fairness(window),
             (None, None, None, Some(sql), None) => self.number_of(measure, sql).map(Asked::Sql),
             (None, None, None, None, Some(fact)) => self.fact(measure, fact),

@@ -78,7 +78,9 @@ pub struct Compiler<'a> {
     pub files: Vec<&'static str>,
     /// What runs are asked in SQL.
     pub queries: Vec<Query>,
-    /// The experiments that each of these is asked of.
+    /// The counters that are asked for.
+    pub counters: BTreeSet<&'static str>,
+    /// The experiments that each of these statements is asked of.
     pub asked_of: Vec<BTreeSet<&'static str>>,
     /// What was found to be wrong.
     pub problems: Vec<Problem>,
@@ -97,6 +99,7 @@ impl<'a> Compiler<'a> {
             views: BTreeMap::new(),
             files: Vec::new(),
             queries: Vec::new(),
+            counters: BTreeSet::new(),
             asked_of: Vec::new(),
             problems: Vec::new(),
         }

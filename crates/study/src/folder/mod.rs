@@ -168,6 +168,7 @@ impl<'a> Loading<'a> {
             groups: all(groups),
             keeps_flows: false,
             queries: all(self.queries(one_at_a_time)),
+            counters: all(std::mem::take(&mut self.compiler.counters).into_iter().collect()),
             first_run: self.first_run,
             plan: kept(plan),
             claims: all(claims),

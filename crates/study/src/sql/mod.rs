@@ -13,12 +13,18 @@ use floodway_model::table::Values;
 use floodway_model::{Table, tables};
 use floodway_scenario::Variant;
 use rusqlite::types::{Value, ValueRef};
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, ErrorCode, params_from_iter};
 
 use crate::distribution::Distribution;
 use crate::facts;
 
 pub use functions::{Settings, settings};
+
+/// After so many million steps of SQLite's machine a statement on empty tables is taken to have no end, as recursive ones
+/// may: a second of work.
+const MOST_WITHOUT_ROWS: u32 = 100;
+/// The same on the tables of a run: minutes of work.
+const MOST: u32 = 20_000;
 
 /// What the answer to a question is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,10 +75,11 @@ impl Query {
 
     /// The same of a statement that asks these tables.
     pub fn of(text: &str, shape: Shape, every: &[Table]) -> Result<Self, String> {
-        let asking = Asking::empty(Arc::default()).map_err(|error| plain(&error))?;
+        let mut asking = Asking::empty(Arc::default()).map_err(|error| plain(&error))?;
         for table in every {
             asking.create(table).map_err(|error| plain(&error))?;
         }
+        asking.limit(MOST_WITHOUT_ROWS)?;
         let mut statement = asking.connection.prepare(text).map_err(|error| plain(&error))?;
         if !statement.readonly() {
             return Err("it changes tables, and may only read them".to_owned());
@@ -154,6 +161,9 @@ pub fn with_views(text: &str, views: &BTreeMap<String, String>) -> String {
 fn plain(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        rusqlite::Error::SqliteFailure(of, _) if of.code == ErrorCode::OperationInterrupted => {
+            "it does not come to an end".to_owned()
+        }
         rusqlite::Error::SqliteFailure(_, Some(text)) => text.clone(),
         other => other.to_string(),
     }
@@ -236,13 +246,24 @@ impl Asking {
         transaction.commit()
     }
 
+    /// Stops what comes next after so many million steps.
+    fn limit(&mut self, millions: u32) -> Result<(), String> {
+        let mut left = millions;
+        let stop = move || {
+            left = left.saturating_sub(1);
+            left == 0
+        };
+        self.connection.progress_handler(1_000_000, Some(stop)).map_err(|error| plain(&error))
+    }
+
     /// The rows of an answer; of a distribution with equal values as one.
-    pub fn ask(&self, query: &Query) -> Result<Answer, String> {
+    pub fn ask(&mut self, query: &Query) -> Result<Answer, String> {
         let number = |row: &rusqlite::Row<'_>, column: usize| match row.get_ref(column) {
             Ok(ValueRef::Integer(value)) if column < query.columns => value as f64,
             Ok(ValueRef::Real(value)) if column < query.columns => value,
             _ => f64::NAN,
         };
+        self.limit(MOST)?;
         let rows = |row: &rusqlite::Row<'_>| Ok([0, 1, 2].map(|column| number(row, column)));
         let ask =
             || self.connection.prepare(&query.text)?.query_map([], rows)?.collect::<Result<_, _>>();
@@ -414,5 +435,7 @@ mod tests {
         assert!(refused("SELECT 1", Shape::Points).contains("two columns, or three"));
         assert!(refused("SELECT 1, 2, 3", Shape::Distribution).contains("should have two columns"));
         assert!(refused("SELECT 'a'", number).contains("is text"));
+        let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
+        assert_eq!(refused(endless, number), "it does not come to an end");
     }
 }

@@ -1,10 +1,57 @@
 //! Runs that were not simulated, for evidence that can be computed by hand.
 
+use std::fs;
+use std::path::PathBuf;
+
 use floodway_model::Table;
 use floodway_model::tables::complete;
 use floodway_report::Run;
 use floodway_report::study::Part;
-use floodway_study::{Evidence, Level, Study};
+use floodway_study::{Evidence, Level, Study, folder};
+
+/// A scenario with one flow in a star of four hosts; variants and settings may follow.
+pub const STAR: &str = r#"
+name = "star"
+arrivals = "100us"
+limit = "1ms"
+replications = 2
+
+[topology.star]
+hosts = 4
+rate = "100Gbps"
+delay = "200ns"
+
+[host.congestion.line_rate]
+
+[[workload]]
+[workload.list]
+flow = [{ src = 1, dst = 0, bytes = "5KB", start = "0us" }]
+"#;
+
+/// A folder with a study, of which a part is replaced, and with these files.
+pub fn place(name: &str, study: &str, (from, to): (&str, &str), files: &[(&str, &str)]) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).unwrap();
+    assert!(study.contains(from), "{from}");
+    for (file, text) in files {
+        fs::write(folder.join(file), text).unwrap();
+    }
+    fs::write(folder.join("study.toml"), study.replacen(from, to, 1)).unwrap();
+    folder
+}
+
+/// A change of a study that makes it wrong: what stands in place of what, cause, and remedy.
+pub type Wrong<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// That each of these changes is refused with its place, cause and remedy, in the folder that `place` makes of it.
+pub fn are_refused(name: &str, place: fn(&str, &str, &str) -> PathBuf, cases: &[Wrong]) {
+    for (case, (from, to, cause, remedy)) in cases.iter().enumerate() {
+        let folder = place(&format!("{name}-refused-{case}"), from, to);
+        let text = folder::load(&folder).expect_err(to).plain();
+        assert!(text.contains(cause) && text.contains("study.toml:"), "{to}:\n{text}");
+        assert!(text.contains("= help: ") && text.contains(remedy), "{to}:\n{text}");
+    }
+}
 
 /// An experiment of the standard level begins.
 pub fn begin(evidence: &mut Evidence, name: &str) {

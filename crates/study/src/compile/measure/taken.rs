@@ -24,8 +24,12 @@ impl Compiled {
             (Runs::Mean, _) => self.over(evidence),
             _ => self.of_all_runs(evidence),
         };
-        match self.kind {
-            Kind::Decrease => measured.scaled(-1.0, measured.unit),
+        match (self.asked, self.kind) {
+            // A name that no run has is no number, and not one that is 0 everywhere.
+            (Asked::Counter(counter), _) if !evidence.knows(counter) => {
+                Measured { unit: self.unit, ..Measured::default() }
+            }
+            (_, Kind::Decrease) => measured.scaled(-1.0, measured.unit),
             _ => measured,
         }
     }
@@ -53,7 +57,7 @@ impl Compiled {
                 Kind::Change | Kind::Decrease | Kind::Apart,
             ) => evidence.quantile_change(from, of, group, quantile),
             (Asked::Counter(counter), None, _) => {
-                // What no run knows is a wrong name, or did not happen anywhere.
+                // What no run of a case knows did not happen there.
                 let mut runs = evidence.runs(of);
                 match runs.any(|(_, facts)| facts.scalars.contains_key(counter)) {
                     true => self.of_runs(cases, evidence),
