@@ -19,7 +19,7 @@ demo: compiling build
 # Whoever starts this for the first time waits for minutes, and is told why.
 .PHONY: compiling
 compiling:
-	@[ -x $(FLOODWAY) ] || echo "Compiling floodway and its libraries, once: two to three minutes on two cores."
+	@[ -x $(FLOODWAY) ] || echo "Compiling floodway and its libraries, once: under three minutes on two idle cores."
 
 build:
 	@command -v cargo >/dev/null 2>&1 || { \

@@ -356,6 +356,14 @@ fn what_is_no_capture_is_refused_with_a_remedy() {
         octets
     };
     let packet = [1, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 9, 9, 9, 9];
+    // UDP with one octet, from 10.0.0.1 to 10.0.0.2.
+    let datagram = |seconds: u32| {
+        let mut octets = seconds.to_le_bytes().to_vec();
+        octets.extend([0, 0, 0, 0, 29, 0, 0, 0, 29, 0, 0, 0]);
+        octets.extend([0x45, 0, 0, 29, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        octets.extend([0, 7, 0, 7, 0, 9, 0, 0, 1]);
+        octets
+    };
     for (octets, message) in [
         (
             b"no capture at all, but text".to_vec(),
@@ -378,6 +386,12 @@ fn what_is_no_capture_is_refused_with_a_remedy() {
             [header(1), packet.to_vec()].concat(),
             "none of its 1 frames has payload of TCP, UDP or RoCEv2 from one host to another, so there are no flows \
              (1 end within their headers, or have malformed ones)",
+        ),
+        (
+            [header(101), datagram(1), datagram(600_000_001)].concat(),
+            "its flows begin within 600000000 s of each other, and a scenario has at most 1844673 s for that; if the clock \
+             was set while frames were captured, take those before or after it with: editcap -A START -B END CAPTURE \
+             PART",
         ),
     ] {
         fs::write(&file, octets).unwrap();

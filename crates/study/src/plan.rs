@@ -102,7 +102,8 @@ impl Experiment {
     /// The scenario, from a library, with `more` settings after its own.
     pub fn scenario(&self, library: &Library, more: &[String]) -> Result<Scenario, Error> {
         let set = self.settings(more).cloned().collect();
-        library.scenario(self.file, &Overrides { quick: false, set })
+        let scenario = library.scenario(self.file, &Overrides { quick: false, set });
+        scenario.map_err(|error| library.placed(&error, more))
     }
 
     /// Of what shape its command is: those of the same shape differ in values and in nothing else.

@@ -560,3 +560,17 @@ fn the_study_of_dctcp_has_the_numbers_of_its_paper() {
         points.lines().skip(1).map(|line| line.split_once(',').unwrap().1).collect();
     assert_eq!(rates, [["46"; 10], ["475"; 10], ["475"; 10], ["54"; 10]].concat());
 }
+
+/// A wrong setting has its place in the file of the study, if it is written there; one that was given for this run keeps the
+/// place where it was given.
+#[test]
+fn wrong_settings_are_shown_where_they_are_written() {
+    let folder = place("folder-setting", r#"set = ["seed=7"]"#, r#"set = ["seed=7", "warm=1us"]"#);
+    let own = folder::load(&folder).expect_err("no such field").plain();
+    assert!(own.contains("no field `warm`") && own.contains("study.toml:5:19\n"), "{own}");
+    assert!(own.contains("  |                   ^^^^\n"), "{own}");
+    let study = study("folder-setting-given");
+    let given = (study.plan)(Level::Quick)[0].scenario(&study.library, &["warm=1us".to_owned()]);
+    let given = given.expect_err("no such field").plain();
+    assert!(given.contains("--> --set:1:1"), "{given}");
+}

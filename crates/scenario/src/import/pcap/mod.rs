@@ -148,6 +148,12 @@ pub fn import(path: &Path, name: &str, idle: Duration) -> Result<Imported, Unfit
     import_from(file, name, idle).map_err(|Unfit(problem)| unfit(problem))
 }
 
+/// Nanoseconds in a second.
+const SECOND_NS: u64 = 1_000_000_000;
+/// The longest time between the first flow and the last one: a scenario is simulated for ten times as long, until all flows
+/// are complete, which must be a duration.
+const LONGEST_NS: u64 = u64::MAX / 1_000 / 10 - SECOND_NS;
+
 /// Reads a capture.
 pub fn import_from(from: impl Read + Send, name: &str, idle: Duration) -> Result<Imported, Unfit> {
     let mut table = Table::new(idle.0 / 1_000);
@@ -169,6 +175,16 @@ pub fn import_from(from: impl Read + Send, name: &str, idle: Duration) -> Result
             "none of its {} frames has payload of TCP, UDP or RoCEv2 from one host to another, so there are no flows{}",
             account.frames,
             account.in_words()
+        )));
+    }
+    let starts = || flows.iter().map(|flow| flow.start_ns);
+    let span_ns = starts().max().unwrap_or(0) - starts().min().unwrap_or(0);
+    if span_ns > LONGEST_NS {
+        return Err(Unfit(format!(
+            "its flows begin within {} s of each other, and a scenario has at most {} s for that; if the clock was set while \
+             frames were captured, take those before or after it with: editcap -A START -B END CAPTURE PART",
+            span_ns / SECOND_NS,
+            LONGEST_NS / SECOND_NS,
         )));
     }
     let imported = scenario::of(name, flows, account);
@@ -197,6 +213,10 @@ fn check(imported: &Imported) -> Result<(), Unfit> {
     let library: Vec<_> = std::iter::once((SCENARIO, &*imported.scenario)).chain(files).collect();
     match Scenario::of_library(&library, SCENARIO, &Overrides::default()) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Unfit(format!("it makes no scenario: {}", error.plain()))),
+        Err(error) => {
+            let problems = error.problems().iter().map(|problem| problem.message.as_str());
+            let problems: Vec<&str> = problems.collect();
+            Err(Unfit(format!("it makes no scenario: {}", problems.join("; "))))
+        }
     }
 }
