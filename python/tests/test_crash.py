@@ -54,14 +54,17 @@ def contents(folder):
 
 
 def read(out):
-    """Look at a results directory as a reader would: all runs that it lists are whole."""
+    """Look at a results directory as a reader would: all runs that it lists are whole.
+
+    Returns how many came to their end; one that was cut short is repeated by the next command.
+    """
     if not (out / "manifest.json").exists():
         return 0
     results = floodway.open(out)
     for run in results.runs:
         for table in run.tables.values():
             assert len(table.columns) > 0
-    return len(results.runs)
+    return sum(run.stop != "interrupted" for run in results.runs)
 
 
 def strike(script, dice, longest):

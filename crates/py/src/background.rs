@@ -30,7 +30,8 @@ struct State<N> {
 }
 
 /// Does the work to its end, or until a signal's handler or `tell` raises something, which is passed
-/// on; `stop` of the desk is set then, and the work is waited for. The last progress is reported after it.
+/// on; `stop` of the desk is set then, and the work is waited for, but `tell` is not called again. The last progress is
+/// reported after the work.
 pub fn work<T: Send, N: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Desk<N>) -> T + Send,
@@ -51,11 +52,12 @@ pub fn work<T: Send, N: Send>(
         let mut raised = None;
         // One that has panicked has finished, but does not say so.
         while !py.detach(|| desk.wait()) && !running.is_finished() {
+            if raised.is_some() {
+                continue;
+            }
             let news = desk.change(|state| state.news.take());
             let told = py.check_signals().and_then(|()| news.map_or(Ok(()), &mut tell));
-            if raised.is_none()
-                && let Err(error) = told
-            {
+            if let Err(error) = told {
                 desk.stop.store(true, Ordering::Relaxed);
                 raised = Some(error);
             }
