@@ -104,6 +104,11 @@ impl Facts {
         self.answers[query].first().map_or(f64::NAN, |[number, ..]| *number)
     }
 
+    /// All rows of the answer to one.
+    pub fn rows(&self, query: usize) -> &Answer {
+        &self.answers[query]
+    }
+
     /// The answer to one that asks for points: a line, or one for each value of a third column.
     pub fn lines(&self, query: usize) -> Vec<Vec<(f64, f64)>> {
         let of = self.answers[query].iter();

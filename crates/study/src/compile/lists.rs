@@ -32,6 +32,17 @@ pub struct Pick {
 }
 
 impl Pick {
+    /// A name that stands for `{LIST}`, although there is no such list.
+    pub fn of(list: &str, name: &str) -> Self {
+        let setting = Named {
+            name: name.to_owned(),
+            label: name.to_owned(),
+            look: None,
+            also: BTreeMap::new(),
+        };
+        Self { of: vec![(list.to_owned(), 0, setting)] }
+    }
+
     /// The names of its settings with `-` between them: `dcqcn-shared`.
     pub fn name(&self) -> String {
         self.names().collect::<Vec<_>>().join("-")
@@ -142,7 +153,7 @@ impl Pick {
 
 /// Whether a text names a list.
 fn names(text: &str, list: &str) -> bool {
-    text.contains(&format!("{{{list}}}"))
+    text.contains(&format!("{{{list}}}")) || text.contains(&format!("{{{list}."))
 }
 
 /// What stands in braces.

@@ -2,6 +2,7 @@
 
 mod draw;
 mod matrix;
+mod readings;
 mod table;
 
 use std::ops::Range;
@@ -21,6 +22,7 @@ use crate::plan::{Level, name};
 use crate::sql::Shape;
 
 use matrix::Sides;
+use readings::OfReadings;
 
 use super::Loading;
 use super::answer::Numbers;
@@ -49,6 +51,8 @@ struct Drawing {
     height: f64,
     table: Table,
     sides: Option<Sides>,
+    readings: Option<OfReadings>,
+    bars: bool,
 }
 
 /// One chart of lines.
@@ -57,6 +61,8 @@ struct Sheet {
     title: String,
     x: chart::Axis,
     y: chart::Axis,
+    /// Whether labels stand at the places of points.
+    at_points: bool,
     /// What lines mark on the one and the other.
     marks: Vec<(f64, String)>,
     levels: Vec<(f64, String)>,
@@ -73,6 +79,8 @@ struct Drawn {
     groups: Vec<(Vec<usize>, String)>,
     steps: bool,
     claimed: Option<f64>,
+    /// Likewise, by combination.
+    claimed_of: Vec<Option<f64>>,
     aside: bool,
     what: What,
 }
@@ -233,6 +241,10 @@ impl Loading<'_> {
             self.compiler.wrong(range, message, "write x = { label = \"…\" }");
             return None;
         }
+        if chart.rows_of.is_some() {
+            let readings = self.of_readings(chart)?;
+            return Some(Drawing { readings: Some(readings), ..Self::frame(chart, look) });
+        }
         if look == Look::HeatMap && chart.series.len() != 1 {
             let message =
                 format!("the heat map `{}` has {} series", chart.name, chart.series.len());
@@ -253,8 +265,20 @@ impl Loading<'_> {
             Look::HeatMap | Look::Grid => Some(Sides::new(chart, &picks)),
             _ => None,
         };
-        let axis = |of: &Option<Axis>| of.as_ref().map(axis).unwrap_or_default();
         Some(Drawing {
+            series,
+            columns: chart.columns.unwrap_or(panels.len().max(1)),
+            panels,
+            table,
+            sides,
+            ..Self::frame(chart, look)
+        })
+    }
+
+    /// A chart without what it shows.
+    fn frame(chart: &Chart, look: Look) -> Drawing {
+        let axis = |of: &Option<Axis>| of.as_ref().map(axis).unwrap_or_default();
+        Drawing {
             name: chart.name.clone(),
             from: chart.from.map_or(Level::Quick, Rank::into),
             caption: chart.caption.clone(),
@@ -264,13 +288,15 @@ impl Loading<'_> {
             y: axis(&chart.y),
             z: axis(&chart.z),
             level: chart.y.as_ref().and_then(|axis| axis.marks.first().cloned()),
-            series,
-            columns: chart.columns.unwrap_or(panels.len().max(1)),
-            panels,
+            series: Vec::new(),
+            columns: 1,
+            panels: Vec::new(),
             height: chart.height.unwrap_or(300.0),
-            table,
-            sides,
-        })
+            table: Table::default(),
+            sides: None,
+            readings: None,
+            bars: chart.bars,
+        }
     }
 
     /// The charts of lines: one, or as many as there are panels.
@@ -284,6 +310,7 @@ impl Loading<'_> {
                 title: chart.caption.clone(),
                 x: axis(&chart.x, &None),
                 y: axis(&chart.y, &None),
+                at_points: chart.x.as_ref().is_some_and(|axis| axis.at_points),
                 marks: marks(&chart.x),
                 levels: marks(&chart.y),
                 series: self.all_series(chart, None, picks),
@@ -297,6 +324,7 @@ impl Loading<'_> {
             },
             x: axis(&panel.x, &chart.x),
             y: axis(&panel.y, &chart.y),
+            at_points: panel.x.as_ref().or(chart.x.as_ref()).is_some_and(|axis| axis.at_points),
             marks: marks(if panel.x.is_some() { &panel.x } else { &chart.x }),
             levels: marks(if panel.y.is_some() { &panel.y } else { &chart.y }),
             series: self.all_series(chart, panel.measure.as_ref(), picks),
@@ -312,10 +340,14 @@ impl Loading<'_> {
         picks: &[Pick],
     ) -> Vec<Drawn> {
         let with = |own: &Series| {
-            let both = own.measure.as_ref().zip(common);
+            let with = own.with.iter().fold(common.cloned(), |of, (key, name)| {
+                of.map(|of| Pick::of(key, name).measure(&of))
+            });
+            let both = own.measure.as_ref().zip(with.as_ref());
             let both = both
                 .map(|(own, common)| Spanned::new(own.span(), own.get_ref().or(common.get_ref())));
             both.or_else(|| own.measure.clone())
+                .or_else(|| with.clone().filter(|_| own.law.is_none() && own.points.is_none()))
         };
         let of = chart.series.iter().filter_map(|own| self.series(chart, own, with(own), picks));
         of.collect()
@@ -379,9 +411,26 @@ impl Loading<'_> {
         let (label, look) = (series.label.clone(), series.look);
         let looks = picks.iter().map(Pick::look).collect();
         let groups = picks.iter().map(|pick| pick.group(&series.label)).collect();
+        let claimed_of = self.claimed_of(series, picks);
         let (claimed, aside) = (series.claimed, series.aside);
         let steps = chart.steps;
-        Some(Drawn { label, look, looks, groups, steps, claimed, aside, what: what? })
+        let what = what?;
+        Some(Drawn { label, look, looks, groups, steps, claimed, claimed_of, aside, what })
+    }
+
+    /// What was claimed of each combination.
+    fn claimed_of(&mut self, series: &Series, picks: &[Pick]) -> Vec<Option<f64>> {
+        let names: Vec<String> = picks.iter().map(Pick::name).collect();
+        for (wanted, number) in &series.claimed_of {
+            if !names.contains(wanted) {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let message = format!("`claimed_of` has `{wanted}`, which the chart does not show");
+                let help = suggest::remedy(wanted, "settings", &names);
+                self.compiler.wrong(number.span(), message, help);
+            }
+        }
+        let of = |name: &String| series.claimed_of.get(name).map(|number| *number.get_ref());
+        names.iter().map(of).collect()
     }
 
     /// Where a setting of a list lies on an axis.

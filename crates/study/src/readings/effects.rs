@@ -26,6 +26,17 @@ pub fn main_effect(readings: &[Reading], logs: &[Logs], factor: usize, choice: u
     percent_of_logs(numbers.into_iter().filter_map(|at| Some(mean(at, true)? - mean(at, false)?)))
 }
 
+/// The same compared with the first choice of the factor alone, and not with all others.
+pub fn effect(readings: &[Reading], logs: &[Logs], factor: usize, choice: usize) -> Measured {
+    let (some, their): (Vec<Reading>, Vec<Logs>) = readings
+        .iter()
+        .zip(logs)
+        .filter(|(reading, _)| [0, choice].contains(&reading.choices[factor]))
+        .map(|(reading, logs)| (reading.clone(), logs.clone()))
+        .unzip();
+    main_effect(&some, &their, factor, choice)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

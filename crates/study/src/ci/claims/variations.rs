@@ -175,7 +175,9 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, static switch latency",
         rule: Rule::Effect(1.0, 1.4),
         expected: GIVEN,
-        measure: &|e| e.fct_median_difference(case(TWO, CI), case("latency", CI), MICE),
+        measure: &|e| {
+            e.flow_by_flow(case(TWO, CI), case("latency", CI), MICE, Some(crate::Quantile::P50))
+        },
     },
     Row {
         id: "D7",

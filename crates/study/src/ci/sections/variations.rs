@@ -88,7 +88,12 @@ pub fn latency(evidence: &Evidence) -> Section {
     let mean = |variant, group| {
         evidence.fct_difference(case("two-queues", variant), case("latency", variant), group)
     };
-    let median = evidence.fct_median_difference(case("two-queues", CI), case("latency", CI), MICE);
+    let median = evidence.flow_by_flow(
+        case("two-queues", CI),
+        case("latency", CI),
+        MICE,
+        Some(crate::Quantile::P50),
+    );
     section.answer = format!(
         "With isolation, the same mouse takes {} longer in the median, and the mean completion time of \
          elephants {}.",

@@ -10,10 +10,13 @@ use super::super::document::{self, Chart, Shows};
 use super::{Table, TableCell, TableRow};
 use crate::compile::lists::Pick;
 
+/// What stands where there is nothing to compare with.
+const NOTHING: &str = "–";
+
 impl Loading<'_> {
     /// Checks a table.
     pub(super) fn table(&mut self, chart: &Chart, picks: &[Pick]) -> Option<Table> {
-        let head = [String::new()].into_iter();
+        let head = [chart.corner.clone()].into_iter();
         let head = head.chain(chart.column.iter().map(|column| column.label.clone())).collect();
         if chart.row.is_empty() || chart.column.is_empty() {
             let message = format!("the table `{}` has no rows or no columns", chart.name);
@@ -45,7 +48,7 @@ impl Loading<'_> {
             return None;
         };
         if of.get_ref().contains('{') {
-            return self.row_of_columns(chart, &of, pick.labels(&row.label));
+            return self.row_of_columns(chart, &of, pick, pick.labels(&row.label));
         }
         let cells = self.experiments.values().flat_map(|of| &of.cells);
         let mut names = cells.map(|cell| cell.name);
@@ -88,7 +91,16 @@ impl Loading<'_> {
                         self.compiler.wrong(measure.span(), message, help);
                         return None;
                     }
+                    if column.change && row.from.is_none() {
+                        cells.push(TableCell::Text(NOTHING.to_owned()));
+                        continue;
+                    }
                     let own = match case {
+                        Some(_) if column.change => Measure {
+                            from: row.from.as_ref().map(|from| pick.case(from)),
+                            to: Some(of.clone()),
+                            ..own.clone()
+                        },
                         Some(_) => Measure { of: Some(of.clone()), ..own.clone() },
                         None => Measure { of: one, from, to, ..own.clone() },
                     };
@@ -96,12 +108,12 @@ impl Loading<'_> {
                     let measure = self.compiler.measure(&own)?;
                     if column.short { TableCell::Short(measure) } else { TableCell::Number(measure) }
                 }
-                (None, Some(shows)) if case.is_some() => match shows.get_ref() {
-                    Shows::Unfinished => TableCell::Unfinished(match &column.flows {
+                (None, Some(shows)) if case.is_some() && *shows.get_ref() == Shows::Unfinished => {
+                    TableCell::Unfinished(match &column.flows {
                         Some(flows) => Some(self.compiler.group(&pick.case(flows))?),
                         None => None,
-                    }),
-                },
+                    })
+                }
                 _ => {
                     let message = format!(
                         "the column `{}` has exactly one of `measure` and `shows`",
@@ -122,6 +134,7 @@ impl Loading<'_> {
         &mut self,
         chart: &Chart,
         of: &Spanned<String>,
+        pick: &Pick,
         label: String,
     ) -> Option<TableRow> {
         let mut cells = Vec::new();
@@ -138,8 +151,8 @@ impl Loading<'_> {
                 return None;
             };
             let own = Measure { of: case, ..measure.get_ref().clone() };
-            let measure = self.compiler.measure(&Spanned::new(measure.span(), own))?;
-            cells.push(TableCell::Number(measure));
+            let own = pick.measure(&Spanned::new(measure.span(), own));
+            cells.push(TableCell::Number(self.compiler.measure(&own)?));
         }
         let first = cells.iter().find_map(|cell| match cell {
             TableCell::Number(measure) => measure.cases().first().copied(),
