@@ -122,8 +122,9 @@ impl Pick {
     /// A measure of these settings: their names stand in the names of cases, and in what is asked.
     pub fn measure(&self, of: &Spanned<Measure>) -> Spanned<Measure> {
         let case = |case: &Option<Spanned<String>>| case.as_ref().map(|case| self.case(case));
-        let Measure { of: one, from, to, flows, counter, sql, quantity, over, than, .. } =
-            of.get_ref();
+        let Measure {
+            of: one, from, to, flows, counter, sql, pooled, quantity, over, than, ..
+        } = of.get_ref();
         let filled = Measure {
             of: case(one),
             from: case(from),
@@ -131,6 +132,7 @@ impl Pick {
             flows: case(flows),
             counter: case(counter),
             sql: case(sql),
+            pooled: case(pooled),
             quantity: case(quantity),
             over: over.iter().map(|list| self.case(list)).collect(),
             than: than.as_ref().map(|than| Box::new(self.measure(than))),

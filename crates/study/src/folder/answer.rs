@@ -1,6 +1,5 @@
 //! Sentences with numbers in them, and those that say with which settings something falls and rises.
 
-use floodway_report::words;
 use floodway_scenario::claims::Measure;
 use floodway_scenario::suggest;
 use toml::Spanned;
@@ -93,15 +92,10 @@ impl Named {
 
     /// What it does with each setting that was run, one after the other.
     fn each_moves(&self, evidence: &Evidence) -> String {
-        let of = self.measured(evidence).into_iter().map(|(label, measured)| {
-            let moves = moves(&measured);
-            match moves.strip_suffix(')') {
-                Some(moves) => format!("{moves}; {label})"),
-                None => format!("{moves} ({label})"),
-            }
-        });
-        let all: Vec<String> = of.collect();
-        if all.is_empty() { moves(&Measured::default()) } else { words::list(&all) }
+        let of = self.measured(evidence).into_iter();
+        let all: Vec<String> =
+            of.map(|(label, measured)| format!("{label}: {}", moves(&measured))).collect();
+        if all.is_empty() { "not measured".to_owned() } else { all.join("; ") }
     }
 
     /// The numbers of the settings, or the readings, that were run.
@@ -327,6 +321,8 @@ impl Numbers {
     pub(super) fn experiments(self, sentence: &str) -> Vec<&'static str> {
         let named =
             placeholders(sentence).filter_map(|used| self.named.iter().find(|of| of.knows(used)));
+        // What is measured in readings is not of the experiments that it names.
+        let named = named.filter(|of| !matches!(of.kind, Kind::Readings(_)));
         let measures = named.flat_map(|of| &of.measures);
         measures.flat_map(|(_, of)| of.cases()).map(|case| case.experiment).collect()
     }

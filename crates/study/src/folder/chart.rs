@@ -212,7 +212,8 @@ impl Loading<'_> {
         let (look, range) = (*chart.kind.get_ref(), chart.kind.span());
         let picks = self.compiler.picks(&chart.over, &chart.except)?;
         let lists = match look {
-            Look::Numbers | Look::Table => 0..=2,
+            Look::Numbers => 0..=3,
+            Look::Table => 0..=2,
             Look::Curve => 0..=1,
             Look::Points | Look::Tail | Look::Shares => 0..=0,
             Look::HeatMap | Look::Grid => 2..=2,
@@ -391,7 +392,12 @@ impl Loading<'_> {
                         let measure = self.compiler.measure(&pick.measure(measure))?;
                         Some((self.place(pick, measure_span(series))?, measure))
                     };
-                    picks.iter().map(of).collect::<Option<_>>().map(What::Curve)
+                    let all: Option<Vec<(f64, Compiled)>> = picks.iter().map(of).collect();
+                    // Lines go from left to right, whatever the order of the list.
+                    all.map(|mut all| {
+                        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+                        What::Curve(all)
+                    })
                 }
                 Look::Curve => self.curve(measure).map(What::Curve),
                 Look::Points | Look::Tail | Look::Shares => self.points_of(chart, look, measure),

@@ -48,6 +48,9 @@ pub struct Document {
     /// Numbers for sentences, by their names.
     #[serde(default)]
     pub measure: BTreeMap<String, Named>,
+    /// Scenarios that are not run: facts may be asked of them too.
+    #[serde(default)]
+    pub scenarios: Vec<Spanned<String>>,
     /// The experiments, by their names, in the order of the file.
     pub experiment: InOrder<Experiment>,
     /// Names for the first of some experiments that was run: the largest of a level.

@@ -111,6 +111,13 @@ impl Loading<'_> {
             }
             self.experiments.insert(label, Known { cells });
         }
+        for of in &document.scenarios {
+            let Some(file) = self.scenario(of) else { continue };
+            let set = document.set.clone();
+            let experiment = Experiment { set, ..Experiment::new("", file) };
+            experiment.scenario(&self.files.library(), &[])?;
+            self.compiler.files.push(file);
+        }
         Ok(())
     }
 

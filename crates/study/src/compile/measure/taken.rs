@@ -11,6 +11,9 @@ use crate::measure::{
 };
 use crate::sql::{self, Answer, Asking, Query};
 
+/// More replications than any case has.
+const MOST_RUNS: u32 = 100_000;
+
 impl Compiled {
     /// The number.
     pub fn measure(&self, evidence: &Evidence) -> Measured {
@@ -180,7 +183,15 @@ impl Compiled {
 
     /// By how much the ratio of one change is larger than that of another.
     fn compared(&self, than: &Self, paired: bool, evidence: &Evidence) -> Measured {
-        let logs = |of: &Self| of.logs(of.cases[0], evidence);
+        // Replications of different settings stand side by side.
+        let logs = |of: &Self| -> Logs {
+            let all = of.cases.iter().enumerate();
+            let all = all.flat_map(|(at, cases)| {
+                let logs = of.logs(*cases, evidence).into_iter();
+                logs.map(move |(run, log)| (run + MOST_RUNS * at as u32, log))
+            });
+            all.collect()
+        };
         match (self.kind, paired) {
             (Kind::Size, _) => magnitudes(&logs(self), &logs(than)),
             (_, true) => contrast(&logs(self), &logs(than)),
