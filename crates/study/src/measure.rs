@@ -316,12 +316,6 @@ impl Evidence {
     ) -> Measured {
         estimate(self.runs(case).map(|(_, facts)| number(facts)), scale, unit)
     }
-
-    /// The largest of a number over all replications of a case.
-    pub fn most(&self, case: Case, unit: &'static str, number: impl Fn(&Facts) -> f64) -> Measured {
-        let most = self.runs(case).map(|(_, facts)| number(facts)).reduce(f64::max);
-        Measured { value: most, unit, ..Measured::default() }
-    }
 }
 
 /// How one ratio compares with another, both by replication, in percent: below zero if the first

@@ -1,7 +1,7 @@
 //! Studies, on tables that are made up and on short runs: one file for each subject, and one program for all of them,
 //! because linking takes longer than testing.
 
-mod compare;
+mod ci;
 mod distributions;
 mod dualq;
 mod folder;

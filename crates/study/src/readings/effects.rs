@@ -6,7 +6,7 @@ use crate::measure::{Logs, Measured, percent_of_logs};
 
 use super::Reading;
 
-/// By how much a ratio is larger in the readings with a choice of a factor than in all others, in
+/// By how much a ratio is larger in the readings with a choice of a factor than in those with the first one, in
 /// percent, with its interval over replications. `logs` are the logarithms of the ratio, by reading
 /// and replication.
 ///
@@ -17,24 +17,14 @@ pub fn main_effect(readings: &[Reading], logs: &[Logs], factor: usize, choice: u
     let numbers = logs.iter().flat_map(|logs| logs.keys().copied()).collect::<BTreeSet<u32>>();
     let mean = |replication: u32, with: bool| {
         let chosen = readings.iter().zip(logs);
-        let chosen = chosen.filter(|(reading, _)| (reading.choices[factor] == choice) == with);
+        let wanted = if with { choice } else { 0 };
+        let chosen = chosen.filter(|(reading, _)| reading.choices[factor] == wanted);
         let values: Option<Vec<f64>> = chosen
             .map(|(_, logs)| logs.get(&replication).copied().filter(|log| log.is_finite()))
             .collect();
         values.map(|values| values.iter().sum::<f64>() / values.len() as f64)
     };
     percent_of_logs(numbers.into_iter().filter_map(|at| Some(mean(at, true)? - mean(at, false)?)))
-}
-
-/// The same compared with the first choice of the factor alone, and not with all others.
-pub fn effect(readings: &[Reading], logs: &[Logs], factor: usize, choice: usize) -> Measured {
-    let (some, their): (Vec<Reading>, Vec<Logs>) = readings
-        .iter()
-        .zip(logs)
-        .filter(|(reading, _)| [0, choice].contains(&reading.choices[factor]))
-        .map(|(reading, logs)| (reading.clone(), logs.clone()))
-        .unzip();
-    main_effect(&some, &their, factor, choice)
 }
 
 #[cfg(test)]

@@ -114,7 +114,8 @@ impl Readings {
         let networks = networks.filter(|(network, _)| level >= network.from);
         let experiment = |(network, (_, name)): (&Network, &(&str, &'static str))| {
             let common = (self.common)(level);
-            let mut of = Experiment::new(name, network.file).variants(network.variants);
+            let variants = network.variants.to_vec();
+            let mut of = Experiment { variants, ..Experiment::new(name, network.file) };
             of.set.extend(common);
             for setting in self.settings(reading) {
                 let is_of_it = !network.without.iter().any(|path| setting.starts_with(path));

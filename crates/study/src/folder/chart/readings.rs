@@ -11,7 +11,7 @@ use crate::evidence::Evidence;
 use crate::exhibit::{Entry, number, rows, short, table};
 use crate::measure::Logs;
 use crate::readings::closest::{Closest, Tried};
-use crate::readings::effects::effect;
+use crate::readings::effects::main_effect;
 use crate::readings::{Reading, Readings};
 
 /// How many of the nearest readings are shown.
@@ -169,7 +169,7 @@ impl OfReadings {
         let (readings, logs) = self.logs(evidence);
         let groups = self.choices().map(|(factor, choice, label)| {
             let entry = |(column, logs): (&Column, &Vec<Logs>)| {
-                let effect = effect(&readings, logs, factor, choice);
+                let effect = main_effect(&readings, logs, factor, choice);
                 Entry::new(&column.label, column.look, effect)
             };
             (label, self.columns.iter().zip(&logs).map(entry).collect())
@@ -184,8 +184,8 @@ impl OfReadings {
             let choices = self.readings.factors[factor].choices;
             let cell = |(column, logs): (&Column, &Vec<Logs>)| match column.what {
                 Shown::Source => choices[choice].source.to_owned(),
-                Shown::Short(_) => short(&effect(&readings, logs, factor, choice)),
-                Shown::Number(_) => number(&effect(&readings, logs, factor, choice)),
+                Shown::Short(_) => short(&main_effect(&readings, logs, factor, choice)),
+                Shown::Number(_) => number(&main_effect(&readings, logs, factor, choice)),
             };
             let first = format!("{label} (instead of {})", choices[0].name);
             [first].into_iter().chain(self.columns.iter().zip(&logs).map(cell)).collect()
