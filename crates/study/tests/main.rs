@@ -4,6 +4,7 @@
 mod ci;
 mod distributions;
 mod dualq;
+mod factors;
 mod folder;
 mod many;
 mod measures;

@@ -9,6 +9,7 @@ use super::super::Loading;
 use super::super::document::{self, Chart, Shows};
 use super::{Table, TableCell, TableRow};
 use crate::compile::lists::Pick;
+use crate::evidence::Case;
 
 /// What stands where there is nothing to compare with.
 const NOTHING: &str = "–";
@@ -80,53 +81,60 @@ impl Loading<'_> {
             })
             .collect();
         let mut cells = Vec::new();
-        for (column, [one, from, to]) in chart.column.iter().zip(cases) {
-            cells.push(match (&column.measure, &column.shows) {
-                (Some(measure), None) => {
-                    let own = measure.get_ref();
-                    let has_cases = own.of.is_some() || own.from.is_some() || own.to.is_some();
-                    if case.is_some() && has_cases {
-                        let message = "a column is of the cases of the rows";
-                        let help = "leave `of`, `from` and `to` out, or let rows be of experiments";
-                        self.compiler.wrong(measure.span(), message, help);
-                        return None;
-                    }
-                    if column.change && row.from.is_none() {
-                        cells.push(TableCell::Text(NOTHING.to_owned()));
-                        continue;
-                    }
-                    let own = match case {
-                        Some(_) if column.change => Measure {
-                            from: row.from.as_ref().map(|from| pick.case(from)),
-                            to: Some(of.clone()),
-                            ..own.clone()
-                        },
-                        Some(_) => Measure { of: Some(of.clone()), ..own.clone() },
-                        None => Measure { of: one, from, to, ..own.clone() },
-                    };
-                    let own = pick.measure(&Spanned::new(measure.span(), own));
-                    let measure = self.compiler.measure(&own)?;
-                    if column.short { TableCell::Short(measure) } else { TableCell::Number(measure) }
-                }
-                (None, Some(shows)) if case.is_some() && *shows.get_ref() == Shows::Unfinished => {
-                    TableCell::Unfinished(match &column.flows {
-                        Some(flows) => Some(self.compiler.group(&pick.case(flows))?),
-                        None => None,
-                    })
-                }
-                _ => {
-                    let message = format!(
-                        "the column `{}` has exactly one of `measure` and `shows`",
-                        column.label
-                    );
-                    let help = "write how it is measured, or shows = \"unfinished\" of rows that are cases";
-                    self.compiler.wrong(of.span(), message, help);
-                    return None;
-                }
-            });
+        for (column, variants) in chart.column.iter().zip(cases) {
+            cells.push(self.cell(column, (row, &of, case), variants, pick)?);
         }
         let experiment = experiment.or(case.map(|case| case.experiment));
         Some(TableRow { label: pick.labels(&row.label), experiment, case, cells })
+    }
+
+    /// Checks what stands in a column, for a row of a case, or of an experiment with these cases of it.
+    fn cell(
+        &mut self,
+        column: &document::Column,
+        (row, of, case): (&document::Line, &Spanned<String>, Option<Case>),
+        [one, from, to]: [Option<Spanned<String>>; 3],
+        pick: &Pick,
+    ) -> Option<TableCell> {
+        let (message, help) = match (&column.measure, &column.shows) {
+            (Some(measure), None) => {
+                let own = measure.get_ref();
+                let has_cases = own.of.is_some() || own.from.is_some() || own.to.is_some();
+                if case.is_some() && has_cases {
+                    let message = "a column is of the cases of the rows";
+                    let help = "leave `of`, `from` and `to` out, or let rows be of experiments";
+                    self.compiler.wrong(measure.span(), message, help);
+                    return None;
+                }
+                let own = match (case, column.change, &row.from) {
+                    (_, true, None) => return Some(TableCell::Text(NOTHING.to_owned())),
+                    (Some(_), true, Some(from)) => {
+                        let from = Some(pick.case(from));
+                        Measure { from, to: Some(of.clone()), ..own.clone() }
+                    }
+                    (Some(_), ..) => Measure { of: Some(of.clone()), ..own.clone() },
+                    (None, ..) => Measure { of: one, from, to, ..own.clone() },
+                };
+                let own = pick.measure(&Spanned::new(measure.span(), own));
+                let measure = self.compiler.measure(&own)?;
+                return Some(match column.short {
+                    true => TableCell::Short(measure),
+                    false => TableCell::Number(measure),
+                });
+            }
+            (None, Some(shows)) if case.is_some() && *shows.get_ref() == Shows::Unfinished => {
+                return Some(TableCell::Unfinished(match &column.flows {
+                    Some(flows) => Some(self.compiler.group(&pick.case(flows))?),
+                    None => None,
+                }));
+            }
+            _ => (
+                format!("the column `{}` has exactly one of `measure` and `shows`", column.label),
+                "write how it is measured, or shows = \"unfinished\" of rows that are cases",
+            ),
+        };
+        self.compiler.wrong(of.span(), message, help);
+        None
     }
 
     /// A row of which each column has another case: with a setting of its own, or over a list.
