@@ -134,8 +134,8 @@ fn the_plan_is_a_list_of_commands() {
     let said = floodway(&["study", "ci", "--quick", "--plan", "--set", "switch.latency=1us"]);
     assert_eq!(said.code, Some(0));
     let first = "floodway run scenarios/ci/lossless.toml --variant without-ci --variant ci-local \
-                 --variant ci --set replications=6 --set arrivals=12ms --set warmup=8ms --set \
-                 limit=40ms --set seed=4 --set switch.latency=1us --out results/two-queues\n";
+                 --variant ci --set seed=4 --set replications=6 --set arrivals=12ms --set warmup=8ms \
+                 --set limit=40ms --set switch.latency=1us --out results/two-queues\n";
     assert!(said.out.starts_with(first), "{}", said.out);
     assert!(said.out.lines().all(|line| line.starts_with("floodway run scenarios/ci/")));
 }

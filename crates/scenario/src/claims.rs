@@ -108,7 +108,7 @@ pub enum Rule {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "ClaimMeasure")]
 pub struct Measure {
-    /// A statistic of completion times: `mean`, `p50`, `p95`, `p99` or `p99.9`. Default none.
+    /// A statistic of completion times: `mean`, `p50`, `p95`, `p99` or `p99.9`; or, flow by flow, `changed`. Default none.
     #[schemars(with = "Option<String>")]
     pub fct: Option<Spanned<String>>,
     /// The group of flows that completion times are of. Default all measured flows.
@@ -124,6 +124,10 @@ pub struct Measure {
     /// A statement of SQLite that asks the tables of a run for one number. Default none.
     #[schemars(with = "Option<String>")]
     pub sql: Option<Spanned<String>>,
+    /// A statement of SQLite that is asked once for all replications of a case: of table `pool`, which has the rows that
+    /// `sql` gives of each of them, with the columns `a`, `b` and `c`. Default none.
+    #[schemars(with = "Option<String>")]
+    pub pooled: Option<Spanned<String>>,
     /// In a study: the name of a `[quantity]`, which says what is measured. Default none.
     #[schemars(with = "Option<String>")]
     pub quantity: Option<Spanned<String>>,
@@ -139,7 +143,8 @@ pub struct Measure {
     /// The case that it leads to. Default none.
     #[schemars(with = "Option<String>")]
     pub to: Option<Spanned<String>>,
-    /// What is measured of two cases, paired by replication. Default `change`.
+    /// What is measured of two cases, paired by replication; `change` of one case is that of a ratio from 1. Default
+    /// `change`.
     #[serde(rename = "as")]
     #[schemars(with = "Option<Kind>")]
     pub kind: Option<Spanned<Kind>>,
@@ -196,6 +201,8 @@ pub enum Kind {
     Share,
     /// Of a change compared with another: the size of the effect, whichever way each goes.
     Size,
+    /// Of completion times: the statistic of the differences of the same flow, over those that completed in both cases.
+    FlowByFlow,
 }
 
 /// What is made of the replications of a case.
@@ -269,6 +276,7 @@ impl Measure {
             counter: asked.counter,
             fairness: asked.fairness,
             sql: asked.sql,
+            pooled: asked.pooled,
             quantity: asked.quantity,
             fact: asked.fact,
             flows: own.flows.or(if asks { None } else { other.flows.clone() }),

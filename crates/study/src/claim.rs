@@ -26,23 +26,6 @@ impl fmt::Debug for Claim {
     }
 }
 
-impl Claim {
-    /// One whose numbers speak for themselves.
-    pub const fn new(id: &'static str, quotation: &'static str) -> Self {
-        Self { id, quotation, result: None, parts_differ_in: None }
-    }
-
-    /// One whose numbers need other words.
-    pub const fn told(self, result: Of<String>) -> Self {
-        Self { result: Some(result), ..self }
-    }
-
-    /// One each of whose numbers is of another reading.
-    pub const fn for_each(self, what: &'static str) -> Self {
-        Self { parts_differ_in: Some(what), ..self }
-    }
-}
-
 /// A function of the evidence. Those of a study in a folder know what its file says.
 pub type Of<T> = &'static (dyn Fn(&Evidence) -> T + Sync);
 
@@ -65,26 +48,6 @@ pub struct Row {
     /// Measures it.
     pub measure: Of<Measured>,
 }
-
-/// Rows that are alike but for the experiment and the variant that they are of. What measures them
-/// takes the evidence, the experiment and the variant.
-macro_rules! rows_alike {
-    ($name:ident, $id:literal: $metric:expr, claimed $claimed:expr, in $source:expr, $rule:expr, $measure:expr;
-        $($part:literal: $experiment:literal $variant:ident, $expected:expr;)+) => {
-        #[doc = concat!("Claim ", $id, ".")]
-        pub const $name: &[$crate::claim::Row] = &[$($crate::claim::Row {
-            id: $id,
-            part: $part,
-            metric: $metric,
-            claimed: $claimed,
-            source: $source,
-            rule: $rule,
-            expected: $expected,
-            measure: &|evidence| ($measure)(evidence, $experiment, $variant),
-        }),+];
-    };
-}
-pub(crate) use rows_alike;
 
 /// What is expected of a row that checks the set-up: such rows are no results.
 pub const SET_UP: &str = "a check of the scenario, not a result";

@@ -4,10 +4,8 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use floodway_model::tables::{depths, drops, flows, queues};
 use floodway_report::metrics::flow_times;
 use floodway_report::scalars::scalars;
-use floodway_report::shapes::{self, Depths};
 use floodway_report::{INTERRUPTED, Run};
 use floodway_scenario::{Scenario, Variant, suggest};
 
@@ -20,7 +18,6 @@ use crate::histogram::Histogram;
 use crate::measure::Measured;
 use crate::plan::Level;
 use crate::sql::{Answer, Asking, Query};
-use crate::traffic::Traffic;
 
 /// A variant of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,46 +35,21 @@ pub struct Facts {
     pub measured: u64,
     /// How many of them had not finished when the run ended.
     pub unfinished: u64,
-    /// How many of them lost at least one packet.
-    pub flows_with_loss: u64,
     /// What is kept of the groups of flows of the study.
     groups: Vec<(FlowGroup, Summary)>,
     /// The measured flows themselves by number; empty if the study does not keep them.
     pub flows: Vec<Flow>,
     /// Counters and other numbers about the run.
     pub scalars: BTreeMap<String, f64>,
-    /// The egress queues of all switches.
-    pub queues: Vec<QueueFact>,
-    /// How often the queues of one number had which backlog, over all switches.
-    pub depths: BTreeMap<u64, Depths>,
-    /// Packets dropped by egress queue, over the whole run.
-    pub drops: BTreeMap<u64, u64>,
     /// What arrived of single flows over time; none if the run followed none.
     pub deliveries: Option<Deliveries>,
-    /// What became of the packets of each workload.
-    pub traffic: BTreeMap<u64, Traffic>,
     /// The answers to the queries of the study.
     answers: Vec<Answer>,
-}
-
-/// One egress queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct QueueFact {
-    /// The tier of its switch; 0 is next to the hosts.
-    pub tier: u64,
-    /// Its number within its port.
-    pub queue: u64,
-    /// Its mean backlog during the measurement, in bytes; NaN if it was never sampled.
-    pub mean: f64,
-    /// Its largest backlog of the whole run, in bytes.
-    pub max: u64,
 }
 
 impl Facts {
     /// Of a run.
     fn of(run: &Run, study: &Study, experiment: &str, variant: Option<&Variant>) -> Self {
-        let rows = flows::View::of(run.tables).expect("every run has a table of its flows");
-        let lost = rows.lost_packets.iter().zip(rows.measured);
         let flows = flow_times(run.tables, run.simulated_ns);
         let summary = |group: &FlowGroup| {
             (*group, Summary::of(flows.iter().filter(|flow| group.holds(flow))))
@@ -85,15 +57,9 @@ impl Facts {
         Self {
             measured: flows.len() as u64,
             unfinished: flows.iter().filter(|flow| !flow.finished).count() as u64,
-            flows_with_loss: lost.filter(|(lost, measured)| **lost > 0 && **measured == 1).count()
-                as u64,
             groups: study.groups.iter().map(summary).collect(),
             scalars: scalars(run.tables).into_iter().map(|(name, of)| (name, of.value)).collect(),
-            queues: queues::View::of(run.tables).map(queues).unwrap_or_default(),
-            depths: depths::View::of(run.tables).map(shapes::depths).unwrap_or_default(),
-            drops: drops::View::of(run.tables).map(drops).unwrap_or_default(),
             deliveries: Deliveries::of(run.tables),
-            traffic: Traffic::of(rows),
             flows: if study.keeps_flows { flows } else { Vec::new() },
             answers: answers(run, study, experiment, variant),
         }
@@ -102,6 +68,11 @@ impl Facts {
     /// The answer to a query of the study that asks for one number; NaN if it is empty.
     pub fn answer(&self, query: usize) -> f64 {
         self.answers[query].first().map_or(f64::NAN, |[number, ..]| *number)
+    }
+
+    /// All rows of the answer to one.
+    pub fn rows(&self, query: usize) -> &Answer {
+        &self.answers[query]
     }
 
     /// The answer to one that asks for points: a line, or one for each value of a third column.
@@ -113,16 +84,6 @@ impl Facts {
             lines.entry(line.to_bits()).or_default().push((*x, *y));
         }
         lines.into_values().collect()
-    }
-
-    /// Packets that switches dropped in the whole run.
-    pub fn all_drops(&self) -> f64 {
-        self.drops.values().sum::<u64>() as f64
-    }
-
-    /// A number of the packets of a workload; NaN without such a workload.
-    pub fn of_workload(&self, workload: u64, number: impl Fn(&Traffic) -> f64) -> f64 {
-        self.traffic.get(&workload).map_or(f64::NAN, number)
     }
 
     /// The flows of a group, one of the study's.
@@ -143,36 +104,6 @@ impl Facts {
     pub fn number(&self, name: &str) -> f64 {
         self.scalars.get(name).copied().unwrap_or(0.0)
     }
-
-    /// The number of this name; NaN for one that the run does not know. For numbers of which zero
-    /// would be an answer.
-    pub fn known(&self, name: &str) -> f64 {
-        self.scalars.get(name).copied().unwrap_or(f64::NAN)
-    }
-
-    /// The largest backlog of a queue of this number, in bytes.
-    pub fn largest(&self, queue: u64) -> f64 {
-        let of = self.queues.iter().filter(|fact| fact.queue == queue);
-        of.map(|fact| fact.max).max().unwrap_or(0) as f64
-    }
-
-    /// The mean backlog of the queues of this number, over time and ports, in bytes.
-    pub fn mean_depth(&self, queue: u64) -> f64 {
-        let means: Vec<f64> =
-            self.queues.iter().filter(|fact| fact.queue == queue).map(|fact| fact.mean).collect();
-        means.iter().sum::<f64>() / means.len() as f64
-    }
-
-    /// How many queues of this number are deeper than `bytes` on average.
-    pub fn deeper_than(&self, queue: u64, bytes: f64) -> f64 {
-        let deep = |fact: &&QueueFact| fact.queue == queue && fact.mean > bytes;
-        self.queues.iter().filter(deep).count() as f64
-    }
-
-    /// Of the packets that were sent during the measurement, the share that was dropped.
-    pub fn loss_rate(&self) -> f64 {
-        self.number("dropped_packets") / self.number("data_packets_sent")
-    }
 }
 
 /// The answers of a run to the queries of a study. They were checked when the study was loaded, so that one fails
@@ -189,35 +120,6 @@ fn answers(run: &Run, study: &Study, experiment: &str, variant: Option<&Variant>
         false => Answer::new(),
     };
     study.queries.iter().map(answer).collect()
-}
-
-fn queues(table: queues::View<'_>) -> Vec<QueueFact> {
-    let (tiers, queues) = (table.tier, table.queue);
-    let (means, maxima) = (table.mean_backlog_bytes, table.max_backlog_bytes);
-    let fact = |at: usize| QueueFact {
-        tier: tiers[at],
-        queue: queues[at],
-        mean: means[at],
-        max: maxima[at],
-    };
-    (0..table.rows()).map(fact).collect()
-}
-
-fn drops(table: drops::View<'_>) -> BTreeMap<u64, u64> {
-    let mut drops = BTreeMap::new();
-    for (queue, packets) in table.queue.iter().zip(table.packets) {
-        *drops.entry(*queue).or_default() += packets;
-    }
-    drops
-}
-
-/// All these as one.
-fn sum<'a>(depths: impl Iterator<Item = &'a Depths>) -> Depths {
-    let mut sum = Depths::new();
-    for (edge, samples) in depths.flatten() {
-        *sum.entry(*edge).or_default() += samples;
-    }
-    sum
 }
 
 /// The runs of an experiment, by variant and replication.
@@ -400,12 +302,6 @@ impl Evidence {
         self.find(case).is_some()
     }
 
-    /// The distribution of the sampled depths of the queues of one number, all replications of a
-    /// case as one.
-    pub fn depths(&self, case: Case, queue: u64) -> Depths {
-        sum(self.runs(case).filter_map(|(_, facts)| facts.depths.get(&queue)))
-    }
-
     /// The distribution that a query of the study asks for, all replications of a case as one.
     pub fn distribution(&self, case: Case, query: usize) -> Distribution {
         let rows: Answer =
@@ -420,12 +316,6 @@ impl Evidence {
             sum.add(&facts.group(group).times);
         }
         sum
-    }
-
-    /// How many servers the network of an experiment has; 0 of one that has not begun.
-    pub fn servers(&self, experiment: &str) -> usize {
-        let scenario = self.scenario(experiment);
-        scenario.map_or(0, |scenario| scenario.variants()[0].graph().hosts().count())
     }
 
     /// Replications that two cases share, with the facts of both.

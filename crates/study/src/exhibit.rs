@@ -5,8 +5,7 @@ use floodway_report::statistics::NoInterval;
 use floodway_report::study::Exhibit;
 use floodway_report::words;
 
-use crate::evidence::{Case, Evidence, Facts};
-use crate::flows::FlowGroup;
+use crate::evidence::{Case, Evidence};
 use crate::measure::Measured;
 
 /// Something to compare, or to show, in a row of its own.
@@ -26,11 +25,6 @@ impl Entry {
     /// Without a claim.
     pub fn new(label: impl Into<String>, series: usize, measured: Measured) -> Self {
         Self { label: label.into(), series, measured, claimed: None }
-    }
-
-    /// With one.
-    pub fn claimed(self, claimed: f64) -> Self {
-        Self { claimed: Some(claimed), ..self }
     }
 }
 
@@ -64,47 +58,6 @@ pub fn rows(
     }
 }
 
-/// A comparison of two cases.
-#[derive(Clone, Debug)]
-pub struct Comparison {
-    /// What it is called.
-    pub label: &'static str,
-    /// Which look it has.
-    pub series: usize,
-    /// From what.
-    pub from: Case,
-    /// To what.
-    pub to: Case,
-    /// What was claimed of the means of groups.
-    pub claimed: &'static [(FlowGroup, f64)],
-}
-
-impl Comparison {
-    /// Without claims.
-    pub const fn new(label: &'static str, series: usize, from: Case, to: Case) -> Self {
-        Self { label, series, from, to, claimed: &[] }
-    }
-}
-
-impl Evidence {
-    /// Changes of the mean completion time, by group of flows.
-    pub fn changes(&self, name: &str, caption: &str, note: &str, of: &[Comparison]) -> Exhibit {
-        let groups = self.study.groups.iter().map(|group| {
-            let entries = of.iter().map(|comparison| {
-                let measured = self.fct_change(comparison.from, comparison.to, *group);
-                let claimed = comparison.claimed.iter().find(|(of, _)| of == group);
-                Entry {
-                    claimed: claimed.map(|(_, value)| *value),
-                    ..Entry::new(comparison.label, comparison.series, measured)
-                }
-            });
-            (group.label.to_owned(), entries.filter(|e| e.measured.value.is_some()).collect())
-        });
-        let axis = Axis::linear("change of the mean completion time; left of 0 is sooner", "%");
-        rows(name, caption, axis, Mark::Point, note, groups.collect())
-    }
-}
-
 /// A table; rows must be as long as the head.
 pub fn table(
     name: &str,
@@ -123,22 +76,6 @@ pub fn table(
     }
 }
 
-/// A table with a row for each case, which has a label. A column is a heading and what stands below it.
-pub fn table_of_cases(
-    name: &str,
-    caption: &str,
-    note: &str,
-    cases: &[(String, Case)],
-    columns: &[(&str, &dyn Fn(Case) -> String)],
-) -> Exhibit {
-    let head: Vec<&str> = [""].into_iter().chain(columns.iter().map(|(head, _)| *head)).collect();
-    let row = |(label, case): &(String, Case)| {
-        let cells = columns.iter().map(|(_, cell)| cell(*case));
-        [label.clone()].into_iter().chain(cells).collect()
-    };
-    table(name, caption, note, &head, cases.iter().map(row).collect())
-}
-
 /// A line with markers through those numbers that were measured, and their intervals.
 pub fn line(series: usize, tooltip: impl Into<String>, points: &[(f64, Measured)]) -> Line {
     let known = points.iter().filter_map(|(x, of)| Some((*x, of.value?)));
@@ -155,16 +92,6 @@ pub fn line(series: usize, tooltip: impl Into<String>, points: &[(f64, Measured)
 }
 
 impl Evidence {
-    /// The mean completion time of a group, for a table.
-    pub fn fct_cell(&self, group: FlowGroup) -> impl Fn(Case) -> String {
-        move |case| number(&self.fct(case, group))
-    }
-
-    /// A number without a unit, for a table.
-    pub fn cell(&self, of: impl Fn(&Facts) -> f64) -> impl Fn(Case) -> String {
-        move |case| number(&self.number(case, "", &of))
-    }
-
     /// How many of the flows had not finished, for a table: `3 of 1200`.
     pub fn unfinished_cell(&self, case: Case) -> String {
         let (left, all) = self.unfinished(case);

@@ -27,21 +27,6 @@ impl FlowGroup {
         Self { label, from: 0, below: None, workload: None }
     }
 
-    /// Only flows of at least so many bytes.
-    pub const fn from(self, bytes: u64) -> Self {
-        Self { from: bytes, ..self }
-    }
-
-    /// Only flows of less than so many bytes.
-    pub const fn below(self, bytes: u64) -> Self {
-        Self { below: Some(bytes), ..self }
-    }
-
-    /// Only flows of the workload of this number.
-    pub const fn of_workload(self, workload: u64) -> Self {
-        Self { workload: Some(workload), ..self }
-    }
-
     /// Whether a flow is in it.
     pub fn holds(&self, flow: &Flow) -> bool {
         flow.bytes >= self.from
@@ -92,11 +77,11 @@ mod tests {
 
     #[test]
     fn a_group_holds_its_lower_edge_and_not_its_upper() {
-        let group = FlowGroup::all("").from(10).below(20);
+        let group = FlowGroup { from: 10, below: Some(20), ..FlowGroup::all("") };
         let holds = |bytes| group.holds(&flow(1, bytes, 7));
         assert_eq!([9, 10, 19, 20].map(holds), [false, true, true, false]);
         assert!(FlowGroup::all("").holds(&flow(1, u64::MAX, 7)));
-        let second = FlowGroup::all("").below(20).of_workload(1);
+        let second = FlowGroup { below: Some(20), workload: Some(1), ..FlowGroup::all("") };
         let holds = |bytes, workload| second.holds(&flow(1, bytes, workload));
         assert_eq!([holds(5, 0), holds(5, 1), holds(25, 1)], [false, true, false]);
     }

@@ -16,7 +16,6 @@
 //! - [`evidence`]: what is kept of the runs
 //! - [`flows`], [`histogram`]: completion times by group of flows
 //! - [`deliveries`], [`fairness`]: rates over time, and how evenly flows share
-//! - [`traffic`]: what became of the packets of a workload
 //! - [`distribution`]: distributions over all replications
 //! - [`measure`]: numbers with intervals from the evidence
 //! - [`readings`]: what a source leaves open, designs over it, and verdicts over all readings
@@ -29,9 +28,7 @@
 //! - [`run_claims`]: the claims of a scenario, judged by its runs
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
 //! - [`matrix`]: their grids of small charts and heat maps
-//! - [`ci`]: the study of Congestion Isolation
 
-pub mod ci;
 pub mod claim;
 mod compile;
 pub mod curves;
@@ -53,7 +50,6 @@ pub mod readings;
 pub mod run_claims;
 pub mod section;
 pub mod sql;
-pub mod traffic;
 
 use std::fmt;
 use std::path::Path;
@@ -113,9 +109,8 @@ pub struct Study {
 /// All studies that are part of the program.
 pub static CATALOGUE: LazyLock<[&'static Study; 5]> = LazyLock::new(|| {
     let built = |folder| folder::built(FILES, folder);
-    let [sfc, dualq, short_range, interplay] =
-        ["studies/sfc", "studies/dualq", "studies/short-range", "studies/interplay"].map(built);
-    [&ci::STUDY, sfc, dualq, short_range, interplay]
+    ["studies/ci", "studies/sfc", "studies/dualq", "studies/short-range", "studies/interplay"]
+        .map(built)
 });
 
 /// Files that are part of the program, by their paths from the root of the repository.
@@ -123,8 +118,20 @@ macro_rules! files {
     ($($path:literal),+ $(,)?) => { &[$(($path, include_str!(concat!("../../../", $path)))),+] };
 }
 
-/// The files of those of these studies that are folders: their own, and their scenarios.
+/// The files of these studies: their own, and their scenarios.
 const FILES: &[(&str, &str)] = files![
+    "studies/ci/study.toml",
+    "scenarios/ci/lossless.toml",
+    "scenarios/ci/ecn-step.toml",
+    "scenarios/ci/three-queues.toml",
+    "scenarios/ci/memory-size.toml",
+    "scenarios/ci/memory-xoff.toml",
+    "scenarios/ci/memory-high.toml",
+    "scenarios/ci/latency.toml",
+    "scenarios/ci/lossy.toml",
+    "scenarios/ci/lossy-go-back-n.toml",
+    "scenarios/ci/full.toml",
+    "scenarios/ci/tcp-udp.toml",
     "studies/sfc/study.toml",
     "scenarios/sfc/benefits.toml",
     "scenarios/sfc/fairness-intra.toml",
@@ -148,7 +155,6 @@ const FILES: &[(&str, &str)] = files![
     "scenarios/short-range/entries.toml",
     "scenarios/short-range/mixed.toml",
     "studies/interplay/study.toml",
-    "scenarios/ci/lossless.toml",
 ];
 
 impl fmt::Debug for Study {

@@ -1,13 +1,11 @@
-//! What the scenarios of a study say: for claims about its set-up.
+//! The scenarios of a study.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use floodway_scenario::{Error, Overrides, Place, Problem, Scenario, Source, Variant};
+use floodway_scenario::{Error, Overrides, Place, Problem, Scenario, Source};
 
-use crate::evidence::Evidence;
 use crate::folder::FILE;
-use crate::measure::Measured;
 
 /// The scenario files of a study.
 #[derive(Clone, Debug)]
@@ -56,49 +54,5 @@ impl Library {
             Self::Built(files) => files,
             Self::Folder(_) => &[],
         }
-    }
-}
-
-/// A value that a source names: scenario file, variant, place in its settings, and the value as
-/// text.
-pub type Value = (&'static str, &'static str, &'static str, &'static str);
-
-impl Evidence {
-    /// A variant of a scenario of the study, with the settings that were changed for all
-    /// experiments; none if the file as it stands does not go with them.
-    pub fn variant(&self, file: &str, name: &str) -> Option<Variant> {
-        let overrides = Overrides { quick: false, set: self.settings.clone() };
-        let scenario = self.study.library.scenario(file, &overrides).ok()?;
-        let variant = scenario.variants().iter().find(|variant| variant.name == name);
-        Some(variant.unwrap_or_else(|| panic!("{file} has a variant {name}")).clone())
-    }
-
-    /// A number of such a variant.
-    pub fn of_variant(
-        &self,
-        file: &str,
-        name: &str,
-        unit: &'static str,
-        number: impl Fn(&Variant) -> f64,
-    ) -> Measured {
-        let variant = self.variant(file, name);
-        variant.map_or_else(Measured::default, |of| Measured::exactly(number(&of), unit))
-    }
-
-    /// How many of these values the scenarios have.
-    pub fn values_as_in(&self, values: &[Value]) -> Measured {
-        let has = |(file, name, place, value): &Value| {
-            let variant = self.variant(file, name)?;
-            let settings = serde_json::to_value(&variant.settings).expect("settings are text");
-            Some(settings.pointer(place).is_some_and(|found| match found {
-                serde_json::Value::String(text) => text == value,
-                serde_json::Value::Number(number) => number.as_f64() == value.parse().ok(),
-                serde_json::Value::Bool(flag) => flag.to_string() == *value,
-                _ => false,
-            }))
-        };
-        let all: Option<Vec<bool>> = values.iter().map(has).collect();
-        let count = |all: Vec<bool>| all.iter().filter(|has| **has).count() as f64;
-        all.map_or_else(Measured::default, |all| Measured::exactly(count(all), ""))
     }
 }

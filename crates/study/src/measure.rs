@@ -3,9 +3,9 @@
 //! Replication `r` has the same traffic in all experiments on the same network and load, so that
 //! variants are compared within replications, and across experiments too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_report::statistics::{Change, Estimate, NoInterval, Scale, least_values, quantile};
+use floodway_report::statistics::{self, Change, Estimate, NoInterval, Scale, least_values};
 use floodway_report::summary::Basis;
 
 use crate::evidence::{Case, Evidence, Facts};
@@ -168,11 +168,16 @@ impl Evidence {
         Measured { unfinished: self.unfinished_of(from, to, group), ..measured }
     }
 
-    /// The median difference between the completion times of the same flow of a group, over the
-    /// flows that finished in both cases, in microseconds. Only of a study that keeps its flows.
-    pub fn fct_median_difference(&self, from: Case, to: Case, group: FlowGroup) -> Measured {
-        assert!(self.study.keeps_flows, "the study does not keep its flows");
-        let median = |(_, a, b): (u32, &Facts, &Facts)| {
+    /// The mean of the differences of the completion times of the same flow of a group, or a quantile, over the flows that
+    /// completed in both cases, in microseconds. Only of a study that keeps its flows.
+    pub fn flow_by_flow(
+        &self,
+        from: Case,
+        to: Case,
+        group: FlowGroup,
+        quantile: Option<Quantile>,
+    ) -> Measured {
+        let of_pair = |(_, a, b): (u32, &Facts, &Facts)| {
             let others = by_number(&b.flows);
             let finished = |flow: &&Flow| flow.finished;
             let difference = |flow: &Flow| {
@@ -182,9 +187,27 @@ impl Evidence {
             let mine = a.flows.iter().filter(|flow| group.holds(flow)).filter(finished);
             let mut differences: Vec<f64> = mine.filter_map(difference).collect();
             differences.sort_by(f64::total_cmp);
-            quantile(&differences, 0.5)
+            match quantile {
+                Some(of) => statistics::quantile(&differences, of.share()),
+                None => differences.iter().sum::<f64>() / differences.len() as f64,
+            }
         };
-        estimate(self.pairs(from, to).map(median), Scale::REAL, "us")
+        estimate(self.pairs(from, to).map(of_pair), Scale::REAL, "us")
+    }
+
+    /// How many flows of a group do not have the same completion time in both cases, to the picosecond, in all replications
+    /// together; none without a replication of both. Only of a study that keeps its flows.
+    pub fn changed_flows(&self, from: Case, to: Case, group: FlowGroup) -> Option<f64> {
+        let changed = |(_, a, b): (u32, &Facts, &Facts)| {
+            let times = |facts: &Facts| -> BTreeMap<u64, u64> {
+                let held = facts.flows.iter().filter(|flow| group.holds(flow));
+                held.map(|flow| (flow.flow, flow.fct_ns.to_bits())).collect()
+            };
+            let (a, b) = (times(a), times(b));
+            let all: BTreeSet<u64> = a.keys().chain(b.keys()).copied().collect();
+            all.into_iter().filter(|flow| a.get(flow) != b.get(flow)).count() as f64
+        };
+        self.pairs(from, to).map(changed).reduce(|sum, of| sum + of)
     }
 
     /// The change of a quantile of the completion times of a group: quantiles within each
@@ -292,12 +315,6 @@ impl Evidence {
         number: impl Fn(&Facts) -> f64,
     ) -> Measured {
         estimate(self.runs(case).map(|(_, facts)| number(facts)), scale, unit)
-    }
-
-    /// The largest of a number over all replications of a case.
-    pub fn most(&self, case: Case, unit: &'static str, number: impl Fn(&Facts) -> f64) -> Measured {
-        let most = self.runs(case).map(|(_, facts)| number(facts)).reduce(f64::max);
-        Measured { value: most, unit, ..Measured::default() }
     }
 }
 

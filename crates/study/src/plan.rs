@@ -72,25 +72,10 @@ impl Experiment {
         Self { name, file, variants: Vec::new(), set: Vec::new(), single: false }
     }
 
-    /// Only these variants.
-    pub fn variants(self, variants: &[&'static str]) -> Self {
-        Self { variants: variants.to_vec(), ..self }
-    }
-
-    /// Of a scenario without variants.
-    pub fn single(self) -> Self {
-        Self { single: true, ..self }
-    }
-
     /// With these settings more.
     pub fn set(mut self, settings: &[&str]) -> Self {
         self.set.extend(settings.iter().map(|setting| (*setting).to_owned()));
         self
-    }
-
-    /// With this many runs of every variant.
-    pub fn replications(self, number: u32) -> Self {
-        self.set(&[&format!("replications={number}")])
     }
 
     /// Its own settings, and after them those of `more` that are for it.

@@ -53,7 +53,7 @@ impl RunClaims {
             question: name(&scenario.question),
             library: Library::Folder(EXPERIMENT),
             groups: all(measure::groups(&written.flows)),
-            keeps_flows: false,
+            keeps_flows: compiler.keeps_flows,
             queries: all(compiler.queries),
             counters: all(compiler.counters.into_iter().collect()),
             first_run: &[],

@@ -1,8 +1,10 @@
 //! Studies, on tables that are made up and on short runs: one file for each subject, and one program for all of them,
 //! because linking takes longer than testing.
 
+mod ci;
 mod distributions;
 mod dualq;
+mod factors;
 mod folder;
 mod many;
 mod measures;

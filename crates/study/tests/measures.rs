@@ -8,10 +8,11 @@ use floodway_study::{Case, Evidence, FlowGroup, Level, Measured, Quantile, Study
 
 use crate::synthetic::{self, Flow, add, tables};
 
-const SMALL: FlowGroup = FlowGroup::all("small").below(1_000).of_workload(0);
-const INCAST: FlowGroup = FlowGroup::all("incast").of_workload(1);
+const SMALL: FlowGroup =
+    FlowGroup { label: "small", from: 0, below: Some(1_000), workload: Some(0) };
+const INCAST: FlowGroup = FlowGroup { label: "incast", from: 0, below: None, workload: Some(1) };
 const ALL: FlowGroup = FlowGroup::all("all flows");
-const ABSENT: FlowGroup = FlowGroup::all("none").from(1 << 40);
+const ABSENT: FlowGroup = FlowGroup { from: 1 << 40, ..FlowGroup::all("none") };
 
 static STUDY: Study = Study {
     entry: Entry { family: "study", name: "example", summary: "An example." },

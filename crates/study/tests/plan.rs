@@ -67,8 +67,8 @@ fn an_experiments_command_is_what_it_runs() {
     let command = plan.iter().find(|experiment| experiment.name == "memory-high").unwrap();
     assert_eq!(
         command.command(&["question=whose?".to_owned()]),
-        "floodway run scenarios/ci/memory-high.toml --variant ci --set replications=10 \
-         --set seed=4 --set 'question=whose?' --out results/memory-high"
+        "floodway run scenarios/ci/memory-high.toml --variant ci --set seed=4 \
+         --set replications=10 --set 'question=whose?' --out results/memory-high"
     );
 }
 

@@ -32,6 +32,17 @@ pub struct Pick {
 }
 
 impl Pick {
+    /// A name that stands for `{LIST}`, although there is no such list.
+    pub fn of(list: &str, name: &str) -> Self {
+        let setting = Named {
+            name: name.to_owned(),
+            label: name.to_owned(),
+            look: None,
+            also: BTreeMap::new(),
+        };
+        Self { of: vec![(list.to_owned(), 0, setting)] }
+    }
+
     /// The names of its settings with `-` between them: `dcqcn-shared`.
     pub fn name(&self) -> String {
         self.names().collect::<Vec<_>>().join("-")
@@ -111,8 +122,9 @@ impl Pick {
     /// A measure of these settings: their names stand in the names of cases, and in what is asked.
     pub fn measure(&self, of: &Spanned<Measure>) -> Spanned<Measure> {
         let case = |case: &Option<Spanned<String>>| case.as_ref().map(|case| self.case(case));
-        let Measure { of: one, from, to, flows, counter, sql, quantity, over, than, .. } =
-            of.get_ref();
+        let Measure {
+            of: one, from, to, flows, counter, sql, pooled, quantity, over, than, ..
+        } = of.get_ref();
         let filled = Measure {
             of: case(one),
             from: case(from),
@@ -120,6 +132,7 @@ impl Pick {
             flows: case(flows),
             counter: case(counter),
             sql: case(sql),
+            pooled: case(pooled),
             quantity: case(quantity),
             over: over.iter().map(|list| self.case(list)).collect(),
             than: than.as_ref().map(|than| Box::new(self.measure(than))),
@@ -142,7 +155,7 @@ impl Pick {
 
 /// Whether a text names a list.
 fn names(text: &str, list: &str) -> bool {
-    text.contains(&format!("{{{list}}}"))
+    text.contains(&format!("{{{list}}}")) || text.contains(&format!("{{{list}."))
 }
 
 /// What stands in braces.

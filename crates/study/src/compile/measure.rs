@@ -14,7 +14,7 @@ use crate::evidence::Case;
 use crate::facts::Fact;
 use crate::flows::{FlowGroup, Quantile};
 use crate::plan::name;
-use crate::sql::Shape;
+use crate::sql::{self, Query, Shape};
 
 use super::{Compiler, kept};
 
@@ -51,8 +51,12 @@ enum Asked {
     Counter(&'static str),
     /// Jain's index in windows of so many nanoseconds.
     Fairness(f64),
+    /// How many flows do not have the same completion time in both cases.
+    Changed(FlowGroup),
     /// The statement with this number.
     Sql(usize),
+    /// Another statement, of the rows that this one gives of all replications.
+    Pooled(usize, &'static Query),
     /// Nothing: it is a fact of scenarios.
     Fact(&'static Fact),
 }
@@ -92,6 +96,8 @@ pub struct Compiled {
     pub(super) scale: Scale,
     /// Whether means are geometric.
     pub(super) geometric: bool,
+    /// Whether a ratio of one case is given as a change from 1.
+    in_percent: bool,
 }
 
 impl Compiler<'_> {
@@ -113,7 +119,7 @@ impl Compiler<'_> {
             Asked::Fact(_) => Vec::new(),
             _ => self.cases_of(measure, varied)?,
         };
-        if let Asked::Sql(query) = asked {
+        if let Asked::Sql(query) | Asked::Pooled(query, _) = asked {
             let all = cases.iter().flat_map(|cases: &Cases| cases.all());
             self.asks(query, all.map(|case| case.experiment).collect());
         }
@@ -121,6 +127,7 @@ impl Compiler<'_> {
         let kind = of.kind.as_ref().map_or(Kind::Change, |kind| *kind.get_ref());
         let runs = of.runs.as_ref().map_or(Runs::Mean, |runs| *runs.get_ref());
         self.fitting(measure, is_of_two, kind, runs)?;
+        self.fitting_asked(measure, asked, is_of_two)?;
         let than = match &of.than {
             None => None,
             Some(than) => {
@@ -131,6 +138,7 @@ impl Compiler<'_> {
         };
         let unit = match (asked, of.unit.as_deref(), of.scale.unwrap_or_default(), kind) {
             (Asked::Fct(..), ..) => "ns",
+            (Asked::Changed(_), ..) => "flows",
             (_, Some(unit), ..) => name(unit),
             (_, None, claims::Scale::Share, _) => "% of the whole",
             (_, None, _, Kind::Share) => "% of those",
@@ -161,6 +169,7 @@ impl Compiler<'_> {
             per: of.per.unwrap_or(1.0),
             scale,
             geometric: of.scale == Some(claims::Scale::Ratio),
+            in_percent: of.kind.is_some() && !is_of_two,
         })
     }
 
@@ -260,8 +269,10 @@ impl Compiler<'_> {
         runs: Runs,
     ) -> Option<()> {
         let of = measure.get_ref();
+        let is_ratio =
+            of.scale == Some(claims::Scale::Ratio) && kind == Kind::Change && of.sql.is_some();
         let (message, help) = match (&of.kind, &of.than) {
-            (Some(_), _) if !is_of_two => (
+            (Some(_), _) if !is_of_two && !is_ratio => (
                 "`as` says what is measured of two cases, and there is one",
                 "leave it out, or write `from` and `to` in place of `of`",
             ),
@@ -283,6 +294,42 @@ impl Compiler<'_> {
         None
     }
 
+    /// Refuses what does not go with what is asked.
+    fn fitting_asked(
+        &mut self,
+        measure: &Spanned<Measure>,
+        asked: Asked,
+        is_of_two: bool,
+    ) -> Option<()> {
+        let of = measure.get_ref();
+        let is_of_flows = of.kind.as_ref().is_some_and(|kind| *kind.get_ref() == Kind::FlowByFlow);
+        let (message, help) = match asked {
+            Asked::Pooled(..) if is_of_two || !of.over.is_empty() || of.runs.is_some() => (
+                "rows of all replications are those of one case",
+                "write `of`, and leave `over` and `runs` out",
+            ),
+            Asked::Changed(_) if !is_of_flows => (
+                "`changed` compares the same flows in two cases",
+                "write as = \"flow_by_flow\", `from` and `to`",
+            ),
+            Asked::Changed(_) => {
+                self.keeps_flows = true;
+                return Some(());
+            }
+            Asked::Fct(..) if is_of_flows && of.over.is_empty() => {
+                self.keeps_flows = true;
+                return Some(());
+            }
+            _ if is_of_flows => (
+                "flow by flow there are completion times, of two cases",
+                "write fct = \"p50\" and leave `over` out, or fct = \"changed\"",
+            ),
+            _ => return Some(()),
+        };
+        self.wrong(measure.span(), message, help);
+        None
+    }
+
     fn not_one(&mut self, measure: &Spanned<Measure>) {
         let message = "a measure has exactly one of `fct`, `counter`, `fairness` and `sql`";
         self.wrong(measure.span(), message, "for example fct = \"mean\"");
@@ -295,6 +342,11 @@ impl Compiler<'_> {
             self.wrong(flows.span(), "`flows` is for completion times (`fct`)", help);
             return None;
         }
+        if let (Some(pooled), None) = (&of.pooled, &of.sql) {
+            let help = "write the rows of each replication as `sql`";
+            self.wrong(pooled.span(), "`pooled` asks the rows that `sql` gives", help);
+            return None;
+        }
         match (&of.fct, &of.counter, &of.fairness, &of.sql, &of.fact) {
             (Some(statistic), None, None, None, None) => self.fct(statistic, of.flows.as_ref()),
             (None, Some(of), None, None, None) => {
@@ -303,7 +355,10 @@ impl Compiler<'_> {
                 Some(Asked::Counter(counter))
             }
             (None, None, Some(window), None, None) => self.fairness(window),
-            (None, None, None, Some(sql), None) => self.number_of(measure, sql).map(Asked::Sql),
+            (None, None, None, Some(sql), None) => match &of.pooled {
+                Some(pooled) => self.pooled(sql, pooled),
+                None => self.number_of(measure, sql).map(Asked::Sql),
+            },
             (None, None, None, None, Some(fact)) => self.fact(measure, fact),
             _ => {
                 self.not_one(measure);
@@ -350,6 +405,20 @@ impl Compiler<'_> {
         self.query(sql, if is_exponent { Shape::Points } else { Shape::Number })
     }
 
+    /// A statement of the rows that another one gives of all replications.
+    fn pooled(&mut self, sql: &Spanned<String>, pooled: &Spanned<String>) -> Option<Asked> {
+        let rows = self.query(sql, Shape::Points)?;
+        match Query::of(pooled.get_ref(), Shape::Number, &[sql::pool(&[])]) {
+            Ok(query) => Some(Asked::Pooled(rows, kept(query))),
+            Err(message) => {
+                let help =
+                    "it asks table `pool` with the columns a, b and c: the rows that `sql` gives";
+                self.wrong(pooled.span(), format!("this SQL cannot be asked: {message}"), help);
+                None
+            }
+        }
+    }
+
     fn fairness(&mut self, window: &Spanned<Duration>) -> Option<Asked> {
         if *window.get_ref() == Duration::ZERO {
             let help = "give windows a length in which many packets of each flow arrive, as in fairness = \"1ms\"";
@@ -378,6 +447,9 @@ impl Compiler<'_> {
     ) -> Option<Asked> {
         let group = flows.map_or(Some(ALL), |flows| self.group(flows));
         let text = statistic.get_ref();
+        if text == "changed" {
+            return group.map(Asked::Changed);
+        }
         let quantile = Quantile::ALL.into_iter().find(|quantile| quantile.name() == text);
         if quantile.is_none() && text != "mean" {
             let message = format!("`{text}` is no statistic of completion times");

@@ -80,6 +80,8 @@ pub struct Compiler<'a> {
     pub queries: Vec<Query>,
     /// The counters that are asked for.
     pub counters: BTreeSet<&'static str>,
+    /// Whether anything is asked of the same flow in two runs.
+    pub keeps_flows: bool,
     /// The experiments that each of these statements is asked of.
     pub asked_of: Vec<BTreeSet<&'static str>>,
     /// What was found to be wrong.
@@ -100,6 +102,7 @@ impl<'a> Compiler<'a> {
             files: Vec::new(),
             queries: Vec::new(),
             counters: BTreeSet::new(),
+            keeps_flows: false,
             asked_of: Vec::new(),
             problems: Vec::new(),
         }

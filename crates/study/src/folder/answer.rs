@@ -10,13 +10,29 @@ use crate::compile::lists::placeholders;
 use crate::compile::{self, measure::Compiled};
 use crate::evidence::Evidence;
 use crate::exhibit::{moves, number};
+use crate::measure::Measured;
+use crate::readings::closest::{Closest, Number};
+use crate::readings::{Reading, Readings};
 
-/// A number for sentences: a single one, or one for each combination of settings.
+/// A number for sentences: a single one, or one for each combination of settings, or for each reading.
 pub(super) struct Named {
     name: String,
     /// With what the settings are called; of a single number with nothing.
     measures: Vec<(String, Compiled)>,
-    is_over: bool,
+    kind: Kind,
+}
+
+/// What a number for sentences is of.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Itself.
+    Single,
+    /// Settings of lists.
+    Settings,
+    /// Readings.
+    Readings(&'static Readings),
+    /// The reading that comes nearest to the numbers of the source.
+    Nearest(&'static Closest),
 }
 
 /// What a sentence may say of a number over settings: with which it clearly falls, clearly rises, does neither, which were
@@ -24,20 +40,24 @@ pub(super) struct Named {
 const WORDS: [&str; 5] = ["falls", "rises", "open", "run", "known"];
 /// The word for those that are not above a number.
 const AT_MOST: &str = "at most ";
-/// What a number does, in words.
+/// What a number does, in words; of settings what it does with each that was run.
 const MOVES: &str = "moves";
+/// What the nearest reading is called in sentences, and what they may say of it.
+const CLOSEST: &str = "closest";
+const OF_CLOSEST: [&str; 4] = ["tried", "variant", "reading", "numbers"];
 
 impl Named {
     /// What stands in braces for it, as far as there is a list of that: `mice falls`, and with `#` how many; or `mice`, and
     /// `mice moves`.
     fn words(&self) -> Vec<String> {
         let name = &self.name;
-        match self.is_over {
-            true => WORDS
-                .iter()
-                .flat_map(|word| [format!("{name} {word}"), format!("#{name} {word}")])
-                .collect(),
-            false => vec![name.clone(), format!("{name} {MOVES}")],
+        let words =
+            WORDS.iter().flat_map(|word| [format!("{name} {word}"), format!("#{name} {word}")]);
+        match self.kind {
+            Kind::Single => vec![name.clone(), format!("{name} {MOVES}")],
+            Kind::Nearest(_) => OF_CLOSEST.map(|word| format!("{name} {word}")).to_vec(),
+            Kind::Readings(_) => words.collect(),
+            Kind::Settings => words.chain([format!("{name} {MOVES}")]).collect(),
         }
     }
 
@@ -45,16 +65,22 @@ impl Named {
     fn knows(&self, used: &str) -> bool {
         let rest = used.trim_start_matches('#').strip_prefix(self.name.as_str());
         let most = rest.and_then(|rest| rest.strip_prefix(' ')?.strip_prefix(AT_MOST));
-        let is_most = self.is_over && most.is_some_and(|most| most.parse::<f64>().is_ok());
+        let is_over = matches!(self.kind, Kind::Settings | Kind::Readings(_));
+        let is_most = is_over && most.is_some_and(|most| most.parse::<f64>().is_ok());
         is_most || self.words().iter().any(|word| word == used)
     }
 
     /// What stands there instead.
     fn in_words(&self, used: &str, evidence: &Evidence) -> String {
         let word = used.trim_start_matches('#')[self.name.len()..].trim_start();
-        if !self.is_over {
-            let measured = self.measures[0].1.measure(evidence);
-            return if word == MOVES { moves(&measured) } else { number(&measured) };
+        match self.kind {
+            Kind::Single => {
+                let measured = self.measures[0].1.measure(evidence);
+                return if word == MOVES { moves(&measured) } else { number(&measured) };
+            }
+            Kind::Settings if word == MOVES => return self.each_moves(evidence),
+            Kind::Nearest(closest) => return nearest(closest, word, evidence),
+            Kind::Settings | Kind::Readings(_) => {}
         }
         let with = self.with(word, evidence);
         match with.as_slice() {
@@ -64,11 +90,31 @@ impl Named {
         }
     }
 
-    /// The settings of which a word holds.
-    fn with(&self, word: &str, evidence: &Evidence) -> Vec<&str> {
+    /// What it does with each setting that was run, one after the other.
+    fn each_moves(&self, evidence: &Evidence) -> String {
+        let of = self.measured(evidence).into_iter();
+        let all: Vec<String> =
+            of.map(|(label, measured)| format!("{label}: {}", moves(&measured))).collect();
+        if all.is_empty() { "not measured".to_owned() } else { all.join("; ") }
+    }
+
+    /// The numbers of the settings, or the readings, that were run.
+    fn measured(&self, evidence: &Evidence) -> Vec<(String, Measured)> {
+        if let Kind::Readings(readings) = self.kind {
+            let (_, measure) = &self.measures[0];
+            let run = readings.judged(evidence).readings.into_iter();
+            let view = |of: &Reading| evidence.of_reading(&of.stands_for);
+            return run
+                .map(|of| (of.in_words(readings.factors), measure.measure(&view(&of))))
+                .collect();
+        }
         let run = self.measures.iter().filter(|(_, measure)| measure.was_run(evidence));
-        let holds = |(_, measure): &&(String, Compiled)| {
-            let measured = measure.measure(evidence);
+        run.map(|(label, measure)| (label.clone(), measure.measure(evidence))).collect()
+    }
+
+    /// Those of which a word holds.
+    fn with(&self, word: &str, evidence: &Evidence) -> Vec<String> {
+        let holds = |(_, measured): &(String, Measured)| {
             let bounds = measured.bounds();
             let (falls, rises) =
                 bounds.map_or((false, false), |(low, high)| (high < 0.0, low > 0.0));
@@ -83,7 +129,33 @@ impl Named {
                 },
             }
         };
-        run.filter(holds).map(|(label, _)| label.as_str()).collect()
+        self.measured(evidence).into_iter().filter(holds).map(|(label, _)| label).collect()
+    }
+
+    /// Whether there is a number at all.
+    fn is_known(&self, evidence: &Evidence) -> bool {
+        match self.kind {
+            Kind::Nearest(closest) => !closest.tried(evidence).is_empty(),
+            _ => self.measured(evidence).iter().any(|(_, of)| of.value.is_some()),
+        }
+    }
+}
+
+/// What a sentence says of the nearest reading; nothing if there is none.
+fn nearest(closest: &Closest, word: &str, evidence: &Evidence) -> String {
+    let tried = closest.tried(evidence);
+    let Some(best) = tried.first() else { return String::new() };
+    match word {
+        "tried" => (tried.len() / closest.variants.len()).to_string(),
+        "variant" => best.variant.to_owned(),
+        "reading" => best.reading.in_words(closest.readings.factors),
+        _ => {
+            let numbers = closest.numbers.iter().zip(closest.numbers(evidence, best));
+            let of = |(of, measured): (&Number, Measured)| {
+                format!("{} {} (claimed: {} %)", of.name, number(&measured), of.claimed)
+            };
+            numbers.map(of).collect::<Vec<_>>().join(", ")
+        }
     }
 }
 
@@ -101,9 +173,25 @@ impl Loading<'_> {
                 };
                 measures.push((pick.label(), measure));
             }
-            let is_over = !of.over.is_empty();
-            all.push(Named { name: label.clone(), measures, is_over });
+            if of.in_readings && (!of.over.is_empty() || document.factor.is_empty()) {
+                let message =
+                    format!("`{label}` is measured in readings, and there are none of it");
+                let help = "say what is left open as [[factor]], and leave `over` out";
+                self.compiler.wrong(of.measure.span(), message, help);
+                continue;
+            }
+            let kind = match (of.in_readings, self.readings) {
+                (true, Some(readings)) => Kind::Readings(readings),
+                (false, _) if of.over.is_empty() => Kind::Single,
+                _ => Kind::Settings,
+            };
+            all.push(Named { name: label.clone(), measures, kind });
         }
+        all.extend(self.closest.map(|closest| Named {
+            name: CLOSEST.to_owned(),
+            measures: Vec::new(),
+            kind: Kind::Nearest(closest),
+        }));
         all.extend(self.of_cases());
         compile::all(all)
     }
@@ -136,7 +224,7 @@ impl Loading<'_> {
                     continue;
                 };
                 let measures = vec![(String::new(), measure)];
-                all.push(Named { name: used.to_owned(), measures, is_over: false });
+                all.push(Named { name: used.to_owned(), measures, kind: Kind::Single });
             }
         }
         all
@@ -222,9 +310,7 @@ impl Numbers {
             let named = || self.named.iter().find(|of| of.knows(used));
             match row {
                 Some(row) => (row.measure)(evidence).value.is_some(),
-                None => named().is_some_and(|of| {
-                    of.measures.iter().any(|(_, of)| of.measure(evidence).value.is_some())
-                }),
+                None => named().is_some_and(|of| of.is_known(evidence)),
             }
         };
         let mut used = placeholders(sentence).peekable();
@@ -235,6 +321,8 @@ impl Numbers {
     pub(super) fn experiments(self, sentence: &str) -> Vec<&'static str> {
         let named =
             placeholders(sentence).filter_map(|used| self.named.iter().find(|of| of.knows(used)));
+        // What is measured in readings is not of the experiments that it names.
+        let named = named.filter(|of| !matches!(of.kind, Kind::Readings(_)));
         let measures = named.flat_map(|of| &of.measures);
         measures.flat_map(|(_, of)| of.cases()).map(|case| case.experiment).collect()
     }

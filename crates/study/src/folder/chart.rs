@@ -1,26 +1,27 @@
 //! Sections with charts of a study in a folder.
 
 mod draw;
+mod lines;
 mod matrix;
+mod readings;
 mod table;
 
 use std::ops::Range;
 
 use floodway_report::chart;
-use floodway_report::html::read_points;
 use floodway_report::study::Section;
-use floodway_scenario::claims::{Measure, Together};
+use floodway_scenario::claims::Measure;
 use floodway_scenario::suggest;
 use toml::Spanned;
 
 use crate::compile::lists::Pick;
-use crate::compile::measure::{Compiled, position};
+use crate::compile::measure::Compiled;
 use crate::evidence::{Case, Evidence};
 use crate::flows::FlowGroup;
 use crate::plan::{Level, name};
-use crate::sql::Shape;
 
 use matrix::Sides;
+use readings::OfReadings;
 
 use super::Loading;
 use super::answer::Numbers;
@@ -49,6 +50,8 @@ struct Drawing {
     height: f64,
     table: Table,
     sides: Option<Sides>,
+    readings: Option<OfReadings>,
+    bars: bool,
 }
 
 /// One chart of lines.
@@ -57,6 +60,8 @@ struct Sheet {
     title: String,
     x: chart::Axis,
     y: chart::Axis,
+    /// Whether labels stand at the places of points.
+    at_points: bool,
     /// What lines mark on the one and the other.
     marks: Vec<(f64, String)>,
     levels: Vec<(f64, String)>,
@@ -73,6 +78,8 @@ struct Drawn {
     groups: Vec<(Vec<usize>, String)>,
     steps: bool,
     claimed: Option<f64>,
+    /// Likewise, by combination.
+    claimed_of: Vec<Option<f64>>,
     aside: bool,
     what: What,
 }
@@ -201,10 +208,43 @@ impl Loading<'_> {
 
     /// Checks a chart.
     fn drawing(&mut self, chart: &Chart) -> Option<Drawing> {
-        let (look, range) = (*chart.kind.get_ref(), chart.kind.span());
+        let look = *chart.kind.get_ref();
         let picks = self.compiler.picks(&chart.over, &chart.except)?;
+        self.fitting(chart, look)?;
+        if chart.rows_of.is_some() {
+            let readings = self.of_readings(chart)?;
+            return Some(Drawing { readings: Some(readings), ..Self::frame(chart, look) });
+        }
+        let table = match look {
+            Look::Table => self.table(chart, &picks)?,
+            _ => Table::default(),
+        };
+        let series = match look {
+            Look::Table => Vec::new(),
+            _ if look.is_of_lines() => Vec::new(),
+            _ => self.all_series(chart, None, &picks),
+        };
+        let panels = if look.is_of_lines() { self.panels(chart, &picks) } else { Vec::new() };
+        let sides = match look {
+            Look::HeatMap | Look::Grid => Some(Sides::new(chart, &picks)),
+            _ => None,
+        };
+        Some(Drawing {
+            series,
+            columns: chart.columns.unwrap_or(panels.len().max(1)),
+            panels,
+            table,
+            sides,
+            ..Self::frame(chart, look)
+        })
+    }
+
+    /// Refuses lists and axes that do not go with what a chart looks like.
+    fn fitting(&mut self, chart: &Chart, look: Look) -> Option<()> {
+        let range = chart.kind.span();
         let lists = match look {
-            Look::Numbers | Look::Table => 0..=2,
+            Look::Numbers => 0..=3,
+            Look::Table => 0..=2,
             Look::Curve => 0..=1,
             Look::Points | Look::Tail | Look::Shares => 0..=0,
             Look::HeatMap | Look::Grid => 2..=2,
@@ -239,22 +279,13 @@ impl Loading<'_> {
             self.compiler.wrong(range, message, "give it one: what its colors show");
             return None;
         }
-        let table = match look {
-            Look::Table => self.table(chart, &picks)?,
-            _ => Table::default(),
-        };
-        let series = match look {
-            Look::Table => Vec::new(),
-            _ if look.is_of_lines() => Vec::new(),
-            _ => self.all_series(chart, None, &picks),
-        };
-        let panels = if look.is_of_lines() { self.panels(chart, &picks) } else { Vec::new() };
-        let sides = match look {
-            Look::HeatMap | Look::Grid => Some(Sides::new(chart, &picks)),
-            _ => None,
-        };
+        Some(())
+    }
+
+    /// A chart without what it shows.
+    fn frame(chart: &Chart, look: Look) -> Drawing {
         let axis = |of: &Option<Axis>| of.as_ref().map(axis).unwrap_or_default();
-        Some(Drawing {
+        Drawing {
             name: chart.name.clone(),
             from: chart.from.map_or(Level::Quick, Rank::into),
             caption: chart.caption.clone(),
@@ -264,13 +295,15 @@ impl Loading<'_> {
             y: axis(&chart.y),
             z: axis(&chart.z),
             level: chart.y.as_ref().and_then(|axis| axis.marks.first().cloned()),
-            series,
-            columns: chart.columns.unwrap_or(panels.len().max(1)),
-            panels,
+            series: Vec::new(),
+            columns: 1,
+            panels: Vec::new(),
             height: chart.height.unwrap_or(300.0),
-            table,
-            sides,
-        })
+            table: Table::default(),
+            sides: None,
+            readings: None,
+            bars: chart.bars,
+        }
     }
 
     /// The charts of lines: one, or as many as there are panels.
@@ -284,6 +317,7 @@ impl Loading<'_> {
                 title: chart.caption.clone(),
                 x: axis(&chart.x, &None),
                 y: axis(&chart.y, &None),
+                at_points: chart.x.as_ref().is_some_and(|axis| axis.at_points),
                 marks: marks(&chart.x),
                 levels: marks(&chart.y),
                 series: self.all_series(chart, None, picks),
@@ -297,6 +331,7 @@ impl Loading<'_> {
             },
             x: axis(&panel.x, &chart.x),
             y: axis(&panel.y, &chart.y),
+            at_points: panel.x.as_ref().or(chart.x.as_ref()).is_some_and(|axis| axis.at_points),
             marks: marks(if panel.x.is_some() { &panel.x } else { &chart.x }),
             levels: marks(if panel.y.is_some() { &panel.y } else { &chart.y }),
             series: self.all_series(chart, panel.measure.as_ref(), picks),
@@ -312,10 +347,17 @@ impl Loading<'_> {
         picks: &[Pick],
     ) -> Vec<Drawn> {
         let with = |own: &Series| {
-            let both = own.measure.as_ref().zip(common);
-            let both = both
-                .map(|(own, common)| Spanned::new(own.span(), own.get_ref().or(common.get_ref())));
-            both.or_else(|| own.measure.clone())
+            let common = own.with.iter().fold(common.cloned(), |of, (key, name)| {
+                of.map(|of| Pick::of(key, name).measure(&of))
+            });
+            match (&own.measure, common) {
+                (Some(own), Some(common)) => {
+                    Some(Spanned::new(own.span(), own.get_ref().or(common.get_ref())))
+                }
+                // A law and points of somebody else are not measured.
+                (None, common) => common.filter(|_| own.law.is_none() && own.points.is_none()),
+                (own, None) => own.clone(),
+            }
         };
         let of = chart.series.iter().filter_map(|own| self.series(chart, own, with(own), picks));
         of.collect()
@@ -359,7 +401,12 @@ impl Loading<'_> {
                         let measure = self.compiler.measure(&pick.measure(measure))?;
                         Some((self.place(pick, measure_span(series))?, measure))
                     };
-                    picks.iter().map(of).collect::<Option<_>>().map(What::Curve)
+                    let all: Option<Vec<(f64, Compiled)>> = picks.iter().map(of).collect();
+                    // Lines go from left to right, whatever the order of the list.
+                    all.map(|mut all| {
+                        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+                        What::Curve(all)
+                    })
                 }
                 Look::Curve => self.curve(measure).map(What::Curve),
                 Look::Points | Look::Tail | Look::Shares => self.points_of(chart, look, measure),
@@ -379,119 +426,26 @@ impl Loading<'_> {
         let (label, look) = (series.label.clone(), series.look);
         let looks = picks.iter().map(Pick::look).collect();
         let groups = picks.iter().map(|pick| pick.group(&series.label)).collect();
+        let claimed_of = self.claimed_of(series, picks);
         let (claimed, aside) = (series.claimed, series.aside);
         let steps = chart.steps;
-        Some(Drawn { label, look, looks, groups, steps, claimed, aside, what: what? })
+        let what = what?;
+        Some(Drawn { label, look, looks, groups, steps, claimed, claimed_of, aside, what })
     }
 
-    /// Where a setting of a list lies on an axis.
-    fn place(&mut self, pick: &Pick, range: Range<usize>) -> Option<f64> {
-        let setting = pick.places().next().map(|(list, at)| &self.document.settings[list][at]);
-        let at = setting.and_then(|of| of.at.or_else(|| position(of.name.get_ref())));
-        if at.is_none() {
-            let message = format!("`{}` has no place on an axis", pick.name());
-            self.compiler.wrong(range, message, "give the setting a number: at = 1e6");
-        }
-        at
-    }
-
-    /// A measure at every value of a setting that varies.
-    fn curve(&mut self, measure: &Spanned<Measure>) -> Option<Vec<(f64, Compiled)>> {
-        let of = measure.get_ref();
-        let case = of.of.as_ref().or(of.to.as_ref());
-        let label = case.and_then(|case| case.get_ref().rsplit_once('/')).map(|(label, _)| label);
-        let document = self.document;
-        let varied = document
-            .experiment
-            .0
-            .iter()
-            .find(|(known, of)| Some(known.as_str()) == label && of.vary.is_some());
-        let Some((known, _)) = varied else {
-            let range = case.map_or(measure.span(), Spanned::span);
-            let message = "a curve is of an experiment in which a setting varies";
-            self.compiler.wrong(
-                range,
-                message,
-                "give the experiment `vary`, or choose the kind \"numbers\"",
-            );
-            return None;
-        };
-        let experiment = self.experiments.get(known.as_str())?;
-        let cells: Vec<(f64, &'static str)> =
-            experiment.cells.iter().map(|cell| (cell.at, cell.name)).collect();
-        let (_, first) = *cells.first()?;
-        let compiled = self.compiler.measure_of(measure, Some((known, first)))?;
-        Some(
-            cells
-                .into_iter()
-                .map(|(at, name)| (at, compiled.clone().instead(first, name)))
-                .collect(),
-        )
-    }
-
-    /// A point for each of many cases.
-    fn cloud(&mut self, look: Look, measure: &Spanned<Measure>) -> Option<What> {
-        let exponent = Spanned::new(measure.span(), Together::Exponent);
-        let both = Measure { together: Some(exponent), ..measure.get_ref().clone() };
-        let measure = self.compiler.measure(&Spanned::new(measure.span(), both))?;
-        Some(What::Cloud(measure, look == Look::Curve))
-    }
-
-    fn points_of(&mut self, chart: &Chart, look: Look, measure: &Spanned<Measure>) -> Option<What> {
-        let measure = &self.compiler.with_quantity(measure)?;
-        let of = measure.get_ref();
-        if let (Look::Tail, Some(_), None, Some(case)) = (look, &of.flows, &of.sql, &of.of) {
-            let group = self.compiler.group(of.flows.as_ref()?)?;
-            return Some(What::Times(group, self.compiler.case(case)?));
-        }
-        let (Some(sql), Some(case)) = (&of.sql, &of.of) else {
-            let message = "points are asked for in SQL, `of` a case";
-            self.compiler.wrong(
-                measure.span(),
-                message,
-                "write sql = \"SELECT x, y FROM …\" and of = \"experiment/variant\"",
-            );
-            return None;
-        };
-        let shape = if look == Look::Points { Shape::Points } else { Shape::Distribution };
-        let (query, case) = (self.compiler.query(sql, shape)?, self.compiler.case(case)?);
-        self.compiler.asks(query, vec![case.experiment]);
-        let limits = chart.x.as_ref().and_then(|axis| axis.limits);
-        match (look, limits) {
-            (Look::Tail, _) => Some(What::Tail(query, case)),
-            (Look::Shares, Some([0.0, up_to])) if up_to > 0.0 => {
-                Some(What::Shares(query, case, chart.bins.unwrap_or(BINS).max(1), up_to))
-            }
-            (Look::Shares, _) => {
-                let message = format!("the horizontal axis of `{}` has no end", chart.name);
-                let help = "write limits = [0.0, …]: bins have the same width up to there";
-                self.compiler.wrong(chart.kind.span(), message, help);
-                None
-            }
-            _ => Some(What::Asked(query, case)),
-        }
-    }
-
-    /// Points of a file with two columns.
-    fn points(&mut self, file: &Spanned<String>) -> Option<Vec<(f64, f64)>> {
-        let path = self.files.path(file.get_ref());
-        let text = match self.files.text(file.get_ref()) {
-            Ok(text) => text,
-            Err(error) => {
-                let message = format!("{} cannot be read: {error}", path.display());
-                self.compiler.wrong(file.span(), message, "points are in a file beside study.toml");
-                return None;
-            }
-        };
-        match read_points(&text) {
-            Ok(points) => Some(points),
-            Err((line, message)) => {
-                let message = format!("{}:{line}: {message}", path.display());
-                let help = "after a line with the names of two columns, each line has two numbers and a comma between them";
-                self.compiler.wrong(file.span(), message, help);
-                None
+    /// What was claimed of each combination.
+    fn claimed_of(&mut self, series: &Series, picks: &[Pick]) -> Vec<Option<f64>> {
+        let names: Vec<String> = picks.iter().map(Pick::name).collect();
+        for (wanted, number) in &series.claimed_of {
+            if !names.contains(wanted) {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let message = format!("`claimed_of` has `{wanted}`, which the chart does not show");
+                let help = suggest::remedy(wanted, "settings", &names);
+                self.compiler.wrong(number.span(), message, help);
             }
         }
+        let of = |name: &String| series.claimed_of.get(name).map(|number| *number.get_ref());
+        names.iter().map(of).collect()
     }
 }
 

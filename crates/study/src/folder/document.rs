@@ -48,6 +48,9 @@ pub struct Document {
     /// Numbers for sentences, by their names.
     #[serde(default)]
     pub measure: BTreeMap<String, Named>,
+    /// Scenarios that are not run: facts may be asked of them too.
+    #[serde(default)]
+    pub scenarios: Vec<Spanned<String>>,
     /// The experiments, by their names, in the order of the file.
     pub experiment: InOrder<Experiment>,
     /// Names for the first of some experiments that was run: the largest of a level.
@@ -59,6 +62,8 @@ pub struct Document {
     /// The experiments that are run in every reading, if there are factors.
     #[serde(default)]
     pub readings_of: Vec<Spanned<String>>,
+    /// The numbers of the source, for the search for the reading that comes nearest to all of them.
+    pub closest: Option<Closest>,
     /// Readings that are experiments of their own: the main one, and then those that make one other choice each.
     #[serde(default)]
     pub reading: Vec<Reading>,
@@ -171,6 +176,57 @@ pub struct Thoroughness {
     pub set: Vec<String>,
     /// Runs of every variant, unless an experiment has its own number.
     pub replications: Option<u32>,
+    /// What experiments have in readings in place of these.
+    pub readings: Option<OfReadings>,
+}
+
+/// What all experiments have in readings at a level.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfReadings {
+    /// Settings.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Runs of every variant.
+    pub replications: Option<u32>,
+}
+
+/// What differs for an experiment in readings.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InReadings {
+    /// The variants to run; by default those of the experiment.
+    #[serde(default)]
+    pub variants: Vec<Spanned<String>>,
+    /// The least thorough level at which it is run in readings; by default that of the experiment.
+    pub from: Option<Rank>,
+    /// Settings of choices that begin so mean nothing in it.
+    #[serde(default)]
+    pub without: Vec<String>,
+}
+
+/// What the search for the nearest reading is to come near to.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Closest {
+    /// The variants that the source may mean: `{variant}` stands for each of them in the cases of its numbers.
+    pub variants: Spanned<Vec<Spanned<String>>>,
+    /// At most so many experiments are run in search.
+    pub most: usize,
+    /// The numbers of the source.
+    pub number: Vec<Claimed>,
+}
+
+/// A number of the source.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claimed {
+    /// What it is of.
+    pub label: String,
+    /// The change that the source gives, in percent.
+    pub claimed: f64,
+    /// How it is measured: a change.
+    pub measure: Spanned<Measure>,
 }
 
 /// One of a list of settings.
@@ -191,6 +247,8 @@ pub struct Setting {
     /// Other names: `{LIST.KEY}` in the names of cases.
     #[serde(default)]
     pub also: BTreeMap<String, String>,
+    /// The least thorough level at which experiments are run with it.
+    pub from: Option<Rank>,
 }
 
 /// A list of settings that are values of one setting, or of none: then experiments have their names in `set`.
@@ -218,6 +276,7 @@ impl Document {
                 at: of.at.get(place).copied(),
                 look: None,
                 also: BTreeMap::new(),
+                from: None,
                 set: of.path.iter().map(|path| format!("{path}={}", name.get_ref())).collect(),
                 name,
             };
@@ -238,6 +297,9 @@ pub struct Named {
     /// Settings of these lists that are left out.
     #[serde(default)]
     pub except: Vec<Spanned<String>>,
+    /// Whether it is measured in every reading, of which sentences say likewise in how many.
+    #[serde(default)]
+    pub in_readings: bool,
     /// How it is measured.
     pub measure: Spanned<Measure>,
 }
@@ -306,6 +368,8 @@ pub struct Experiment {
     pub except: Vec<Spanned<String>>,
     /// What differs on the axes of the grid of these combinations.
     pub axes: Option<Axes>,
+    /// What differs in readings, if it is run in every one.
+    pub readings: Option<InReadings>,
 }
 
 /// A setting with several values.

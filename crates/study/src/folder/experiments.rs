@@ -39,6 +39,8 @@ pub(super) struct Cell {
     vary: Option<String>,
     /// Whether it lies on the axes of a grid.
     on_an_axis: bool,
+    /// The least thorough level of its settings.
+    from: Level,
 }
 
 /// What differs between the parts of a grid: the experiment itself, or its axes.
@@ -108,6 +110,13 @@ impl Loading<'_> {
                 }
             }
             self.experiments.insert(label, Known { cells });
+        }
+        for of in &document.scenarios {
+            let Some(file) = self.scenario(of) else { continue };
+            let set = document.set.clone();
+            let experiment = Experiment { set, ..Experiment::new("", file) };
+            experiment.scenario(&self.files.library(), &[])?;
+            self.compiler.files.push(file);
         }
         Ok(())
     }
@@ -210,6 +219,12 @@ impl Loading<'_> {
                 variants: Vec::new(),
                 vary: None,
                 on_an_axis: pick.is_on_an_axis(),
+                from: pick
+                    .places()
+                    .filter_map(|(list, at)| document.settings[list][at].from)
+                    .map(Level::from)
+                    .max()
+                    .unwrap_or(Level::Quick),
             });
         }
         Some(cells)
@@ -269,6 +284,7 @@ impl Loading<'_> {
             variants: Vec::new(),
             vary: Some(format!("{}={}", vary.path, text(value))),
             on_an_axis: true,
+            from: Level::Quick,
         };
         vary.values.iter().zip(at).map(cell).collect()
     }
@@ -283,7 +299,7 @@ impl Loading<'_> {
                 let Some(known) = self.experiments.get(label.as_str()) else { continue };
                 for cell in &known.cells {
                     let part = Part::of(of, cell);
-                    if part.from.map_or(Level::Quick, Level::from) > level {
+                    if part.from.map_or(Level::Quick, Level::from).max(cell.from) > level {
                         continue;
                     }
                     let own = part.level.iter().find(|(rank, _)| Level::from(**rank) == level);

@@ -3,6 +3,7 @@
 //! - `document`: the file
 //! - `files`: where it and its scenarios are
 //! - `experiments`: experiments over lists of settings and values
+//! - `readings`: readings of a design over factors, and the search among them
 //! - `one_choice`: readings that make one other choice each
 //! - `answer`: sentences with numbers in them
 //! - `chart`: sections with charts
@@ -17,6 +18,7 @@ mod document;
 mod experiments;
 mod files;
 mod one_choice;
+mod readings;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,7 +26,7 @@ use std::sync::Arc;
 
 use floodway_model::family::Entry;
 use floodway_scenario::claims::Number;
-use floodway_scenario::{Error, Place, Problem, Source, suggest};
+use floodway_scenario::{Error, Place, Problem, Source};
 
 use crate::Study;
 use crate::claim::Row;
@@ -32,7 +34,8 @@ use crate::compile::{Cases, Compiler, all, kept, measure};
 use crate::evidence::Evidence;
 use crate::flows::FlowGroup;
 use crate::plan::{Level, name};
-use crate::readings::{Choice, Factor, Judged, Network, Readings};
+use crate::readings::closest::Closest;
+use crate::readings::{Judged, Readings};
 use crate::sql::Query;
 
 use answer::Numbers;
@@ -51,6 +54,9 @@ struct Loading<'a> {
     experiments: BTreeMap<&'a str, Known>,
     compiler: Compiler<'a>,
     first_run: &'static [(&'static str, Vec<&'static str>)],
+    /// The readings of a design, if there are factors, and the search among them.
+    readings: Option<&'static Readings>,
+    closest: Option<&'static Closest>,
 }
 
 /// Reads the study of a folder. Fails with everything that is wrong with its file, or with the first scenario that cannot
@@ -99,6 +105,8 @@ fn read(files: Files, label: &str) -> Result<&'static Study, Error> {
         experiments: BTreeMap::new(),
         compiler,
         first_run: &[],
+        readings: None,
+        closest: None,
     };
     loading.lists();
     loading.experiments()?;
@@ -133,7 +141,9 @@ impl<'a> Loading<'a> {
             let row = self.compiler.row(name(&id), &of.source, &number, Some(of.set_up));
             rows.extend(row.map(|(row, _)| row));
         }
-        let readings = self.readings();
+        let readings = self.design();
+        self.readings = readings;
+        self.closest = self.closest();
         let one_at_a_time = self.one_at_a_time();
         let plan = self.plan();
         let plan = move |level: Level| {
@@ -166,7 +176,7 @@ impl<'a> Loading<'a> {
             question: name(&document.question),
             library: self.files.library(),
             groups: all(groups),
-            keeps_flows: false,
+            keeps_flows: self.compiler.keeps_flows,
             queries: all(self.queries(one_at_a_time)),
             counters: all(std::mem::take(&mut self.compiler.counters).into_iter().collect()),
             first_run: self.first_run,
@@ -174,7 +184,7 @@ impl<'a> Loading<'a> {
             claims: all(claims),
             rows: all(vec![rows]),
             readings: kept(judged),
-            closest: None,
+            closest: self.closest,
             answer: kept(answer),
             sections: kept(sections),
         })
@@ -197,79 +207,5 @@ impl<'a> Loading<'a> {
             query.not_of(every.iter().copied().filter(|name| !asked.contains(name)).collect())
         };
         queries.zip(asked_of).map(with_experiments).collect()
-    }
-
-    /// The readings, if anything is left open.
-    fn readings(&mut self) -> Option<&'static Readings> {
-        let document = self.document;
-        let mut factors = Vec::new();
-        for factor in &document.factor {
-            let choices = factor.choice.get_ref();
-            if ![2, 4].contains(&choices.len()) {
-                let message = format!("`{}` has {} choices", factor.name, choices.len());
-                let help = "a factor has two or four: so every pair of choices of two factors is run equally often";
-                self.compiler.wrong(factor.choice.span(), message, help);
-            }
-            let choice = |of: &document::Choice| Choice {
-                name: name(&of.name),
-                source: name(&of.source),
-                set: all(of.set.iter().map(|set| name(set)).collect()),
-            };
-            factors.push(Factor {
-                name: name(&factor.name),
-                choices: all(choices.iter().map(choice).collect()),
-            });
-        }
-        let mut networks = Vec::new();
-        for wanted in &document.readings_of {
-            let names: Vec<&str> = self.experiments.keys().copied().collect();
-            let Some(known) = self.experiments.get(wanted.get_ref().as_str()) else {
-                let message = format!("there is no experiment `{}`", wanted.get_ref());
-                self.compiler.wrong(
-                    wanted.span(),
-                    message,
-                    suggest::remedy(wanted.get_ref(), "experiments", &names),
-                );
-                continue;
-            };
-            let of = document.experiment.get(wanted.get_ref()).expect("it is known");
-            let network = Network {
-                stands_for: known.cells[0].name,
-                file: known.cells[0].file,
-                variants: all(known.cells[0].variants.clone()),
-                with_ramp: &[],
-                without: &[],
-                from: of.from.map_or(Level::Quick, Level::from),
-            };
-            if of.vary.is_some() || !of.over.is_empty() || !of.set.is_empty() {
-                let message = format!("`{}` has settings of its own", wanted.get_ref());
-                let help = "an experiment that is run in every reading is as its scenario has it: move its settings there";
-                self.compiler.wrong(wanted.span(), message, help);
-            }
-            networks.push(network);
-        }
-        if factors.is_empty() && networks.is_empty() {
-            return None;
-        }
-        if networks.is_empty() || factors.is_empty() {
-            let range = 0..0;
-            let message = "`factor` and `readings_of` go together, and one of them is missing";
-            self.compiler.wrong(range, message, "name the experiments that are run in every reading, as in readings_of = [\"main\"]");
-            return None;
-        }
-        if !self.compiler.problems.is_empty() {
-            return None;
-        }
-        let (set, at_level) = (document.set.clone(), self.at_level());
-        let common = move |level: Level| {
-            let (more, replications) = at_level(level);
-            let number = replications.map(|number| format!("replications={number}"));
-            set.iter().cloned().chain(more).chain(number).collect()
-        };
-        Some(kept(Readings {
-            factors: all(factors),
-            networks: all(networks),
-            common: kept(common),
-        }))
     }
 }

@@ -4,22 +4,31 @@
 //! source may have done, and no reproduction.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use crate::evidence::Evidence;
-use crate::measure::Logs;
+use crate::measure::{Logs, Measured, percent_of_logs};
 use crate::plan::{Experiment, Level, name};
 
 use super::{Reading, Readings};
 
 /// A number of the source.
-#[derive(Debug)]
 pub struct Number {
     /// What it is of: `mice`.
     pub name: &'static str,
     /// The change that the source gives, in percent.
     pub claimed: f64,
     /// The logarithms of the ratio by replication, of a variant in the main experiment.
-    pub logs: fn(&Evidence, &'static str) -> Logs,
+    pub logs: LogsOf,
+}
+
+/// The logarithms of a ratio, of a variant.
+pub type LogsOf = &'static (dyn Fn(&Evidence, &'static str) -> Logs + Sync);
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.claimed)
+    }
 }
 
 /// What to come near to.
@@ -62,6 +71,14 @@ impl Closest {
         }
         let distance = libm::sqrt(sum / self.numbers.len() as f64);
         distance.is_finite().then_some(distance)
+    }
+
+    /// The numbers of the source as a reading has them.
+    pub fn numbers(&self, evidence: &Evidence, tried: &Tried) -> Vec<Measured> {
+        let view = evidence.of_reading(&tried.reading.stands_for);
+        let of =
+            |number: &Number| percent_of_logs((number.logs)(&view, tried.variant).into_values());
+        self.numbers.iter().map(of).collect()
     }
 
     /// All readings that were run, of the design and of the search, the nearest first.

@@ -6,7 +6,7 @@ use crate::measure::{Logs, Measured, percent_of_logs};
 
 use super::Reading;
 
-/// By how much a ratio is larger in the readings with a choice of a factor than in all others, in
+/// By how much a ratio is larger in the readings with a choice of a factor than in those with the first one, in
 /// percent, with its interval over replications. `logs` are the logarithms of the ratio, by reading
 /// and replication.
 ///
@@ -17,7 +17,8 @@ pub fn main_effect(readings: &[Reading], logs: &[Logs], factor: usize, choice: u
     let numbers = logs.iter().flat_map(|logs| logs.keys().copied()).collect::<BTreeSet<u32>>();
     let mean = |replication: u32, with: bool| {
         let chosen = readings.iter().zip(logs);
-        let chosen = chosen.filter(|(reading, _)| (reading.choices[factor] == choice) == with);
+        let wanted = if with { choice } else { 0 };
+        let chosen = chosen.filter(|(reading, _)| reading.choices[factor] == wanted);
         let values: Option<Vec<f64>> = chosen
             .map(|(_, logs)| logs.get(&replication).copied().filter(|log| log.is_finite()))
             .collect();

@@ -44,8 +44,8 @@ pub struct Network {
     pub file: &'static str,
     /// The variants that are run.
     pub variants: &'static [&'static str],
-    /// Those whose switches mark by a ramp: settings that begin with `RAMP.` are theirs.
-    pub with_ramp: &'static [&'static str],
+    /// Tables of settings, and the variants that have them: settings of choices that begin with `variants.*.` are for those.
+    pub having: &'static [(&'static str, &'static [&'static str])],
     /// Settings of choices that begin with one of these mean nothing in it.
     pub without: &'static [&'static str],
     /// The least thorough level at which it is run.
@@ -71,10 +71,15 @@ pub struct Reading {
     pub stands_for: Vec<(&'static str, &'static str)>,
 }
 
-const AQM: &str = "switch.aqm";
-/// A setting that begins so is for those variants only that have a ramp: as a setting of all variants it
-/// would give a ramp to those without one.
-const RAMP: &str = "RAMP.";
+/// A setting that begins so is for those variants only that have the table that it is in: as a setting of all variants it
+/// would give one to those without.
+pub const OF_EACH: &str = "variants.*.";
+
+/// The table that such a setting is in, and its path.
+pub fn of_each(setting: &str) -> Option<(&str, &str)> {
+    let path = setting.strip_prefix(OF_EACH)?.split('=').next()?;
+    path.rsplit_once('.').map(|(table, _)| (table, path))
+}
 
 impl fmt::Debug for Readings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -109,20 +114,27 @@ impl Readings {
         let networks = networks.filter(|(network, _)| level >= network.from);
         let experiment = |(network, (_, name)): (&Network, &(&str, &'static str))| {
             let common = (self.common)(level);
-            let mut of = Experiment::new(name, network.file).variants(network.variants);
+            let variants = network.variants.to_vec();
+            let mut of = Experiment { variants, ..Experiment::new(name, network.file) };
             of.set.extend(common);
             for setting in self.settings(reading) {
                 let is_of_it = !network.without.iter().any(|path| setting.starts_with(path));
-                if is_of_it && !setting.starts_with(RAMP) {
+                if is_of_it && !setting.starts_with(OF_EACH) {
                     of.set.push(setting.to_owned());
                 }
             }
             for setting in self.settings(reading) {
-                let Some(field) = setting.strip_prefix(RAMP) else { continue };
+                let Some((table, _)) = of_each(setting) else { continue };
+                let mut having = network.having.iter().filter(|(known, _)| *known == table);
+                let having = having.next().map_or(&[][..], |(_, variants)| *variants);
                 for variant in network.variants {
-                    let ramp = format!("variants.{variant}.{AQM}=ramp");
-                    if network.with_ramp.contains(variant) || of.set.contains(&ramp) {
-                        of.set.push(format!("variants.{variant}.{AQM}.ramp.{field}"));
+                    // A choice may have given it to others.
+                    let given = table.rsplit_once('.').map(|(of, kind)| format!("{of}={kind}"));
+                    let given = given.map(|given| format!("variants.{variant}.{given}"));
+                    let is_given = given.is_some_and(|given| of.set.contains(&given));
+                    if having.contains(variant) || is_given {
+                        let rest = setting.trim_start_matches(OF_EACH);
+                        of.set.push(format!("variants.{variant}.{rest}"));
                     }
                 }
             }
@@ -156,6 +168,18 @@ impl Readings {
         };
         Judged { open: self.factors.iter().map(open).collect(), readings: self.all() }
             .that_were_run(evidence)
+    }
+}
+
+impl Reading {
+    /// How it differs from the main one, in words.
+    pub fn in_words(&self, factors: &[Factor]) -> String {
+        let words = factors.iter().zip(&self.choices).filter(|(_, choice)| **choice > 0);
+        let words = words.map(|(of, choice)| format!("{}: {}", of.name, of.choices[*choice].name));
+        match words.collect::<Vec<_>>() {
+            words if words.is_empty() => "as in the main reading".to_owned(),
+            words => words.join("; "),
+        }
     }
 }
 
@@ -244,7 +268,7 @@ mod tests {
                 stands_for: "main",
                 file: "a.toml",
                 variants: &["x", "y"],
-                with_ramp: &[],
+                having: &[],
                 without: &[],
                 from: Level::Quick,
             },
@@ -252,7 +276,7 @@ mod tests {
                 stands_for: "small",
                 file: "b.toml",
                 variants: &["y"],
-                with_ramp: &[],
+                having: &[],
                 without: &["t"],
                 from: Level::Full,
             },
@@ -288,10 +312,13 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_a_ramp_are_for_variants_that_have_one() {
+    fn settings_of_each_variant_are_for_those_that_have_the_table() {
         static RAMPS: Readings = Readings {
             factors: &[
-                Factor { name: "ramp", choices: &[choice("a", &["RAMP.kmin=1KB", "t=a"])] },
+                Factor {
+                    name: "ramp",
+                    choices: &[choice("a", &["variants.*.switch.aqm.ramp.kmin=1KB", "t=a"])],
+                },
                 Factor {
                     name: "marks",
                     choices: &[choice("a", &[]), choice("b", &["variants.y.switch.aqm=ramp"])],
@@ -301,7 +328,7 @@ mod tests {
                 stands_for: "main",
                 file: "a.toml",
                 variants: &["x", "y", "z"],
-                with_ramp: &["x"],
+                having: &[("switch.aqm.ramp", &["x"])],
                 without: &[],
                 from: Level::Quick,
             }],

@@ -133,6 +133,12 @@ impl Query {
     }
 }
 
+/// The table of rows that a statement gives of several runs.
+pub fn pool(rows: &[[f64; 3]]) -> Table {
+    let column = |at: usize| rows.iter().map(|row| row[at]).collect();
+    Table::new("pool", "").f64("a", "", column(0)).f64("b", "", column(1)).f64("c", "", column(2))
+}
+
 /// The words of a statement, in small letters.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let letters = |letter: char| !(letter.is_alphanumeric() || letter == '_');

@@ -5,15 +5,26 @@ use floodway_scenario::claims::{Kind, Runs};
 
 use super::{Asked, Cases, Compiled};
 use crate::evidence::{Case, Evidence, Facts};
+use crate::flows::FlowGroup;
 use crate::measure::{
-    Logs, Measured, contrast, estimate, geometric, magnitudes, unpaired_contrast,
+    Logs, Measured, contrast, estimate, geometric, magnitudes, percent_of_logs, unpaired_contrast,
 };
+use crate::sql::{self, Answer, Asking, Query};
+
+/// More replications than any case has.
+const MOST_RUNS: u32 = 100_000;
 
 impl Compiled {
     /// The number.
     pub fn measure(&self, evidence: &Evidence) -> Measured {
         if let Asked::Fact(fact) = self.asked {
             return fact.measure(evidence);
+        }
+        if let Asked::Pooled(rows, query) = self.asked {
+            return self.of_pool(rows, query, evidence);
+        }
+        if let Asked::Changed(group) = self.asked {
+            return self.changed(group, evidence);
         }
         if let Some((than, paired)) = &self.than {
             return self.compared(than, *paired, evidence);
@@ -47,6 +58,9 @@ impl Compiled {
             (Asked::Fct(group, Some(quantile)), None, _) => {
                 evidence.fct_quantile(of, group, quantile)
             }
+            (Asked::Fct(group, quantile), Some(from), Kind::FlowByFlow) => {
+                evidence.flow_by_flow(from, of, group, quantile)
+            }
             (Asked::Fct(group, None), Some(from), Kind::Difference) => {
                 evidence.fct_difference(from, of, group)
             }
@@ -71,6 +85,9 @@ impl Compiled {
     fn of_runs(&self, Cases { from, of }: Cases, evidence: &Evidence) -> Measured {
         let number = |facts: &Facts| self.number(facts);
         match (from, self.kind) {
+            (None, _) if self.in_percent => {
+                percent_of_logs(self.ratio_logs(of, evidence).into_values())
+            }
             (None, _) if self.geometric => {
                 geometric(self.ratio_logs(of, evidence).into_values(), self.unit)
             }
@@ -98,8 +115,28 @@ impl Compiled {
             Asked::Counter(counter) => facts.number(counter) / self.per,
             Asked::Fairness(window_ns) => facts.fairness(window_ns) / self.per,
             Asked::Sql(query) => facts.answer(query) / self.per,
-            Asked::Fact(_) => f64::NAN,
+            Asked::Fact(_) | Asked::Pooled(..) | Asked::Changed(_) => f64::NAN,
         }
+    }
+
+    /// Of the rows of all replications together.
+    fn of_pool(&self, rows: usize, query: &Query, evidence: &Evidence) -> Measured {
+        let runs = self.cases.iter().flat_map(|cases| evidence.runs(cases.of));
+        let rows: Answer = runs.flat_map(|(_, facts)| facts.rows(rows)).copied().collect();
+        let asking = Asking::of(&[sql::pool(&rows)]);
+        let answer = asking.and_then(|mut asking| asking.ask(query)).unwrap_or_default();
+        let value = answer.first().map(|[number, ..]| number / self.per);
+        let value = value.filter(|number| number.is_finite());
+        Measured { value, unit: self.unit, ..Measured::default() }
+    }
+
+    /// How many flows have another completion time in the second case, over all settings.
+    fn changed(&self, group: FlowGroup, evidence: &Evidence) -> Measured {
+        let of =
+            |Cases { from, of }: &Cases| evidence.changed_flows(from.unwrap_or(*of), *of, group);
+        let all: Option<Vec<f64>> = self.counting(evidence).iter().map(of).collect();
+        let value = all.filter(|all| !all.is_empty()).map(|all| all.iter().sum());
+        Measured { value, unit: self.unit, ..Measured::default() }
     }
 
     /// The point that is asked for, of one run: of what, and the number.
@@ -124,6 +161,11 @@ impl Compiled {
         }
     }
 
+    /// Those of the ratios of its two cases.
+    pub fn logs_of_change(&self, evidence: &Evidence) -> Logs {
+        self.logs(self.cases[0], evidence)
+    }
+
     /// The largest difference of its settings: the rise from the smaller number to the larger.
     fn apart(&self, evidence: &Evidence) -> Measured {
         let rise = |Cases { from, of }: Cases| {
@@ -141,7 +183,15 @@ impl Compiled {
 
     /// By how much the ratio of one change is larger than that of another.
     fn compared(&self, than: &Self, paired: bool, evidence: &Evidence) -> Measured {
-        let logs = |of: &Self| of.logs(of.cases[0], evidence);
+        // Replications of different settings stand side by side.
+        let logs = |of: &Self| -> Logs {
+            let all = of.cases.iter().enumerate();
+            let all = all.flat_map(|(at, cases)| {
+                let logs = of.logs(*cases, evidence).into_iter();
+                logs.map(move |(run, log)| (run + MOST_RUNS * at as u32, log))
+            });
+            all.collect()
+        };
         match (self.kind, paired) {
             (Kind::Size, _) => magnitudes(&logs(self), &logs(than)),
             (_, true) => contrast(&logs(self), &logs(than)),

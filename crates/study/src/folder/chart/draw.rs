@@ -16,8 +16,11 @@ impl Part {
     /// The section; none below its level, and none without a run of what its charts show.
     pub(super) fn section(&self, evidence: &Evidence) -> Option<Section> {
         let claims: Vec<&str> = self.claims.iter().map(String::as_str).collect();
-        let mut section = evidence.section(&self.name, &self.heading, &claims, &self.experiments);
-        let is_of_runs = !self.experiments.is_empty();
+        let of_readings = self.charts.iter().filter_map(|chart| chart.readings.as_ref());
+        let mut experiments = self.experiments.clone();
+        experiments.extend(of_readings.clone().flat_map(|of| of.experiments(evidence)));
+        let mut section = evidence.section(&self.name, &self.heading, &claims, &experiments);
+        let is_of_runs = !self.experiments.is_empty() || of_readings.count() > 0;
         if self.from > evidence.level || (is_of_runs && section.links.is_empty()) {
             return None;
         }
@@ -35,6 +38,9 @@ impl Part {
 
 impl Drawing {
     pub(super) fn exhibit(&self, evidence: &Evidence) -> Exhibit {
+        if let Some(readings) = &self.readings {
+            return readings.exhibit(self, evidence);
+        }
         match self.look {
             Look::Numbers => self.numbers(evidence),
             Look::Table => self.table(evidence),
@@ -47,7 +53,8 @@ impl Drawing {
     /// Numbers along one axis: together, or of each series those over its settings.
     fn numbers(&self, evidence: &Evidence) -> Exhibit {
         let axis = self.x.clone();
-        let draw = |groups| rows(&self.name, &self.caption, axis, Mark::Point, &self.note, groups);
+        let mark = if self.bars { Mark::Bar } else { Mark::Point };
+        let draw = |groups| rows(&self.name, &self.caption, axis, mark, &self.note, groups);
         let is_over = self.series.iter().any(|series| matches!(series.what, What::Settings(_)));
         if is_over {
             // By the settings of groups, and in each of them by series.
@@ -55,13 +62,14 @@ impl Drawing {
             for (at, series) in self.series.iter().enumerate() {
                 let What::Settings(all) = &series.what else { continue };
                 let look = series.look.unwrap_or(at);
-                let all = all.iter().zip(&series.looks).zip(&series.groups);
-                for (((label, measure), own), (places, group)) in all {
+                let all = all.iter().zip(&series.looks).zip(&series.groups).zip(&series.claimed_of);
+                for ((((label, measure), own), (places, group)), claimed) in all {
                     let measured = measure.measure(evidence);
                     // A change from zero has no percentage.
                     let known = !measure.is_change() || measured.unit == "%";
                     if known && measured.value.is_some() && measure.was_run(evidence) {
                         let entry = Entry::new(label, own.unwrap_or(look), measured);
+                        let entry = Entry { claimed: *claimed, ..entry };
                         let of =
                             groups.entry((places.as_slice(), at)).or_insert((group, Vec::new()));
                         of.1.push(entry);
@@ -116,12 +124,14 @@ impl Drawing {
         let sheet = |sheet: &Sheet| {
             let series = sheet.series.iter().enumerate();
             let lines = series.flat_map(|(at, of)| of.lines(at, evidence));
+            let lines: Vec<Line> = lines.filter(|line| !line.points.is_empty()).collect();
+            let x = sheet.x.clone();
             Lines {
                 title: sheet.title.clone(),
                 heading: sheet.heading.clone(),
-                x: sheet.x.clone(),
+                x: if sheet.at_points { x.labelled(places(&lines)) } else { x },
                 y: sheet.y.clone(),
-                lines: lines.filter(|line| !line.points.is_empty()).collect(),
+                lines,
                 height: self.height,
                 marks: sheet.marks.clone(),
                 levels: sheet.levels.clone(),
@@ -131,12 +141,12 @@ impl Drawing {
         if self.look == Look::Tail {
             charts.iter_mut().for_each(curves::down_to_the_tail);
         }
-        let is_empty = charts.iter().all(|chart| chart.lines.is_empty());
+        charts.retain(|chart| !chart.lines.is_empty());
         Exhibit::Lines {
             name: self.name.clone(),
             caption: self.caption.clone(),
             legend: legend.collect(),
-            charts: if is_empty { Vec::new() } else { charts },
+            charts,
             columns: self.columns,
             note: self.note.clone(),
         }
@@ -222,6 +232,15 @@ impl What {
         };
         vec![line]
     }
+}
+
+/// Where points of lines lie, each place once.
+fn places(lines: &[Line]) -> Vec<f64> {
+    let mut places: Vec<f64> =
+        lines.iter().flat_map(|line| &line.points).map(|point| point.0).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    places
 }
 
 /// Whether anything was run that it shows. A table says of each row whether it was.

@@ -9,11 +9,15 @@ use super::super::Loading;
 use super::super::document::{self, Chart, Shows};
 use super::{Table, TableCell, TableRow};
 use crate::compile::lists::Pick;
+use crate::evidence::Case;
+
+/// What stands where there is nothing to compare with.
+const NOTHING: &str = "–";
 
 impl Loading<'_> {
     /// Checks a table.
     pub(super) fn table(&mut self, chart: &Chart, picks: &[Pick]) -> Option<Table> {
-        let head = [String::new()].into_iter();
+        let head = [chart.corner.clone()].into_iter();
         let head = head.chain(chart.column.iter().map(|column| column.label.clone())).collect();
         if chart.row.is_empty() || chart.column.is_empty() {
             let message = format!("the table `{}` has no rows or no columns", chart.name);
@@ -45,7 +49,7 @@ impl Loading<'_> {
             return None;
         };
         if of.get_ref().contains('{') {
-            return self.row_of_columns(chart, &of, pick.labels(&row.label));
+            return self.row_of_columns(chart, &of, pick, pick.labels(&row.label));
         }
         let cells = self.experiments.values().flat_map(|of| &of.cells);
         let mut names = cells.map(|cell| cell.name);
@@ -77,44 +81,60 @@ impl Loading<'_> {
             })
             .collect();
         let mut cells = Vec::new();
-        for (column, [one, from, to]) in chart.column.iter().zip(cases) {
-            cells.push(match (&column.measure, &column.shows) {
-                (Some(measure), None) => {
-                    let own = measure.get_ref();
-                    let has_cases = own.of.is_some() || own.from.is_some() || own.to.is_some();
-                    if case.is_some() && has_cases {
-                        let message = "a column is of the cases of the rows";
-                        let help = "leave `of`, `from` and `to` out, or let rows be of experiments";
-                        self.compiler.wrong(measure.span(), message, help);
-                        return None;
-                    }
-                    let own = match case {
-                        Some(_) => Measure { of: Some(of.clone()), ..own.clone() },
-                        None => Measure { of: one, from, to, ..own.clone() },
-                    };
-                    let own = pick.measure(&Spanned::new(measure.span(), own));
-                    let measure = self.compiler.measure(&own)?;
-                    if column.short { TableCell::Short(measure) } else { TableCell::Number(measure) }
-                }
-                (None, Some(shows)) if case.is_some() => match shows.get_ref() {
-                    Shows::Unfinished => TableCell::Unfinished(match &column.flows {
-                        Some(flows) => Some(self.compiler.group(&pick.case(flows))?),
-                        None => None,
-                    }),
-                },
-                _ => {
-                    let message = format!(
-                        "the column `{}` has exactly one of `measure` and `shows`",
-                        column.label
-                    );
-                    let help = "write how it is measured, or shows = \"unfinished\" of rows that are cases";
-                    self.compiler.wrong(of.span(), message, help);
-                    return None;
-                }
-            });
+        for (column, variants) in chart.column.iter().zip(cases) {
+            cells.push(self.cell(column, (row, &of, case), variants, pick)?);
         }
         let experiment = experiment.or(case.map(|case| case.experiment));
         Some(TableRow { label: pick.labels(&row.label), experiment, case, cells })
+    }
+
+    /// Checks what stands in a column, for a row of a case, or of an experiment with these cases of it.
+    fn cell(
+        &mut self,
+        column: &document::Column,
+        (row, of, case): (&document::Line, &Spanned<String>, Option<Case>),
+        [one, from, to]: [Option<Spanned<String>>; 3],
+        pick: &Pick,
+    ) -> Option<TableCell> {
+        let (message, help) = match (&column.measure, &column.shows) {
+            (Some(measure), None) => {
+                let own = measure.get_ref();
+                let has_cases = own.of.is_some() || own.from.is_some() || own.to.is_some();
+                if case.is_some() && has_cases {
+                    let message = "a column is of the cases of the rows";
+                    let help = "leave `of`, `from` and `to` out, or let rows be of experiments";
+                    self.compiler.wrong(measure.span(), message, help);
+                    return None;
+                }
+                let own = match (case, column.change, &row.from) {
+                    (_, true, None) => return Some(TableCell::Text(NOTHING.to_owned())),
+                    (Some(_), true, Some(from)) => {
+                        let from = Some(pick.case(from));
+                        Measure { from, to: Some(of.clone()), ..own.clone() }
+                    }
+                    (Some(_), ..) => Measure { of: Some(of.clone()), ..own.clone() },
+                    (None, ..) => Measure { of: one, from, to, ..own.clone() },
+                };
+                let own = pick.measure(&Spanned::new(measure.span(), own));
+                let measure = self.compiler.measure(&own)?;
+                return Some(match column.short {
+                    true => TableCell::Short(measure),
+                    false => TableCell::Number(measure),
+                });
+            }
+            (None, Some(shows)) if case.is_some() && *shows.get_ref() == Shows::Unfinished => {
+                return Some(TableCell::Unfinished(match &column.flows {
+                    Some(flows) => Some(self.compiler.group(&pick.case(flows))?),
+                    None => None,
+                }));
+            }
+            _ => (
+                format!("the column `{}` has exactly one of `measure` and `shows`", column.label),
+                "write how it is measured, or shows = \"unfinished\" of rows that are cases",
+            ),
+        };
+        self.compiler.wrong(of.span(), message, help);
+        None
     }
 
     /// A row of which each column has another case: with a setting of its own, or over a list.
@@ -122,6 +142,7 @@ impl Loading<'_> {
         &mut self,
         chart: &Chart,
         of: &Spanned<String>,
+        pick: &Pick,
         label: String,
     ) -> Option<TableRow> {
         let mut cells = Vec::new();
@@ -138,8 +159,8 @@ impl Loading<'_> {
                 return None;
             };
             let own = Measure { of: case, ..measure.get_ref().clone() };
-            let measure = self.compiler.measure(&Spanned::new(measure.span(), own))?;
-            cells.push(TableCell::Number(measure));
+            let own = pick.measure(&Spanned::new(measure.span(), own));
+            cells.push(TableCell::Number(self.compiler.measure(&own)?));
         }
         let first = cells.iter().find_map(|cell| match cell {
             TableCell::Number(measure) => measure.cases().first().copied(),

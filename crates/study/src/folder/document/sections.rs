@@ -88,6 +88,14 @@ pub struct Chart {
     /// Whether the sides of a heat map or a grid have the labels of settings, and not their names.
     #[serde(default)]
     pub labels: bool,
+    /// What a table has a row for, or a chart of numbers a group: in place of settings, something about readings.
+    pub rows_of: Option<Spanned<RowsOf>>,
+    /// The heading of the first column of a table.
+    #[serde(default)]
+    pub corner: String,
+    /// Whether numbers are drawn as bars.
+    #[serde(default)]
+    pub bars: bool,
     /// How many bins a chart of shares has. Default 50. A grid with bins is one of shares.
     pub bins: Option<usize>,
     /// What it shows, one thing after the other.
@@ -139,6 +147,8 @@ pub struct Line {
     /// The experiment that stands for it with variants that it does not run.
     #[serde(rename = "else")]
     pub otherwise: Option<Spanned<String>>,
+    /// The case that changes of it start from, in columns with `change`.
+    pub from: Option<Spanned<String>>,
     /// What stands in it, in place of what the columns measure.
     #[serde(default)]
     pub cell: Vec<Cell>,
@@ -172,6 +182,9 @@ pub struct Column {
     /// Whether a change stands there in whole percent, without its sign of percent.
     #[serde(default)]
     pub short: bool,
+    /// Whether it is the change to the case of the row from the one that the row names so.
+    #[serde(default)]
+    pub change: bool,
     /// Something else about that case.
     pub shows: Option<Spanned<Shows>>,
     /// The group of flows that it shows this of; by default all.
@@ -184,6 +197,20 @@ pub struct Column {
 pub enum Shows {
     /// How many of the measured flows had not completed: `3 of 1200`.
     Unfinished,
+    /// Who makes the choice of the row.
+    Source,
+}
+
+/// What a table or a chart of numbers is about, if that is readings.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum RowsOf {
+    /// The choices but the first of each factor: main effects, compared with the first one.
+    Choices,
+    /// The readings that were run.
+    Readings,
+    /// The twelve of these that come nearest to the numbers of the source.
+    Closest,
 }
 
 /// What a chart looks like.
@@ -222,6 +249,9 @@ pub struct Axis {
     pub log: bool,
     /// The least and the greatest value; by default as the data has it.
     pub limits: Option<[f64; 2]>,
+    /// Whether the places of points have labels, and no others. For lines.
+    #[serde(default)]
+    pub at_points: bool,
     /// Values that a line marks.
     #[serde(default)]
     pub marks: Vec<Marked>,
@@ -267,6 +297,12 @@ pub struct Series {
     pub aside: bool,
     /// The number that was claimed, of a chart of numbers.
     pub claimed: Option<f64>,
+    /// The same of a chart over lists, by the names of settings.
+    #[serde(default)]
+    pub claimed_of: BTreeMap<String, Spanned<f64>>,
+    /// What stands in the names of cases that panels name for `{KEY}`.
+    #[serde(default)]
+    pub with: BTreeMap<String, String>,
     /// A file beside `study.toml` with points to lay over: a line of the names of two columns, then two numbers a line,
     /// with a comma between them.
     pub points: Option<Spanned<String>>,
