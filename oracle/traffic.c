@@ -4,6 +4,8 @@
  *
  *   traffic run    reads the description `run` of the current directory and writes the tables flows.csv, measured.csv,
  *                  deliveries.csv, departures.csv, windows.csv, operations.csv and pings.csv, and the file `hash`
+ *   traffic dualpi2 DEVICE    a queueing discipline that tc may not know, under class 1:1: DualPI2 with the low latency
+ *                             queue for all that is ECN-capable, because DCTCP sends ECT(0), and defaults otherwise
  *   traffic off    switches the kernel off
  *
  * Columns have the names and units of floodway's tables where floodway has such a table. Each packet is observed twice in
@@ -16,6 +18,7 @@
 #include <fcntl.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <linux/rtnetlink.h>
 #include <linux/tcp.h>
 #include <math.h>
 #include <net/if.h>
@@ -89,7 +92,7 @@ static int workload_count;
 static struct flow *flows;
 static long flow_count, started;
 static u64 seconds, warmup, jitter, ping_every, begin;
-static u64 bins[BINS];
+static u64 bins[MOST_WORKLOADS][BINS];
 static u64 hash = 0xcbf29ce484222325ULL;
 static u64 strays;
 static int poll_fd, timer_fd, ping_fd = -1;
@@ -464,7 +467,7 @@ static void went(struct flow *f, uint16_t id, bool ce, u64 at)
 		return;
 	f->whole.marked += ce;
 	if (at >= warmup)
-		bins[bin(at - packet->at)]++;
+		bins[f->workload][bin(at - packet->at)]++;
 }
 
 static void observe(const unsigned char *frame, size_t size, u64 at, bool after)
@@ -679,7 +682,7 @@ static void finish(void)
 					 "retransmitted_packets,lost_packets,mean_rtt_ns,marked_packets");
 	FILE *measured = table("measured.csv", "flow,workload,congestion,from_ns,to_ns,bps,packets_sent,"
 					       "retransmitted_packets,lost_packets,marked_packets");
-	FILE *waits = table("departures.csv", "up_to,departures");
+	FILE *waits = table("departures.csv", "workload,up_to,departures");
 	FILE *hashes = table("hash", "trace");
 	char text[32];
 	for (long n = 0; n < started; n++) {
@@ -695,9 +698,10 @@ static void finish(void)
 				(double)(a->delivered - b->delivered) * 8e9 / (double)(seconds - warmup), a->sent - b->sent,
 				a->retransmitted - b->retransmitted, a->lost - b->lost, a->marked - b->marked);
 	}
-	for (int n = 0; n < BINS; n++)
-		if (bins[n])
-			fprintf(waits, "%lu,%lu\n", upper_edge(n), bins[n]);
+	for (int w = 0; w < workload_count; w++)
+		for (int n = 0; n < BINS; n++)
+			if (bins[w][n])
+				fprintf(waits, "%d,%lu,%lu\n", w, upper_edge(n), bins[w][n]);
 	fprintf(hashes, "%016lx\n", hash);
 	if (fclose(whole) || fclose(measured) || fclose(waits) || fclose(hashes) || fclose(windows) || fclose(deliveries) ||
 	    fclose(operations) || fclose(pings))
@@ -758,13 +762,50 @@ static void run(void)
 	finish();
 }
 
+/* ---- DualPI2 ---- */
+
+static size_t attribute(char *message, size_t at, uint16_t type, const void *data, size_t size)
+{
+	struct rtattr *header = (struct rtattr *)(message + at);
+	header->rta_type = type;
+	header->rta_len = (uint16_t)RTA_LENGTH(size);
+	memcpy(RTA_DATA(header), data, size);
+	return at + RTA_SPACE(size);
+}
+
+static void dualpi2(const char *device)
+{
+	enum { ECN_MASK = 14, ANY_ECT = 3 }; /* TCA_DUALPI2_ECN_MASK, TC_DUALPI2_ECN_MASK_ANY_ECT of Linux 6.17 */
+	char message[256] = {0}, options[32] = {0};
+	struct nlmsghdr *header = (struct nlmsghdr *)message;
+	struct tcmsg *qdisc = NLMSG_DATA(header);
+	uint8_t any = ANY_ECT;
+	size_t size = attribute(options, 0, ECN_MASK, &any, sizeof any), end = NLMSG_SPACE(sizeof *qdisc);
+	struct {
+		struct nlmsghdr header;
+		struct nlmsgerr error;
+	} answer;
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+	*qdisc = (struct tcmsg){.tcm_family = AF_UNSPEC, .tcm_ifindex = (int)if_nametoindex(device), .tcm_parent = 0x10001, .tcm_handle = 0x20000};
+	end = attribute(message, end, TCA_KIND, "dualpi2", sizeof "dualpi2");
+	end = attribute(message, end, TCA_OPTIONS | NLA_F_NESTED, options, size);
+	*header = (struct nlmsghdr){.nlmsg_len = (uint32_t)end, .nlmsg_type = RTM_NEWQDISC, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL};
+	if (fd < 0 || send(fd, message, end, 0) < 0 || recv(fd, &answer, sizeof answer, 0) < 0)
+		fail("dualpi2");
+	errno = -answer.error.error;
+	if (errno)
+		fail("dualpi2, which Linux has from 6.17 on");
+}
+
 int main(int count, char **words)
 {
 	if (count == 2 && !strcmp(words[1], "off"))
 		reboot(RB_POWER_OFF);
+	else if (count == 3 && !strcmp(words[1], "dualpi2"))
+		dualpi2(words[2]);
 	else if (count == 2 && !strcmp(words[1], "run"))
 		run();
 	else
-		complain("usage", "traffic run|off");
+		complain("usage", "traffic run|dualpi2 DEVICE|off");
 	return 0;
 }
