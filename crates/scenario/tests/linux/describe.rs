@@ -84,15 +84,15 @@ fn queue(tc: &str) -> String {
         ),
         // One flow by itself: see `exists`.
         "fq_codel" => return queue(&tc.replace("fq_codel", "codel")),
-        "dualpi2" => return dualpi2(packets("limit")),
+        "dualpi2" => return dualpi2(),
         other => panic!("no scenario for the queueing discipline {other}"),
     };
     format!("[switch.queue]\nsize = \"{size}B\"\n{aqm}")
 }
 
-fn dualpi2(size: u64) -> String {
-    format!(
-        "[switch.queue]\ncount = 2\nsize = \"{size}B\"\n[switch.classify.ecn]\nlow_latency = \"ect1\"\n\
-         [switch.scheduler.wrr]\n[switch.aqm.dualpi2]\n"
-    )
+/// All that is ECN-capable is in the low latency queue, as in the kernel; its limit of 10000 packets is for both queues.
+fn dualpi2() -> String {
+    "[switch.queue]\ncount = 2\nsize = \"15180000B\"\n[switch.classify.ecn]\nlow_latency = \"ecn_capable\"\n\
+     [switch.scheduler.wrr]\n[switch.aqm.dualpi2]\n"
+        .to_owned()
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use super::traces::{self, QUANTITIES, Quantities, Situation};
+use super::traces::{self, OF_QUEUES, QUANTITIES, Quantities, Situation};
 
 const HEADER: &str = "set,qdisc,bulk,quantity,linux,floodway,tolerance";
 
@@ -37,7 +37,7 @@ impl Distance {
 }
 
 /// Five significant digits.
-fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     let text = format!("{value:.4e}");
     text.parse::<f64>().unwrap().to_string()
 }
@@ -68,7 +68,8 @@ pub fn of(situation: &Situation, linux: &Quantities, here: &Quantities) -> Vec<D
             format!("{} {}{}", flows.control, flows.count, if flows.ecn { " ecn" } else { "" })
         })
         .collect();
-    let each = QUANTITIES.into_iter().map(|name| Distance {
+    let names = QUANTITIES.iter().chain(&OF_QUEUES).filter(|name| linux.contains_key(*name));
+    let each = names.map(|&name| Distance {
         set: situation.set.clone(),
         qdisc: situation.qdisc.clone(),
         bulk: bulk.join(" + "),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use floodway_scenario::{Overrides, Scenario};
 use floodway_sim::{Outcome, Simulation};
 
-use super::traces::{self, QUANTITIES, Quantities, Situation};
+use super::traces::{self, OF_QUEUES, QUANTITIES, Quantities, Situation};
 
 /// The mean over replications.
 pub fn measure(situation: &Situation, replications: u32) -> Quantities {
@@ -56,7 +56,7 @@ fn quantities(situation: &Situation, whole: &Outcome, start: &Outcome) -> Quanti
     }
     let total = |outcome: &Outcome, column| outcome.table("flows").u64s(column).iter().sum::<u64>();
     let per_second = |column| (total(whole, column) - total(start, column)) as f64 / time;
-    let bins = waits(whole);
+    let bins = waits(whole, None);
     let values = [
         rates.iter().sum(),
         rates[0] / rates.iter().sum::<f64>(),
@@ -70,17 +70,24 @@ fn quantities(situation: &Situation, whole: &Outcome, start: &Outcome) -> Quanti
         quantile(&bins, 0.9),
         quantile(&bins, 0.99),
     ];
-    QUANTITIES.into_iter().zip(values).collect()
+    let mut found: Quantities = QUANTITIES.into_iter().zip(values).collect();
+    if situation.qdisc == "dualpi2" {
+        let each = [(0.5, 1), (0.5, 0), (0.99, 1), (0.99, 0)];
+        let each = each.map(|(share, queue)| quantile(&waits(whole, Some(queue)), share));
+        found.extend(OF_QUEUES.into_iter().zip(each));
+    }
+    found
 }
 
-/// How many packets waited how long before the bottleneck, in both queues if there are two.
-fn waits(outcome: &Outcome) -> BTreeMap<u64, u64> {
+/// How many packets waited how long before the bottleneck, in one queue or in all.
+fn waits(outcome: &Outcome, only: Option<u64>) -> BTreeMap<u64, u64> {
     let table = outcome.table("departures");
-    let places = table.texts("node").iter().zip(table.texts("kind"));
+    let places = table.texts("node").iter().zip(table.texts("kind")).zip(table.u64s("queue"));
     let bins = table.u64s("up_to").iter().zip(table.u64s("departures"));
     let mut found = BTreeMap::new();
-    for ((node, kind), (&up_to, &count)) in places.zip(bins) {
-        if node == "left switch" && kind == "sojourn_ns" {
+    for (((node, kind), queue), (&up_to, &count)) in places.zip(bins) {
+        let wanted = only.is_none_or(|only| only == *queue);
+        if node == "left switch" && kind == "sojourn_ns" && wanted {
             *found.entry(up_to).or_default() += count;
         }
     }

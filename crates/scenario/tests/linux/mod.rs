@@ -17,8 +17,8 @@ use std::thread;
 use distance::{Distance, Reasons};
 use traces::Situation;
 
-/// The file of traces, and of distances.
-const FILE: &str = "linux-6.12.csv";
+/// The files of traces, and of distances.
+const FILES: [&str; 2] = ["linux-6.12.csv", "linux-7.2.csv"];
 
 /// Runs of each situation here, with the seeds of other replications.
 const REPLICATIONS: u32 = 2;
@@ -66,36 +66,61 @@ fn check(file: &str, found: &[Distance]) {
 /// One flow on the slowest link: every congestion control with every queue, in seconds.
 #[test]
 fn one_flow() {
-    check(FILE, &distances(FILE, |situation| situation.set == "one"));
+    check(FILES[0], &distances(FILES[0], |situation| situation.set == "one"));
 }
 
 /// Reno and Cubic that answer marks instead of drops.
 #[test]
 fn marks_instead_of_drops() {
-    check(FILE, &distances(FILE, |situation| situation.set == "ecn"));
+    check(FILES[0], &distances(FILES[0], |situation| situation.set == "ecn"));
 }
 
-/// All situations, which takes minutes.
-#[test]
-#[ignore = "takes minutes; the tests above have a part of it"]
-fn every_situation() {
-    let found = distances(FILE, |_| true);
+/// All situations of a file; with `BLESS`, the list is written.
+fn every_situation(file: &str) {
+    let found = distances(file, |_| true);
     if std::env::var_os("BLESS").is_some() {
-        fs::write(traces::folder().join("distances").join(FILE), distance::save(&found)).unwrap();
+        fs::write(traces::folder().join("distances").join(file), distance::save(&found)).unwrap();
     }
-    check(FILE, &found);
+    check(file, &found);
+}
+
+#[test]
+#[ignore = "takes minutes; other tests have a part of it"]
+fn every_situation_of_linux_6_12() {
+    every_situation(FILES[0]);
+}
+
+#[test]
+#[ignore = "takes a minute; another test has a part of it"]
+fn every_situation_of_linux_7_2() {
+    every_situation(FILES[1]);
+}
+
+/// DualPI2 of Linux 7.2, with one flow of each kind.
+#[test]
+fn two_queues() {
+    check(
+        FILES[1],
+        &distances(FILES[1], |situation| situation.bulk.iter().all(|flows| flows.count == 1)),
+    );
+}
+
+/// All distances that are listed.
+fn listed() -> Vec<Distance> {
+    FILES
+        .iter()
+        .flat_map(|file| distance::parse(&traces::folder().join("distances").join(file)))
+        .collect()
 }
 
 #[test]
 fn every_reason_is_that_of_a_distance() {
-    let listed = distance::parse(&traces::folder().join("distances").join(FILE));
+    let listed = listed();
     let reasons = Reasons::load();
     assert_eq!(reasons.unused(&listed), Vec::<String>::new());
-    let without: Vec<String> = listed
-        .iter()
-        .filter(|distance| !distance.is_near() && reasons.of(distance).is_none())
-        .map(Distance::row)
-        .collect();
+    let without =
+        listed.iter().filter(|distance| !distance.is_near() && reasons.of(distance).is_none());
+    let without: Vec<String> = without.map(Distance::row).collect();
     assert_eq!(without, Vec::<String>::new());
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use super::distance::{self, Distance, Reasons};
+use super::distance::{self, Distance, Reasons, short};
 use super::traces;
 
 const BEGIN: &str = "<!-- from oracle/distances -->\n";
@@ -17,7 +17,7 @@ pub fn check() {
     let page = fs::read_to_string(&path).unwrap();
     let mut parts = page.split(BEGIN);
     let mut text = parts.next().unwrap().to_owned();
-    let listed = distance::parse(&traces::folder().join("distances").join(super::FILE));
+    let listed = super::listed();
     let tables = [summary(&listed), reasons(&listed), mended(&listed), situations(&listed)];
     assert_eq!(
         page.matches(BEGIN).count(),
@@ -57,7 +57,7 @@ fn summary(listed: &[Distance]) -> String {
             cell.1 += 1;
         }
     }
-    let queues = ["fifo", "red", "codel", "pie", "fq_codel"];
+    let queues = ["fifo", "red", "codel", "pie", "fq_codel", "dualpi2"];
     let mut rows: Vec<&String> = cells.keys().map(|(control, _)| control).collect();
     rows.dedup();
     let mut text =
@@ -140,8 +140,13 @@ fn reasons(listed: &[Distance]) -> String {
             |distance: &&&Distance| (distance.floodway - distance.linux).abs() / distance.tolerance;
         let worst = distances.iter().max_by(|a, b| excess(a).total_cmp(&excess(b))).unwrap();
         let example = format!(
-            "{} {}, {}: {} {:.4e} / {:.4e}",
-            worst.set, worst.qdisc, worst.bulk, worst.quantity, worst.linux, worst.floodway
+            "{} {}, {}: {} {} / {}",
+            worst.set,
+            worst.qdisc,
+            worst.bulk,
+            worst.quantity,
+            short(worst.linux),
+            short(worst.floodway)
         );
         writeln!(text, "| {} | {reason} | {example} |", distances.len()).unwrap();
     }

@@ -45,6 +45,9 @@ pub const QUANTITIES: [&str; 10] = [
     "delay_p99",
 ];
 
+/// With two queues, the delays of the first kind of flows, which are classic, and of the second.
+pub const OF_QUEUES: [&str; 4] = ["classic_p50", "low_p50", "classic_p99", "low_p99"];
+
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../oracle")
 }
@@ -122,12 +125,18 @@ fn quantities(situation: &Situation, row: &BTreeMap<String, String>) -> Quantiti
         number("p90_ns"),
         number("p99_ns"),
     ];
-    QUANTITIES.into_iter().zip(values).collect()
+    let mut found: Quantities = QUANTITIES.into_iter().zip(values).collect();
+    if !row["p50s_ns"].is_empty() {
+        let each =
+            ["p50s_ns", "p99s_ns"].map(|name| row[name].split(" + ").map(|ns| ns.parse().unwrap()));
+        found.extend(OF_QUEUES.into_iter().zip(each.into_iter().flatten()));
+    }
+    found
 }
 
 pub fn mean(runs: &[Quantities]) -> Quantities {
     let of = |name| runs.iter().map(|run| run[name]).sum::<f64>() / runs.len() as f64;
-    QUANTITIES.into_iter().map(|name| (name, of(name))).collect()
+    runs[0].keys().map(|&name| (name, of(name))).collect()
 }
 
 /// The arguments of `tc` for the queue of a situation, as `oracle/matrix` writes them.
