@@ -99,7 +99,7 @@ check-oracle:
 	@oracle/test "$$(oracle/build $(LINUX))"
 
 # What floodway is compared with, anew: oracle/traces, and from it oracle/distances and the tables of docs/linux.md.
-# Traces of Linux 7.2 and of Linux 6.12 mended by oracle/rfc are made by the commands that they begin with.
+# Traces of Linux 7.2 and of Linux 6.12 changed by oracle/what-if are made by the commands that they begin with.
 traces:
 	oracle/matrix "$$(oracle/build $(LINUX))" target/oracle oracle/traces/linux-6.12.csv $(foreach set,one four ten mix ecn deck,--set $(set))
 	BLESS=1 cargo test --locked --package floodway-scenario linux -- --include-ignored
