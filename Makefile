@@ -7,7 +7,7 @@
 FLOODWAY := $(or $(CARGO_TARGET_DIR),target)/release/floodway
 
 .PHONY: demo build setup test try playground check-playground wheel python lock check-style check-docs check-skeletons deny attack mutants guard guard-accept bench peers notebooks \
-	docs studies check-studies coverage site picture clean
+	docs studies check-studies coverage site picture oracle check-oracle traces clean
 
 # Compares a small data centre with and without Congestion Isolation, in both readings of ECN, and says where
 # the report is.
@@ -88,6 +88,21 @@ playground:
 check-playground: build playground
 	@test -x target/python/bin/python || { echo "its tests need the Python package: run make python" >&2; exit 1; }
 	FLOODWAY="$(abspath $(FLOODWAY))" FLOODWAY_BROWSER=1 target/python/bin/python -m pytest python/tests/test_playground.py
+
+# Linux in virtual time, from the distribution's source package, for docs/linux.md. It is kept in the user's cache.
+LINUX := linux-source-6.12
+oracle:
+	@oracle/build $(LINUX)
+
+# Whether its runs are repeatable, and one of them is the one that was stored.
+check-oracle:
+	@oracle/test "$$(oracle/build $(LINUX))"
+
+# What floodway is compared with, anew: oracle/traces, and from it oracle/distances and the tables of docs/linux.md.
+# Traces of Linux 7.2 and of Linux 6.12 changed by oracle/what-if are made by the commands that they begin with.
+traces:
+	oracle/matrix "$$(oracle/build $(LINUX))" target/oracle oracle/traces/linux-6.12.csv $(foreach set,one four ten mix ecn deck,--set $(set))
+	BLESS=1 cargo test --locked --package floodway-scenario linux -- --include-ignored
 
 # The versions and hashes of what builds and tests the Python package, anew (https://docs.astral.sh/uv).
 UV := uv pip compile --quiet --generate-hashes --universal --python-version 3.10 \
