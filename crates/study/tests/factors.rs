@@ -361,6 +361,18 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
         &[
             (other, "readings = { variants = [\"mark\"]", "`other` does not run `mark`", "`marks`"),
             (
+                "readings_of = [\"main\", \"other\"]",
+                "readings_of = [\"main\", \"main\"]",
+                "`main` is there twice",
+                "name each experiment once",
+            ),
+            (
+                "claimed = -50, measure",
+                "claimed = -100, measure",
+                "a change in percent is above -100, and not -100",
+                "docs/own-study.md",
+            ),
+            (
                 "variants.*.switch.aqm.ramp",
                 "variants.*.switch.aqm.red",
                 "no variant has `switch.aqm.red`",

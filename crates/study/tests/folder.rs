@@ -200,6 +200,26 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
         folder::load(&folder).expect_err(to).plain()
     };
     let cases = [
+        (
+            "kind = \"curve\"",
+            "kind = \"curve\"\nheight = 1e300",
+            "a chart is 50 to 2000 pixels high, and not 1000",
+        ),
+        (
+            "kind = \"curve\"",
+            "kind = \"curve\"\nbins = 0",
+            "a chart has 1 to 10000 bins, and not 0",
+        ),
+        (
+            "unit = \"bytes\" }",
+            "unit = \"bytes\", limits = [5.0, 1.0] }",
+            "5 is not less than 1: the lesser value comes first",
+        ),
+        (
+            "unit = \"bytes\" }",
+            "unit = \"bytes\", marks = [{ at = nan, label = \"none\" }] }",
+            "NaN is no number that can be drawn",
+        ),
         ("title = ", "titel = ", "unknown field `titel`"),
         ("\"main/a\", to", "\"main/c\", to", "there is no case `main/c`; a case is an experiment"),
         ("variants = [\"b\"]", "variants = [\"c\"]", "has no variant `c`"),

@@ -1,5 +1,6 @@
 //! `study.toml`: a study as a file.
 
+mod numbers;
 mod sections;
 
 use std::collections::BTreeMap;
@@ -223,7 +224,8 @@ pub struct Closest {
 pub struct Claimed {
     /// What it is of.
     pub label: String,
-    /// The change that the source gives, in percent.
+    /// The change that the source gives, in percent, above -100.
+    #[serde(deserialize_with = "numbers::change")]
     pub claimed: f64,
     /// How it is measured: a change.
     pub measure: Spanned<Measure>,

@@ -24,6 +24,11 @@ impl Loading<'_> {
     pub(super) fn design(&mut self) -> Option<&'static Readings> {
         let document = self.document;
         let factors = self.factors();
+        let mut named = BTreeSet::new();
+        for of in document.readings_of.iter().filter(|of| !named.insert(of.get_ref())) {
+            let message = format!("`{}` is there twice", of.get_ref());
+            self.compiler.wrong(of.span(), message, "name each experiment once");
+        }
         let wanted = document.readings_of.iter();
         let networks: Vec<Network> = wanted.filter_map(|of| self.network(of, &factors)).collect();
         if factors.is_empty() && document.readings_of.is_empty() {

@@ -6,7 +6,7 @@ use floodway_scenario::claims::Measure;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::Rank;
+use super::{Rank, numbers};
 
 /// A section of the page.
 #[derive(Debug, Deserialize)]
@@ -96,7 +96,8 @@ pub struct Chart {
     /// Whether numbers are drawn as bars.
     #[serde(default)]
     pub bars: bool,
-    /// How many bins a chart of shares has. Default 50. A grid with bins is one of shares.
+    /// How many bins a chart of shares has, 1 to 10,000. Default 50. A grid with bins is one of shares.
+    #[serde(default, deserialize_with = "numbers::bins")]
     pub bins: Option<usize>,
     /// What it shows, one thing after the other.
     #[serde(default)]
@@ -109,7 +110,8 @@ pub struct Chart {
     /// Whether points keep a value until the next one.
     #[serde(default)]
     pub steps: bool,
-    /// How high lines are drawn, in pixels.
+    /// How high lines are drawn, in pixels, 50 to 2,000.
+    #[serde(default, deserialize_with = "numbers::height")]
     pub height: Option<f64>,
     /// The rows of a table, for each setting.
     #[serde(default)]
@@ -248,6 +250,7 @@ pub struct Axis {
     #[serde(default)]
     pub log: bool,
     /// The least and the greatest value; by default as the data has it.
+    #[serde(default, deserialize_with = "numbers::limits")]
     pub limits: Option<[f64; 2]>,
     /// Whether the places of points have labels, and no others. For lines.
     #[serde(default)]
@@ -262,6 +265,7 @@ pub struct Axis {
 #[serde(deny_unknown_fields)]
 pub struct Marked {
     /// The value.
+    #[serde(deserialize_with = "numbers::finite")]
     pub at: f64,
     /// What it is.
     pub label: String,
@@ -272,11 +276,13 @@ pub struct Marked {
 #[serde(deny_unknown_fields)]
 pub struct Law {
     /// The factor.
+    #[serde(deserialize_with = "numbers::finite")]
     pub factor: f64,
     /// The exponent.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "numbers::finite")]
     pub exponent: f64,
     /// The values of `x`.
+    #[serde(deserialize_with = "numbers::between")]
     pub between: [f64; 2],
 }
 
