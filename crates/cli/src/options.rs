@@ -184,7 +184,7 @@ pub struct StudyOptions {
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Search for the reading that comes nearest to all numbers of the source at once, after all
-    /// else: from the nearest one on, one choice at a time. Only for `ci`.
+    /// else: from the nearest one on, one choice at a time. For studies with `[closest]`, such as `ci`.
     #[arg(long)]
     pub closest: bool,
     /// Only show the experiments, as commands that run them one by one.
