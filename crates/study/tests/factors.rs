@@ -367,6 +367,36 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
                 "name each experiment once",
             ),
             (
+                ", set = [\"switch.queue.size=3MB\"]",
+                "",
+                "the choice `3 MB` of `queue` sets nothing",
+                "only the first choice",
+            ),
+            (
+                "name = \"3 MB\"",
+                "name = \"1 MB\"",
+                "a choice `1 MB` of `queue` has no name of its own",
+                "give each choice another name",
+            ),
+            (
+                "name = \"threshold\"",
+                "name = \"queue\"",
+                "the factor `queue` has no name of its own",
+                "give each factor another name",
+            ),
+            (
+                "variants.more.switch.aqm=ramp",
+                "variants.mre.switch.aqm=ramp",
+                "`who marks` sets something for `mre`, which is no variant",
+                "did you mean `more`?",
+            ),
+            (
+                "most = ",
+                "most = 0 # ",
+                "the search for the nearest reading runs no experiment",
+                "`most` is 1 or more",
+            ),
+            (
                 "claimed = -50, measure",
                 "claimed = -100, measure",
                 "a change in percent is above -100, and not -100",

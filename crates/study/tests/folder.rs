@@ -217,6 +217,11 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
         ),
         (
             "unit = \"bytes\" }",
+            "unit = \"bytes\", log = true, limits = [0.0, 5.0] }",
+            "the logarithmic axis `size` begins at zero or below",
+        ),
+        (
+            "unit = \"bytes\" }",
             "unit = \"bytes\", marks = [{ at = nan, label = \"none\" }] }",
             "NaN is no number that can be drawn",
         ),

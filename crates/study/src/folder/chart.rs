@@ -273,6 +273,16 @@ impl Loading<'_> {
             self.compiler.wrong(range, message, "write x = { label = \"…\" }");
             return None;
         }
+        let axes = [&chart.x, &chart.y, &chart.z].into_iter().flatten();
+        let axes = axes.chain(chart.panel.iter().flat_map(|panel| panel.x.iter().chain(&panel.y)));
+        for axis in axes.filter(|axis| axis.log && axis.limits.is_some_and(|of| of[0] <= 0.0)) {
+            let message = format!("the logarithmic axis `{}` begins at zero or below", axis.label);
+            self.compiler.wrong(
+                range.clone(),
+                message,
+                "its limits are above zero, or leave `log` out",
+            );
+        }
         if look == Look::HeatMap && chart.series.len() != 1 {
             let message =
                 format!("the heat map `{}` has {} series", chart.name, chart.series.len());

@@ -40,6 +40,7 @@ impl Loading<'_> {
             return None;
         }
         self.settings_of_each(&factors, &networks);
+        self.choices();
         if !self.compiler.problems.is_empty() {
             return None;
         }
@@ -184,6 +185,58 @@ impl Loading<'_> {
         }
     }
 
+    /// Refuses choices that cannot be told apart, change nothing, or set something for a variant that no experiment has:
+    /// their effects would be zero, or those of something else.
+    fn choices(&mut self) {
+        let document = self.document;
+        let known = document
+            .readings_of
+            .iter()
+            .filter_map(|of| self.experiments.get(of.get_ref().as_str()));
+        let known: BTreeSet<&'static str> =
+            known.flat_map(|known| known.cells[0].variants.iter().copied()).collect();
+        let mut factors = BTreeSet::new();
+        for factor in &document.factor {
+            let (range, choices) = (factor.choice.span(), factor.choice.get_ref());
+            if factor.name.is_empty() || !factors.insert(&factor.name) {
+                let message = format!("the factor `{}` has no name of its own", factor.name);
+                self.compiler.wrong(range.clone(), message, "give each factor another name");
+            }
+            let mut names = BTreeSet::new();
+            for choice in choices {
+                if choice.name.is_empty() || !names.insert(&choice.name) {
+                    let message = format!(
+                        "a choice `{}` of `{}` has no name of its own",
+                        choice.name, factor.name
+                    );
+                    self.compiler.wrong(range.clone(), message, "give each choice another name");
+                }
+            }
+            for choice in choices.iter().skip(1).filter(|choice| choice.set.is_empty()) {
+                let message =
+                    format!("the choice `{}` of `{}` sets nothing", choice.name, factor.name);
+                let help = "only the first choice, which is the main reading's, may leave everything as it is";
+                self.compiler.wrong(range.clone(), message, help);
+            }
+            let variants = choices.iter().flat_map(|choice| &choice.set).filter_map(|set| {
+                set.strip_prefix("variants.")?.split('.').next().filter(|name| *name != "*")
+            });
+            let unknown: BTreeSet<&str> = variants.filter(|name| !known.contains(name)).collect();
+            for variant in unknown {
+                let message = format!(
+                    "`{}` sets something for `{variant}`, which is no variant",
+                    factor.name
+                );
+                let names: Vec<&str> = known.iter().copied().collect();
+                self.compiler.wrong(
+                    range.clone(),
+                    message,
+                    suggest::remedy(variant, "variants", &names),
+                );
+            }
+        }
+    }
+
     /// The search for the nearest reading.
     pub(super) fn closest(&mut self) -> Option<&'static Closest> {
         let of = self.document.closest.as_ref()?;
@@ -197,6 +250,10 @@ impl Loading<'_> {
                 "it needs factors with choices, `variants` that the source may mean, and numbers";
             self.compiler.wrong(range, message, help);
             return None;
+        }
+        if of.most == 0 {
+            let message = "the search for the nearest reading runs no experiment";
+            self.compiler.wrong(range.clone(), message, "`most` is 1 or more");
         }
         let mut numbers = Vec::new();
         for number in &of.number {
