@@ -129,9 +129,15 @@ fn situations(listed: &[Distance]) -> String {
     text
 }
 
-/// The reasons, with the number of quantities that each explains and the largest of their differences.
+/// The reasons, with the number of quantities that each explains, of those that were measured in a changed Linux too how
+/// many are within the tolerance there, and the largest of the differences.
 fn reasons(listed: &[Distance]) -> String {
     let all = Reasons::load();
+    let changed: Vec<_> = CHANGED.iter().flat_map(|of| with_changed(listed, *of)).collect();
+    let theirs = |distance: &Distance| {
+        let mut of = changed.iter().filter(|(_, was, _)| std::ptr::eq(*was, distance));
+        of.next().map(|(.., now)| now.is_near())
+    };
     let mut by_reason: BTreeMap<&str, Vec<&Distance>> = BTreeMap::new();
     for distance in listed.iter().filter(|distance| !distance.is_near()) {
         by_reason.entry(all.of(distance).unwrap_or("unexplained")).or_default().push(distance);
@@ -139,7 +145,8 @@ fn reasons(listed: &[Distance]) -> String {
     let mut rows: Vec<_> = by_reason.into_iter().collect();
     rows.sort_by_key(|(reason, distances)| (usize::MAX - distances.len(), *reason));
     let mut text =
-        "| quantities | reason | for example (Linux / floodway) |\n| --- | --- | --- |\n"
+        "| quantities | reason | within the tolerance of a changed Linux | for example (Linux / floodway) |\n\
+         | --- | --- | --- | --- |\n"
             .to_owned();
     for (reason, distances) in rows {
         let excess =
@@ -154,41 +161,53 @@ fn reasons(listed: &[Distance]) -> String {
             short(worst.linux),
             short(worst.floodway)
         );
-        writeln!(text, "| {} | {reason} | {example} |", distances.len()).unwrap();
+        let measured: Vec<bool> =
+            distances.iter().filter_map(|distance| theirs(distance)).collect();
+        let shown = match measured.len() {
+            0 => "not measured".to_owned(),
+            of => format!("{} of {of}", measured.iter().filter(|near| **near).count()),
+        };
+        writeln!(text, "| {} | {reason} | {shown} | {example} |", distances.len()).unwrap();
     }
     text
 }
 
 /// Traces of a Linux that was changed by patches in `oracle/what-if`, and the flows that they concern.
 const CHANGED: [(&str, &[&str]); 2] =
-    [("linux-6.12-mended.csv", &["cubic", "dctcp"]), ("linux-6.12-bbr.csv", &["bbr"])];
+    [("linux-6.12-rfc.csv", &["cubic", "dctcp"]), ("linux-6.12-bbr.csv", &["bbr"])];
 
-/// How many quantities are within the tolerance, with Linux as it is and with a Linux that was changed.
-fn changed(listed: &[Distance], (file, concerned): (&str, &[&str])) -> String {
-    let mut rows: BTreeMap<String, [u32; 3]> = BTreeMap::new();
+/// Distances to Linux as it is, with the name of the flows and the distance to a Linux that was changed.
+fn with_changed<'a>(
+    listed: &'a [Distance],
+    (file, concerned): (&str, &[&str]),
+) -> Vec<(String, &'a Distance, Distance)> {
+    let mut all = Vec::new();
     for (situation, linux) in traces::load(file) {
-        let name = |distance: &Distance| {
-            (distance.set.clone(), distance.qdisc.clone(), distance.bulk.clone())
-        };
-        let theirs = distance::of(&situation, &linux, &linux);
-        let Some(first) = theirs.first() else { continue };
-        let before: Vec<&Distance> =
-            listed.iter().filter(|distance| name(distance) == name(first)).collect();
         // Others are not changed.
-        let changed =
-            situation.bulk.iter().any(|flows| concerned.contains(&flows.control.as_str()));
-        if before.is_empty() || !changed {
+        if !situation.bulk.iter().any(|flows| concerned.contains(&flows.control.as_str())) {
             continue;
         }
-        let here = before.iter().map(|distance| (distance.quantity.as_str(), distance.floodway));
-        let here: BTreeMap<&str, f64> = here.collect();
-        let row = rows.entry(controls(first)).or_default();
-        for (was, now) in before.iter().zip(&theirs) {
-            let now = distance::between(&situation, now, here[now.quantity.as_str()]);
-            row[0] += u32::from(was.is_near());
-            row[1] += u32::from(now.is_near());
-            row[2] += 1;
+        for now in distance::of(&situation, &linux, &linux) {
+            let same = |was: &&Distance| {
+                (&was.set, &was.qdisc, &was.bulk, &was.quantity)
+                    == (&now.set, &now.qdisc, &now.bulk, &now.quantity)
+            };
+            if let Some(was) = listed.iter().find(same) {
+                all.push((controls(&now), was, distance::between(&situation, &now, was.floodway)));
+            }
         }
+    }
+    all
+}
+
+/// How many quantities are within the tolerance, with Linux as it is and with a Linux that was changed.
+fn changed(listed: &[Distance], of: (&str, &[&str])) -> String {
+    let mut rows: BTreeMap<String, [u32; 3]> = BTreeMap::new();
+    for (controls, was, now) in with_changed(listed, of) {
+        let row = rows.entry(controls).or_default();
+        row[0] += u32::from(was.is_near());
+        row[1] += u32::from(now.is_near());
+        row[2] += 1;
     }
     let mut text = "| flows | Linux as it is | changed Linux |\n| --- | --- | --- |\n".to_owned();
     for (control, [before, after, all]) in rows {
