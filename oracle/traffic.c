@@ -34,6 +34,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/reboot.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -42,6 +43,8 @@
 typedef uint64_t u64;
 
 enum { SECOND = 1000000000, FIRST_PORT = 10000, PORTS = 50000, LISTEN = 5000, MOST_WORKLOADS = 16, BINS = 64 * 40 };
+/* Descriptors are for both ends of all flows. */
+static const u64 MOST_BULK = 10000, MOST_BYTES = 1000000000000;
 enum kind { BULK, POISSON, REQUEST };
 
 struct workload {
@@ -153,6 +156,8 @@ static u64 time_of(const char *text)
 {
 	char *unit;
 	double value = strtod(text, &unit);
+	if (!(value >= 0 && value <= 1e6))
+		complain("not a time from 0 to 1,000,000 s", text);
 	if (!strcmp(unit, "s"))
 		return (u64)(value * 1e9);
 	if (!strcmp(unit, "ms"))
@@ -161,6 +166,19 @@ static u64 time_of(const char *text)
 		return (u64)(value * 1e3);
 	complain("not a time in s, ms or us", text);
 	return 0;
+}
+
+/* A whole number from 1 to `most`. */
+static u64 number_of(const char *text, u64 most)
+{
+	char *end;
+	errno = 0;
+	u64 value = strtoull(text, &end, 10);
+	if (errno || end == text || *end || *text == '-' || value < 1 || value > most) {
+		fprintf(stderr, "traffic: not a whole number from 1 to %llu: %s\n", (unsigned long long)most, text);
+		exit(1);
+	}
+	return value;
 }
 
 static void read_workload(enum kind kind, const char *line)
@@ -181,17 +199,19 @@ static void read_workload(enum kind kind, const char *line)
 	*w = (struct workload){.kind = kind, .ecn = *ecn, .count = 1};
 	strcpy(w->control, control);
 	if (kind == BULK)
-		w->count = atol(first);
+		w->count = (long)number_of(first, MOST_BULK);
 	else
-		w->bytes = strtoull(first, NULL, 10);
-	if (kind == POISSON)
-		w->rate = atof(second);
+		w->bytes = number_of(first, MOST_BYTES);
+	if (kind == POISSON) {
+		char *end;
+		w->rate = strtod(second, &end);
+		if (*end || !(w->rate > 0 && w->rate <= 1e5))
+			complain("not a number of flows per second above 0, up to 100,000", second);
+	}
 	if (kind == REQUEST) {
-		w->answer = strtoull(second, NULL, 10);
+		w->answer = number_of(second, MOST_BYTES);
 		w->pause = time_of(third);
 	}
-	if (w->count < 1 || (kind != BULK && !w->bytes) || (kind == POISSON && w->rate <= 0) || (kind == REQUEST && !w->answer))
-		complain("a number of this workload is zero", line);
 	workload_count++;
 }
 
@@ -203,6 +223,8 @@ static void read_description(void)
 		fail("run");
 	while (fgets(line, sizeof line, file)) {
 		int at = 0;
+		if (!strchr(line, '\n') && !feof(file))
+			complain("a line has more than 254 characters", line);
 		line[strcspn(line, "\n")] = 0;
 		if (sscanf(line, "%31s %n", key, &at) < 1 || *key == '#')
 			continue;
@@ -377,6 +399,8 @@ static void accept_all(int n)
 		setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);
 		watch(fd, EPOLLIN | EPOLLOUT | EPOLLET, tag(SERVER, (u64)flow));
 	}
+	if (errno != EAGAIN)
+		fail("accept");
 }
 
 static void serve(struct flow *f)
@@ -713,6 +737,9 @@ static void finish(void)
 static void prepare(void)
 {
 	const char *names[3] = {"/run/netns/A", "/run/netns/R", "/run/netns/B"};
+	struct rlimit descriptors = {.rlim_cur = 1 << 18, .rlim_max = 1 << 18};
+	if (setrlimit(RLIMIT_NOFILE, &descriptors))
+		fail("setrlimit");
 	for (int n = 0; n < 3; n++)
 		if ((namespaces[n] = open(names[n], O_RDONLY)) < 0)
 			fail(names[n]);
