@@ -14,6 +14,8 @@ use floodway_report::manifest::Record;
 use floodway_report::sample::{SAMPLE, Sample, Sampled};
 use floodway_report::{Directory, Manifest, Store, terminal};
 use floodway_scenario::fct;
+use floodway_scenario::headroom::lookup;
+use floodway_scenario::headroom::reading::Explanation;
 use floodway_scenario::import::hpcc;
 use floodway_scenario::sweep::{Arguments, Spec, Sweep};
 use floodway_scenario::{Error, Overrides, Scenario};
@@ -45,6 +47,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "import_pcap", run: captures::import_pcap, seeds: captures::captures },
     Target { name: "frames", run: captures::frames, seeds: captures::one_of_each },
     Target { name: "fct_hpcc", run: fct_hpcc, seeds: Vec::new },
+    Target { name: "headroom_table", run: headroom_table, seeds: Vec::new },
     Target {
         name: "manifest",
         run: manifest,
@@ -323,6 +326,19 @@ pub fn fct_hpcc(bytes: &[u8]) {
         Ok(read) => {
             write(&path, fct::text(&read).as_bytes());
             assert_eq!(fct::load(&path).expect("what was written is read"), read);
+        }
+        Err(error) => explained(&error),
+    }
+}
+
+/// A headroom table; what is read is explained, too.
+pub fn headroom_table(bytes: &[u8]) {
+    let path = scratch().join("pg_profile_lookup.ini");
+    write(&path, bytes);
+    match lookup::Table::read(&path) {
+        Ok(table) => {
+            let explained = Explanation::of(&table, 9_216);
+            assert_eq!(explained.lines.len(), table.entries.len());
         }
         Err(error) => explained(&error),
     }

@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod completions;
 mod failure;
+mod headroom;
 mod hpcc;
 mod import;
 mod list;
@@ -58,6 +59,7 @@ fn run() -> Result<(), Failure> {
         Command::Compare(options) => compare::compare(&options),
         Command::Why(options) => why::why(&options),
         Command::Chart(options) => chart::chart(&options),
+        Command::Headroom(options) => headroom::headroom(&options),
         Command::Bench(options) => bench::bench(&options),
         Command::New(options) => new::new(&options),
         Command::Schema => schema::schema(),

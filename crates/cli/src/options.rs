@@ -14,6 +14,7 @@ use floodway_report::{format, trace};
 use crate::bench;
 use crate::chart::ChartOptions;
 use crate::failure::Failure;
+use crate::headroom::HeadroomOptions;
 use crate::new::{TEMPLATES, Template};
 use crate::program;
 use crate::why::WhyOptions;
@@ -66,6 +67,8 @@ pub enum Command {
     Why(WhyOptions),
     /// Write charts of results as pictures for a paper, as numbers or as Vega-Lite.
     Chart(ChartOptions),
+    /// Show the headroom of a lossless link as a sum, or explain the headroom table of a switch.
+    Headroom(HeadroomOptions),
     /// Measure how fast the simulator is on this machine.
     Bench(BenchOptions),
     /// Print the JSON Schema of scenario files, by which editors complete and check them.

@@ -11,6 +11,7 @@ mod compare;
 mod crash;
 mod fct;
 mod guide;
+mod headroom;
 mod hostile;
 mod import;
 mod new;

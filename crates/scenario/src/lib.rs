@@ -42,6 +42,7 @@ pub mod failure;
 pub mod fct;
 pub mod files;
 mod footprint;
+pub mod headroom;
 pub mod import;
 mod loads;
 pub mod measured;

@@ -6,6 +6,7 @@ use floodway_model::{Bytes, Duration, FlowSpec, Instant};
 use floodway_sim::host::congestion;
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::buffer::{self, per_port, shared};
+use floodway_sim::switch::cell::Cell;
 use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::pausing::Link;
 use floodway_sim::switch::flow_control::pfc::{MeasuredOn, Spec as Pfc};
@@ -181,9 +182,11 @@ fn headroom() -> Bytes {
         rate: GBPS_100,
         delay: NS_200,
         lossless_classes: 1,
+        smallest_frame: 64,
         largest_frame: 1086,
         wire_overhead: 20,
         latency: Duration::ZERO,
+        cell: Cell::default(),
     };
     link.headroom(pfc().response.unwrap())
 }

@@ -8,6 +8,7 @@ use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, Rate};
 use floodway_sim::host::transport::{self, udp};
 use floodway_sim::simulation::Run;
+use floodway_sim::switch::cell::Cell;
 use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::pause::{MeasuredOn, Spec as Pause};
 use floodway_sim::switch::flow_control::pausing::Link;
@@ -187,9 +188,11 @@ fn headroom(response: u64) -> Bytes {
         rate: GBPS_10,
         delay: Duration(DELAY),
         lossless_classes: 1,
+        smallest_frame: 64,
         largest_frame: 1_000,
         wire_overhead: 20,
         latency: Duration::ZERO,
+        cell: Cell::default(),
     };
     link.headroom(Duration(response))
 }
@@ -461,9 +464,11 @@ fn both_classes_of_a_port_share_its_memory_and_nothing_is_lost() {
         rate: GBPS_100,
         delay: NS_200,
         lossless_classes: 1,
+        smallest_frame: 64,
         largest_frame: 1_086,
         wire_overhead: 20,
         latency: Duration::ZERO,
+        cell: Cell::default(),
     };
     // 683.68 ns are 8546 bytes: seven times 1106, and 804, in which none of these frames fits.
     let whole = Bytes(8 * 1_086);

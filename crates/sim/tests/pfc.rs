@@ -4,6 +4,7 @@ use crate::common::*;
 use floodway_model::{Bytes, Dscp, Duration, Ecn, FlowSpec, Instant, NodeId, Rate};
 use floodway_sim::host::PauseScope;
 use floodway_sim::switch::buffer;
+use floodway_sim::switch::cell::Cell;
 use floodway_sim::switch::classify;
 use floodway_sim::switch::fabric;
 use floodway_sim::switch::flow_control::pausing::Link;
@@ -43,9 +44,11 @@ fn headroom() -> Bytes {
         rate: Rate::from_gbps(100),
         delay: Duration::from_ns(200),
         lossless_classes: 1,
+        smallest_frame: 64,
         largest_frame: 1086,
         wire_overhead: 20,
         latency: Duration::ZERO,
+        cell: Cell::default(),
     };
     link.headroom(pfc().response.unwrap())
 }

@@ -138,9 +138,11 @@ impl Pausing {
             rate,
             delay,
             lossless_classes: self.told_classes,
+            smallest_frame: length::SHORTEST_FRAME,
             largest_frame: super::largest_frame(settings),
             wire_overhead: settings.wire_overhead.0 as u16,
             latency: settings.switch.latency,
+            cell: settings.switch.cell,
         };
         link.headroom(self.response.unwrap_or_else(|| pausing::standard_response(rate)))
     }

@@ -23,6 +23,8 @@ pub struct Queues {
     headroom: Vec<u64>,
     /// The buffer of this switch.
     buffer: buffer::Spec,
+    /// Bytes of a cell.
+    cell: u64,
 }
 
 /// One queue.
@@ -30,10 +32,15 @@ pub struct Queues {
 pub struct Queue {
     /// Queued packets as they arrived, numbered among all packets that joined queues of the switch.
     pub packets: VecDeque<(u64, Packet)>,
-    /// Queued bytes.
+    /// Bytes of the cells that are in use.
     pub bytes: u64,
     /// Time since which it is not empty.
     pub since: Instant,
+}
+
+/// The bytes of the cells that a packet takes.
+pub fn occupied(packet: &Packet, cell: u64) -> u64 {
+    u64::from(packet.bytes).div_ceil(cell) * cell
 }
 
 /// Index of an ingress port and class within the switch.
@@ -55,6 +62,7 @@ impl Queues {
             held: vec![0; ports * CLASSES],
             headroom: vec![0; ports * CLASSES],
             buffer: own.unwrap_or_else(|| buffer.clone()),
+            cell: network.spec.switch.cell.bytes(),
         }
     }
 
@@ -87,7 +95,7 @@ impl Queues {
         packet: &Packet,
     ) -> Result<bool, DropReason> {
         let spec = &network.spec.switch;
-        let (backlog, bytes) = (self.ports[port][queue].bytes, u64::from(packet.bytes));
+        let (backlog, bytes) = (self.ports[port][queue].bytes, occupied(packet, self.cell));
         let within = |held: u64, limit: u64, reason| match held + bytes <= limit {
             true => Ok(false),
             false => Err(reason),
@@ -127,7 +135,7 @@ impl Queues {
         backlog: u64,
         packet: &Packet,
     ) -> Result<bool, DropReason> {
-        let bytes = u64::from(packet.bytes);
+        let bytes = occupied(packet, self.cell);
         if let Some(pool) = &spec.egress {
             let backlogs = (0..self.ports.len()).flat_map(|port| self.data(port));
             let used = used(pool, backlogs.map(|queue| queue.bytes));
@@ -163,7 +171,7 @@ impl Queues {
         in_headroom: bool,
         now: Instant,
     ) {
-        let (last, bytes) = (self.ports[port].len() - 1, u64::from(packet.bytes));
+        let (last, bytes) = (self.ports[port].len() - 1, occupied(packet, self.cell));
         let of = &mut self.ports[port][queue];
         if of.packets.is_empty() {
             of.since = now;
@@ -181,7 +189,7 @@ impl Queues {
         let last = self.ports[port].len() - 1;
         let of = &mut self.ports[port][queue];
         let (_, packet) = of.packets.remove(place).expect("the place was found here");
-        let bytes = u64::from(packet.bytes);
+        let bytes = occupied(&packet, self.cell);
         of.bytes -= bytes;
         if queue < last {
             let headroom = &mut self.headroom[source(&packet)];

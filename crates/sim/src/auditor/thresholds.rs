@@ -11,7 +11,7 @@ use floodway_model::id::CLASSES;
 use floodway_model::{Body, Instant, Packet};
 
 use super::network::Network;
-use super::queues::{is_lossless, source};
+use super::queues::{is_lossless, occupied, source};
 use super::{Log, time};
 use crate::switch::flow_control::source_flow_control::Mode;
 use crate::switch::flow_control::{pause, pfc};
@@ -132,7 +132,7 @@ impl Thresholds {
     ) {
         let Some((group, neighbor, lossless)) = self.charge(network, place, packet) else { return };
         let bytes = self.bytes.entry(group).or_default();
-        *bytes += u64::from(packet.bytes);
+        *bytes += occupied(packet, network.spec.switch.cell.bytes());
         let passes = *bytes > self.xoff;
         if lossless {
             *self.packets.entry((group, neighbor)).or_default() += 1;
@@ -159,7 +159,7 @@ impl Thresholds {
     ) {
         let Some((group, neighbor, lossless)) = self.charge(network, place, packet) else { return };
         let bytes = self.bytes.entry(group).or_default();
-        *bytes -= u64::from(packet.bytes);
+        *bytes -= occupied(packet, network.spec.switch.cell.bytes());
         let falls = *bytes <= self.xon;
         if let Some(packets) = self.packets.get_mut(&(group, neighbor)).filter(|_| lossless) {
             *packets -= 1;

@@ -5,6 +5,7 @@ use floodway_model::{Body, Ecn, Packet};
 use super::Log;
 use super::flows::profile;
 use super::network::Network;
+use super::queues::occupied;
 use crate::host::transport;
 use crate::host::transport::rocev2::recovery;
 use crate::switch::aqm;
@@ -20,7 +21,8 @@ fn spec(network: &Network) -> Option<&trim::Spec> {
 /// Whether a packet fits into the space for trimmable packets in a queue with `backlog` bytes.
 pub fn fits(network: &Network, backlog: u64, packet: &Packet) -> bool {
     let threshold = spec(network).and_then(|spec| spec.threshold);
-    threshold.is_none_or(|threshold| backlog + u64::from(packet.bytes) <= threshold.0)
+    let bytes = occupied(packet, network.spec.switch.cell.bytes());
+    threshold.is_none_or(|threshold| backlog + bytes <= threshold.0)
 }
 
 /// Checks that `packet` may become `header`; `waited`: it was the last packet of its queue.

@@ -182,7 +182,7 @@ impl Switch {
             ));
         }
         let inputs = self.crossbar.iter().flat_map(|crossbar| crossbar.packets());
-        wrong.extend(self.buffer.audit(&self.ports, self.control_queue(), inputs));
+        wrong.extend(self.buffer.audit(&self.ports, self.control_queue(), inputs, self.spec.cell));
         // If a pause frame was lost on a failed link, the neighbor never learned that it had to
         // stop, and a drop in a lossless class is not an error.
         let outages = self.ports.iter().filter_map(|port| port.tx.outages());

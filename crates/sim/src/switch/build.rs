@@ -72,17 +72,18 @@ impl Switch {
         // The last queue is the control queue. It has neither a discipline nor arrival times.
         let queue = |port: usize, number: u8| {
             if number == spec.queue.count {
-                return Queue::default();
+                return Queue::default().in_cells(spec.cell);
             }
             let discipline = mechanisms
                 .discipline(&site, port, number.into())
                 .or_else(|| spec.queue.discipline.build(&site, number.into()));
-            match discipline {
+            let queue = match discipline {
                 Some(discipline) => Queue::ordered_by(discipline),
                 None if crossbar.is_some() => crossed(number),
                 None if timed => Queue::timed(),
                 None => Queue::default(),
-            }
+            };
+            queue.in_cells(spec.cell)
         };
         let make = |(number, link): (usize, &Link)| {
             let mut port = Port::new(

@@ -34,6 +34,11 @@ pub struct Facts<'a> {
 }
 
 impl Facts<'_> {
+    /// The memory that the longest frame occupies, in whole cells.
+    pub fn largest_room(&self) -> Option<u16> {
+        self.largest_frame.map(|frame| self.switch.cell.room(frame))
+    }
+
     /// Checks that the data queue named by a field exists.
     pub fn check_queue(&self, field: &str, queue: u8, findings: &mut Findings<'_>) {
         let count = self.switch.queue.count;
@@ -147,7 +152,14 @@ impl Spec {
 
     /// Checks that queues and ports can hold a frame of the largest size.
     fn check_sizes(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        let frame = facts.largest_frame.unwrap_or(0);
+        let frame = facts.largest_room().unwrap_or(0);
+        if let Some(longest) = facts.largest_frame.filter(|frame| !self.cell.holds(*frame)) {
+            findings.error(
+                "cell",
+                format!("the longest frame has {longest} bytes, in whole cells more than 64 KB"),
+                "lower the MTU, or remove `switch.cell`",
+            );
+        }
         let queue = &self.queue;
         let mut holds = |field: &str, size: Bytes, what: &str, bytes: u16| {
             if size.0 < u64::from(bytes) {

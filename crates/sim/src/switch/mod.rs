@@ -6,6 +6,7 @@ mod arrival;
 mod audit;
 pub mod buffer;
 mod build;
+pub mod cell;
 pub mod check;
 pub mod classify;
 pub mod congestion_indication;
@@ -221,9 +222,10 @@ impl Switch {
             return self.enqueue(egress, queue, None, packet, now, context);
         }
         let port = &mut self.ports[egress];
+        let room = self.spec.cell.room(packet.bytes);
         port.queues[queue].pass(packet.bytes);
-        port.occupancy.pass(packet.bytes);
-        self.occupancy.pass(packet.bytes);
+        port.occupancy.pass(room);
+        self.occupancy.pass(room);
         port.stamp(packet, now, context);
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }
@@ -244,10 +246,11 @@ impl Switch {
             context.state(Kinds::JOINED, self.id, now, fact);
         }
         let source = source_of(packet);
-        self.occupancy.join(packet.bytes);
+        let room = self.spec.cell.room(packet.bytes);
+        self.occupancy.join(room);
         let port = &mut self.ports[egress];
-        port.occupancy.join(packet.bytes);
-        self.buffer.join(source, &port.queues[queue], packet.bytes);
+        port.occupancy.join(room);
+        self.buffer.join(source, &port.queues[queue], room);
         let not_before = moved.map_or(0, |moved| moved.not_before);
         port.waiting |= 1 << queue;
         let queued = Queued { packet: *packet, not_before };
@@ -294,7 +297,8 @@ impl Switch {
         if port.tx.is_closed() {
             return Err(DropReason::LinkDown);
         }
-        self.buffer.admit(source_of(packet), port, queue, packet.bytes)
+        let room = self.spec.cell.room(packet.bytes);
+        self.buffer.admit(source_of(packet), port, queue, room)
     }
 
     /// Enqueues feedback or a notification in the control queue, which has priority over the data
@@ -312,7 +316,8 @@ impl Switch {
             return self.enqueue_among_data(egress, queue, packet, now, context);
         }
         let queue = self.control_queue();
-        let (size, bytes) = (self.spec.queue.control_size.0, u64::from(packet.bytes));
+        let room = self.spec.cell.room(packet.bytes);
+        let (size, bytes) = (self.spec.queue.control_size.0, u64::from(room));
         let port = &mut self.ports[egress];
         if port.passes(queue, now) && bytes <= size {
             port.queues[queue].pass(packet.bytes);
@@ -446,15 +451,16 @@ impl Switch {
         context: &mut Context,
     ) {
         let source = source_of(packet);
-        self.occupancy.leave(packet.bytes);
+        let room = self.spec.cell.room(packet.bytes);
+        self.occupancy.leave(room);
         if self.occupancy.congestion() == 0
             && let Some(aqm) = &mut self.shared_aqm
         {
             aqm.on_empty(now);
         }
         let port = &mut self.ports[egress];
-        port.occupancy.leave(packet.bytes);
-        self.buffer.leave(source, &port.queues[queue], packet.bytes);
+        port.occupancy.leave(room);
+        self.buffer.leave(source, &port.queues[queue], room);
         if self.mechanisms.wants().has(Events::LEFT) {
             self.ask_left(&Left { egress, queue, packet }, now, context);
         }

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use floodway_model::random::Stream;
 use floodway_model::{Body, Duration, FlowId, Instant, Packet};
 
+use super::cell::Cell;
 use super::discipline::Discipline;
 use super::fabric::egress::Egress;
 use super::flow_control::pausing::{Source, source_of};
@@ -60,6 +61,8 @@ pub struct Queue {
     discipline: Option<Box<dyn Discipline>>,
     /// State of the packets bound for this queue, behind a crossbar.
     egress: Option<Box<Egress>>,
+    /// The unit in which its bytes are counted.
+    cell: Cell,
 }
 
 impl Queue {
@@ -79,6 +82,12 @@ impl Queue {
         Self { egress: Some(Box::new(egress)), ..queue }
     }
 
+    /// Counts its bytes in whole cells.
+    #[must_use]
+    pub fn in_cells(self, cell: Cell) -> Self {
+        Self { cell, ..self }
+    }
+
     /// Whether it is a plain FIFO: neither a discipline nor a crossbar before it.
     #[inline]
     pub fn is_fifo(&self) -> bool {
@@ -95,7 +104,7 @@ impl Queue {
         self.discipline.as_ref()?.as_any().downcast_ref()
     }
 
-    /// Bytes queued.
+    /// Bytes queued, in whole cells.
     #[inline]
     pub fn backlog(&self) -> u64 {
         self.backlog
@@ -241,14 +250,14 @@ impl Queue {
 
     #[inline]
     fn count_out(&mut self, packet: &Packet) {
-        self.backlog -= u64::from(packet.bytes);
+        self.backlog -= u64::from(self.cell.room(packet.bytes));
         self.departed += 1;
     }
 
     #[inline]
     fn count_in(&mut self, packet: &Packet) {
         let bytes = u64::from(packet.bytes);
-        self.backlog += bytes;
+        self.backlog += u64::from(self.cell.room(packet.bytes));
         self.max_backlog = self.max_backlog.max(self.backlog);
         self.packets_in += 1;
         self.bytes_in += bytes;
@@ -258,10 +267,9 @@ impl Queue {
     #[inline]
     pub fn pass(&mut self, bytes: u16) {
         debug_assert!(self.is_empty());
-        let bytes = u64::from(bytes);
-        self.max_backlog = self.max_backlog.max(bytes);
+        self.max_backlog = self.max_backlog.max(self.cell.room(bytes).into());
         self.packets_in += 1;
-        self.bytes_in += bytes;
+        self.bytes_in += u64::from(bytes);
         self.departed += 1;
     }
 
@@ -297,10 +305,9 @@ impl Queue {
     /// earlier because of it.
     pub fn take_last(&mut self) -> Option<Queued> {
         let queued = self.packets.pop_back()?;
-        let bytes = u64::from(queued.packet.bytes);
-        self.backlog -= bytes;
+        self.backlog -= u64::from(self.cell.room(queued.packet.bytes));
         self.packets_in -= 1;
-        self.bytes_in -= bytes;
+        self.bytes_in -= u64::from(queued.packet.bytes);
         if let Some(times) = &mut self.times {
             times.arrivals.pop_back();
         }
@@ -343,7 +350,8 @@ impl Queue {
     /// Whether the accounting agrees with the packets. The argument is the number of packets, and
     /// their bytes, that are at the inputs of a crossbar.
     pub fn is_consistent(&self, (packets, bytes): (u64, u64)) -> bool {
-        let here: u64 = self.iter().map(|queued| u64::from(queued.packet.bytes)).sum();
+        let here: u64 =
+            self.iter().map(|queued| u64::from(self.cell.room(queued.packet.bytes))).sum();
         let count = self.iter().count();
         here + bytes == self.backlog
             && [0, bytes].contains(&self.hidden)

@@ -5,6 +5,7 @@ use floodway_model::{Bytes, Duration, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cell::Cell;
 use super::flow_control::congestion_isolation::Mark;
 use super::{
     aqm, buffer, classify, congestion_indication, discipline, fabric, feedback, flow_control,
@@ -25,6 +26,10 @@ pub struct Spec {
     /// compared with the same reference: with a crossbar, a flow alone in the network has a
     /// slowdown slightly above 1.
     pub fabric: fabric::Spec,
+    /// The memory is allocated in cells of this size: in queues, and for all thresholds, a frame
+    /// counts as whole cells. Default 1B: frames count as they are.
+    #[serde(skip_serializing_if = "Cell::is_byte")]
+    pub cell: Cell,
     /// Buffer limits of queues.
     pub buffer: buffer::Spec,
     /// Classifier: the data queue of each packet.
@@ -53,6 +58,14 @@ impl Check for Spec {
         findings.latency("latency", self.latency);
         self.queue.discipline.check(&mut findings.within("queue.discipline"));
         self.fabric.check(&mut findings.within("fabric"));
+        self.cell.check(&mut findings.within("cell"));
+        if !self.cell.is_byte() && self.fabric.lines().is_some() {
+            findings.error(
+                ["cell", "fabric"],
+                "cells are counted in egress queues, and with a crossbar data waits at the inputs",
+                "remove `switch.cell`, or choose [switch.fabric.output_queued]",
+            );
+        }
         self.buffer.check(&mut findings.within("buffer"));
         self.classify.check(&mut findings.within("classify"));
         self.overflow.check(&mut findings.within("overflow"));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::distances;
+use floodway_sim::switch::cell::Cell;
 use floodway_sim::switch::flow_control::pausing;
 
 use super::config::Config;
@@ -105,9 +106,11 @@ impl Network {
                     rate,
                     delay,
                     lossless_classes: 1,
+                    smallest_frame: 64,
                     largest_frame,
                     wire_overhead: 0,
                     latency: Duration::ZERO,
+                    cell: Cell::default(),
                 };
                 link.headroom(Duration::ZERO) <= self.headroom_at(rate)
             })

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use super::{Buffer, Holder, Spec, shared};
 use crate::link::{Link, Transmitter};
 use crate::switch::aqm::stand::Stand;
+use crate::switch::cell::Cell;
 use crate::switch::flow_control::pausing::source_of;
 use crate::switch::port::Port;
 use crate::switch::queue::{Queue, Queued};
@@ -85,7 +86,7 @@ impl Stock {
     }
 
     fn wrong(&self) -> Vec<String> {
-        self.buffer.audit(&self.ports, QUEUES.into(), [].iter())
+        self.buffer.audit(&self.ports, QUEUES.into(), [].iter(), Cell::default())
     }
 }
 

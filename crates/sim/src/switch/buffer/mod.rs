@@ -15,6 +15,7 @@ use floodway_model::id::CLASSES;
 use floodway_model::{Bytes, Packet, Rate};
 
 use super::QueueSpec;
+use super::cell::Cell;
 use super::check::Facts;
 use super::flow_control::pausing::{Source, source_of};
 use super::port::{DropReason, Port};
@@ -237,12 +238,13 @@ impl Buffer {
         ports: &[Port],
         queues: usize,
         at_inputs: impl Iterator<Item = &'a Packet>,
+        cell: Cell,
     ) -> Vec<String> {
         let mut wrong = Vec::new();
         let data = || ports.iter().flat_map(|port| &port.queues[..queues]);
         let mut found = vec![0; self.ingress.0.len()];
         let mut count = |packet: &Packet| {
-            found[source_of(packet).index()] += u64::from(packet.bytes);
+            found[source_of(packet).index()] += u64::from(cell.room(packet.bytes));
         };
         data().flat_map(Queue::iter).for_each(|queued| count(&queued.packet));
         at_inputs.for_each(count);

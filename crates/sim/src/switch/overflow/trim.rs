@@ -81,9 +81,8 @@ impl Overflow for Spec {
                 format!("write less than {frame}B, for example \"64B\""),
             );
         }
-        if let Some(threshold) =
-            self.threshold.filter(|at| facts.largest_frame.is_some() && at.0 < frame)
-        {
+        let frame = facts.largest_room().map_or(0, u64::from);
+        if let Some(threshold) = self.threshold.filter(|at| at.0 < frame) {
             findings.error(
                 "threshold",
                 format!("a threshold of {threshold} trims every packet of {frame} bytes"),

@@ -57,6 +57,13 @@ impl CheckBeside for Spec {
     fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         self.check_sizes(facts, findings);
         let switch = facts.switch;
+        if !switch.cell.is_byte() {
+            findings.error(
+                ["", "/switch.cell"],
+                "credit is counted in bytes, and a frame takes whole cells of memory",
+                "remove `switch.cell`",
+            );
+        }
         let others = &switch.flow_control;
         let proxies =
             others.source_flow_control.as_ref().is_some_and(|sfc| sfc.mode == Mode::Proxy);

@@ -11,7 +11,7 @@ use crate::link::pause_time;
 use floodway_model::id::CLASSES;
 use floodway_model::{Bytes, Duration, Packet, Rate};
 
-pub use headroom::{Link, most_in};
+pub use headroom::{Link, Part, carried, most_in};
 pub use held::Held;
 pub use ledger::{Ledger, On, Paused};
 

@@ -1,0 +1,133 @@
+//! `floodway headroom`: sums, searches for the worst case, and tables of switch models.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{floodway, json, place, word};
+
+/// 100 Gb/s, 40 m: on the wire 9236 ahead of the pause frame of 84, 2 * 2500 on the cable and 25,216
+/// of response (394 quanta of 64 bytes) are 39,536 bytes, in which 470 frames of 84 end; and the
+/// longest frame takes 22 cells, twice.
+const TOTAL: u64 = (470 + 44) * 420;
+
+#[test]
+fn a_headroom_is_the_sum_of_its_parts() {
+    let found = json(&["headroom", "--cell", "420", "--classes", "1", "--json"]);
+    let sum = &found[0]["sum"];
+    assert_eq!((TOTAL, &sum["total"]), (215_880, &Value::from("215.88KB")));
+    let said = floodway(&["headroom", "--cell", "420", "--classes", "1"]).out;
+    let response = said.lines().find(|line| line.contains("the neighbor's response")).unwrap();
+    let cells: Vec<&str> = response.split_whitespace().rev().take(3).collect();
+    assert_eq!(cells, ["126,080", "25,216", "2017.28ns"]);
+    let together = said.lines().find(|line| line.contains("together")).unwrap();
+    assert!(together.ends_with("215,880"), "{together}");
+}
+
+#[test]
+fn rates_and_cables_make_a_table() {
+    let said = floodway(&["headroom", "--rate", "100Gbps,400Gbps", "--cable", "40m,500m"]).out;
+    let rows: Vec<Vec<&str>> =
+        (said.lines().skip(2).take(3)).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["40m", "500m"]);
+    assert_eq!([rows[1][0], rows[2][0]], ["100Gbps", "400Gbps"]);
+}
+
+/// The worst case that is found is below the bound, and within a longest frame of it. The scenario
+/// that is written has it again, and no loss.
+#[test]
+fn the_bound_is_reached_to_within_a_frame() {
+    let folder = place("headroom-proof");
+    fs::create_dir_all(&folder).unwrap();
+    for (cell, largest) in [("420", 9_240u64), ("144", 9_216), ("1", 9_216)] {
+        let file = folder.join(format!("worst-{cell}.toml"));
+        let prove =
+            ["headroom", "--classes", "1", "--prove", "--save", word(&file), "--cell", cell];
+        let found = json(&[&prove[..], &["--json"]].concat());
+        let bytes = |value: &Value| {
+            let text = value.as_str().unwrap();
+            let (number, factor) = match text.strip_suffix("KB") {
+                Some(number) => (number, 1e3),
+                None => (text.strip_suffix('B').unwrap(), 1.0),
+            };
+            (number.parse::<f64>().unwrap() * factor).round() as u64
+        };
+        let (worst, bound) = (bytes(&found["found"]), bytes(&found["sum"]["total"]));
+        assert!(worst <= bound && bound < worst + largest, "{cell}: {worst} of {bound}");
+
+        let out = folder.join(format!("results-{cell}"));
+        let run = ["run", word(&file), "--format", "csv", "--out", word(&out), "--quiet"];
+        let said = floodway(&run);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        let queues = fs::read_to_string(out.join("runs/base/0/queues.csv")).unwrap();
+        let head: Vec<&str> = queues.lines().next().unwrap().split(',').collect();
+        let column = |name: &str| head.iter().position(|of| *of == name).unwrap();
+        let rows: Vec<Vec<&str>> =
+            queues.lines().skip(1).map(|row| row.split(',').collect()).collect();
+        let to_sink =
+            rows.iter().find(|row| (row[column("port")], row[column("queue")]) == ("2", "0"));
+        let backlog: u64 = to_sink.unwrap()[column("max_backlog_bytes")].parse().unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        let xoff = text.lines().find_map(|line| line.strip_prefix("xoff = \"")).unwrap();
+        let xoff: u64 = xoff.strip_suffix("B\"").unwrap().parse().unwrap();
+        assert_eq!(backlog - xoff, worst, "{cell}");
+    }
+    // What is there already is not replaced.
+    let taken = folder.join("worst-1.toml");
+    let again = floodway(&["headroom", "--classes", "1", "--prove", "--save", word(&taken)]);
+    assert_eq!(again.code, Some(2));
+    assert!(
+        again.err.contains("is there already: remove it, or name another file"),
+        "{}",
+        again.err
+    );
+}
+
+/// A table in the form of real ones: see the tests of its reading.
+#[test]
+fn a_table_is_explained_line_by_line() {
+    let folder = place("headroom-table");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("pg_profile_lookup.ini");
+    let lines = "# speed cable size xon xoff threshold xon_offset\n\
+                 100000 42m 600 0 32600 0 400\n100000 84m 600 0 45000 0 400\n\
+                 100000 168m 600 0 70000 0 400\n400000 84m 600 0 160000 0 400\n\
+                 400000 168m 600 0 260000 0 400\n400000 2000m 600 0 900000 0 400\n";
+    fs::write(&file, lines).unwrap();
+    let said = floodway(&["headroom", "--table", word(&file)]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    for expected in [
+        "5 of 6 lines are what this reading gives.",
+        "Cells of 200 bytes, each filled by a frame of 64 bytes",
+        "100Gbps  100 cells, 20,000 bytes",
+        "400Gbps  300 cells, 60,000 bytes",
+        "1 line is less than the cable holds",
+        "`computed` is for cells of 200 bytes",
+    ] {
+        assert!(said.out.contains(expected), "{expected}: {}", said.out);
+    }
+    // 2 km hold 1,000,000 bytes at 400 Gb/s.
+    let last = said.out.lines().find(|line| line.contains("2000m")).unwrap();
+    assert!(last.contains("1,000,000") && last.ends_with("less than the cable holds"), "{last}");
+}
+
+#[test]
+fn what_cannot_be_computed_is_refused() {
+    for (words, expected) in [
+        (
+            &["--smallest-frame", "1500", "--largest-frame", "1000"][..],
+            "is longer than the longest (1000)",
+        ),
+        (&["--prove"], "a search is for one rate, one cable and one class: add --classes 1"),
+        (&["--cable", "40"], "expected the length of a cable, up to 100km, like 40m or 2km"),
+        (&["--cell", "5000"], "5000 is not in 1..=4096"),
+        (&["--save", "x.toml"], "--prove"),
+        (&["--table", "nothing.ini"], "there is no such file"),
+        (&["--table", "x.ini", "--rate", "1Gbps"], "cannot be used with"),
+    ] {
+        let said = floodway(&[&["headroom"], words].concat());
+        assert_eq!(said.code, Some(2), "{words:?}: {}", said.err);
+        let err = said.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(err.contains(expected), "{words:?}: {err}");
+    }
+}

@@ -1,0 +1,144 @@
+//! Headroom as a sum of its parts, and the headroom tables of switch vendors.
+
+pub mod lookup;
+pub mod reading;
+
+use floodway_model::units::PS_PER_S;
+use floodway_model::{Bytes, Duration, Rate};
+use floodway_sim::switch::cell::worst_frame;
+use floodway_sim::switch::flow_control::pausing::{Link, Part, carried};
+use serde::Serialize;
+
+/// A part of a headroom.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// What it is.
+    pub part: &'static str,
+    /// How long it delays the end of the arrivals; zero for single frames.
+    pub time: Duration,
+    /// The bytes that the link carries in this time.
+    pub on_wire: Bytes,
+    /// The memory that they fill at most. Of parts with a time these are rounded.
+    pub memory: Bytes,
+}
+
+/// A headroom with its parts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sum {
+    /// The parts, in order of time.
+    pub rows: Vec<Row>,
+    /// The whole.
+    pub total: Bytes,
+    /// Length of the frame that takes the most memory for its time on the wire.
+    pub worst_frame: Bytes,
+    /// The memory that it takes.
+    pub worst_room: Bytes,
+}
+
+impl Sum {
+    /// The headroom of a link whose other end obeys after `response`.
+    pub fn of(link: &Link, response: Duration) -> Self {
+        let (smallest, largest) = (link.smallest_frame, link.largest_frame);
+        let (cells, length) = worst_frame(link.cell, smallest, largest, link.wire_overhead);
+        let worst_room = cells * link.cell.bytes();
+        let on_wire = u64::from(length) + u64::from(link.wire_overhead);
+        let single = |part: Part| Row {
+            part: part.name(),
+            time: Duration::ZERO,
+            on_wire: Bytes(0),
+            memory: Bytes(link.cell.room(largest).into()),
+        };
+        let mut rows = vec![single(Part::Crossing)];
+        rows.extend(link.times(response).into_iter().map(|(part, time)| {
+            let wire = carried(time, link.rate);
+            let memory = u128::from(wire) * u128::from(worst_room) / u128::from(on_wire);
+            let memory = Bytes(u64::try_from(memory).unwrap_or(u64::MAX));
+            Row { part: part.name(), time, on_wire: Bytes(wire), memory }
+        }));
+        rows.push(single(Part::Begun));
+        Self {
+            rows,
+            total: link.headroom(response),
+            worst_frame: Bytes(length.into()),
+            worst_room: Bytes(worst_room),
+        }
+    }
+}
+
+/// The length of a cable, in millimetres.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cable(u64);
+
+impl Cable {
+    /// A cable of this many metres.
+    pub const fn metres(metres: u64) -> Self {
+        Self(metres * 1_000)
+    }
+
+    /// Its length in metres.
+    pub fn length(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+
+    /// Propagation delay, one way, at a delay of `metre` for each metre.
+    pub fn delay(self, metre: Duration) -> Duration {
+        let delay = u128::from(self.0) * u128::from(metre.0) / 1_000;
+        Duration(u64::try_from(delay).unwrap_or(u64::MAX))
+    }
+
+    /// The bytes that it holds in both directions together.
+    pub fn holds(self, rate: Rate, metre: Duration) -> f64 {
+        2.0 * self.length() * metre.0 as f64 * rate.0 as f64 / (8.0 * PS_PER_S as f64)
+    }
+}
+
+impl std::str::FromStr for Cable {
+    type Err = String;
+
+    /// Parses `40m`, `0.5m` or `2km`, up to 100 km.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.trim().parse::<f64>().ok();
+        let metres = match text.strip_suffix("km") {
+            Some(kilometres) => number(kilometres).map(|length| length * 1e3),
+            None => text.strip_suffix('m').and_then(number),
+        };
+        match metres {
+            Some(metres) if (0.0..=1e5).contains(&metres) => {
+                Ok(Self((metres * 1e3).round() as u64))
+            }
+            _ => Err("expected the length of a cable, up to 100km, like 40m or 2km".to_owned()),
+        }
+    }
+}
+
+impl std::fmt::Display for Cable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&format!("{}m", self.length()))
+    }
+}
+
+impl Serialize for Cable {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cables() {
+        let parsed = |text: &str| text.parse::<Cable>();
+        assert_eq!(parsed("40m"), Ok(Cable::metres(40)));
+        assert_eq!(parsed("2km"), Ok(Cable::metres(2_000)));
+        assert_eq!(parsed("0.5m").map(Cable::length), Ok(0.5));
+        for wrong in ["40", "m", "-1m", "101km", "40ft", "nanm", "infm"] {
+            let expected = "expected the length of a cable, up to 100km, like 40m or 2km";
+            assert_eq!(parsed(wrong), Err(expected.to_owned()), "{wrong}");
+        }
+        // 500 m both ways at 400 Gb/s and 5 ns a metre: 5 us of 50 bytes each nanosecond.
+        let holds = Cable::metres(500).holds(Rate::from_gbps(400), Duration::from_ns(5));
+        assert!((holds - 250_000.0).abs() < 1e-6, "{holds}");
+    }
+}
