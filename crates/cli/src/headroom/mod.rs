@@ -381,11 +381,12 @@ fn sonic_said(sonic: &Sonic) -> String {
 /// A number with a comma for every three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let first = (digits.len() - 1) % 3 + 1;
-    let mut text = digits[..first].to_owned();
-    for three in digits[first..].as_bytes().chunks(3) {
-        text.push(',');
-        text.push_str(&String::from_utf8_lossy(three));
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
     }
     text
 }
