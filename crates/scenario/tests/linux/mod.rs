@@ -75,6 +75,16 @@ fn marks_instead_of_drops() {
     check(FILES[0], &distances(FILES[0], |situation| situation.set == "ecn"));
 }
 
+/// FQ-CoDel with two flows of different kinds.
+#[test]
+fn flow_queues() {
+    let wanted = |situation: &Situation| {
+        (&*situation.set, &*situation.qdisc) == ("mix", "fq_codel")
+            && situation.bulk.iter().all(|flows| flows.control != "bbr")
+    };
+    check(FILES[0], &distances(FILES[0], wanted));
+}
+
 /// All situations of a file; with `BLESS`, the list is written.
 fn every_situation(file: &str) {
     let found = distances(file, |_| true);

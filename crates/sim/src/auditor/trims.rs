@@ -7,7 +7,6 @@ use super::flows::profile;
 use super::network::Network;
 use crate::host::transport;
 use crate::host::transport::rocev2::recovery;
-use crate::switch::aqm;
 use crate::switch::overflow::{self, trim};
 
 fn spec(network: &Network) -> Option<&trim::Spec> {
@@ -63,7 +62,7 @@ pub fn check(
     if waited && spec.last == 0.0 {
         wrong("a packet that has waited is trimmed, and only those that arrive may be");
     }
-    let marks = spec.mark || !matches!(network.spec.switch.aqm, aqm::Spec::DropTail(_));
+    let marks = spec.mark || network.spec.switch.has_aqm();
     match (packet.ecn(), header.ecn()) {
         (old, new) if old == new => {}
         (Ecn::Ect0 | Ecn::Ect1, Ecn::Ce) if marks => {}

@@ -3,6 +3,7 @@
 use floodway_model::check::Findings;
 
 use super::Spec;
+use crate::switch::aqm;
 use crate::switch::check::Facts;
 
 impl Spec {
@@ -58,32 +59,22 @@ impl Spec {
                 "choose [switch.fabric.output_queued]",
             );
         }
-        let (aqm, scheduler) = (switch.aqm.name(), switch.scheduler.name());
-        if switch.aqm.needs_times() {
+        let aqm = switch.aqm.name();
+        let aqm_path = format!("switch.aqm.{aqm}");
+        if self.has_aqm() && !matches!(switch.aqm, aqm::Spec::DropTail(_)) {
             clash(
-                &format!("switch.aqm.{aqm}"),
-                format!(
-                    "`{aqm}` looks at how long packets have waited, which `{name}` does not keep"
-                ),
-                "choose an AQM that goes by the backlog",
+                &aqm_path,
+                format!("`{name}` has an AQM of its own, and `{aqm}` decides on the same packets"),
+                "choose [switch.aqm.drop_tail] or [switch.queue.discipline.fq]",
             );
-        }
-        if switch.scheduler.needs_times() {
+        } else if switch.aqm.needs_times() {
             clash(
-                &format!("switch.scheduler.{scheduler}"),
+                &aqm_path,
                 format!(
-                    "`{scheduler}` compares how long packets have waited, which `{name}` does not keep"
+                    "`{aqm}` takes how long the packet at the head has waited for the delay of the whole \
+                     queue, and with `{name}` that is the delay of one flow"
                 ),
-                "use another scheduler",
-            );
-        }
-        if facts.departures {
-            clash(
-                "departures",
-                format!(
-                    "departures are recorded with how long packets have waited, which `{name}` does not keep"
-                ),
-                "remove `departures`",
+                "choose [switch.queue.discipline.fq_codel] without another AQM, an AQM that goes by the backlog",
             );
         }
     }

@@ -62,6 +62,7 @@ type Rank = (u64, u64, FlowId);
 struct Ranked {
     left: u64,
     came: u64,
+    since: Instant,
     queued: Queued,
 }
 
@@ -80,7 +81,7 @@ impl Srpt {
     /// Removes a packet of a flow.
     fn remove(&mut self, flow: FlowId, place: usize) -> Option<Queued> {
         let packets = self.flows.get_mut(&flow)?;
-        let Ranked { left, came, queued } = packets.remove(place)?;
+        let Ranked { left, came, queued, .. } = packets.remove(place)?;
         self.order.remove(&(left, came, flow));
         if let Some(first) = &mut self.first
             && place == 0
@@ -102,11 +103,11 @@ impl Srpt {
 }
 
 impl Discipline for Srpt {
-    fn push(&mut self, queued: Queued, _: Instant, _: &mut Stream) {
+    fn push(&mut self, queued: Queued, since: Instant, _: &mut Stream) {
         let (left, flow) = (self.sizes.left(&queued.packet), queued.packet.flow);
         self.came += 1;
         self.order.insert((left, self.came, flow));
-        let ranked = Ranked { left, came: self.came, queued };
+        let ranked = Ranked { left, came: self.came, since, queued };
         let packets = self.flows.entry(flow).or_default();
         if let Some(first) = self.first.as_mut().filter(|_| packets.is_empty()) {
             first.insert((left, self.came, flow));
@@ -121,6 +122,10 @@ impl Discipline for Srpt {
     fn head_mut(&mut self) -> Option<&mut Packet> {
         let flow = self.next()?;
         self.flows.get_mut(&flow)?.front_mut().map(|ranked| &mut ranked.queued.packet)
+    }
+
+    fn head_since(&self) -> Option<Instant> {
+        self.flows[&self.next()?].front().map(|ranked| ranked.since)
     }
 
     fn pop(&mut self) -> Option<Queued> {
