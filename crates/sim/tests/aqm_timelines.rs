@@ -10,7 +10,8 @@ use floodway_sim::Spec;
 use floodway_sim::host::transport::udp;
 use floodway_sim::switch::aqm::{self, codel, curvy_red, pie};
 use floodway_sim::switch::classify::ecn::Scalable;
-use floodway_sim::switch::discipline::{self, fq_codel};
+use floodway_sim::switch::discipline::cake::framing::{Framing, Line};
+use floodway_sim::switch::discipline::{self, cake, fq_codel};
 
 /// Bursts of host 0 to host 1, ECN-capable.
 fn bursts(aqm: aqm::Spec, flows: Vec<FlowSpec>) -> Spec {
@@ -76,6 +77,28 @@ fn fq_codel_has_the_control_law_in_each_flow() {
         let marked: Vec<usize> =
             frames.filter(|(_, frame)| frame.packet.ecn() == Ecn::Ce).map(|(k, _)| k).collect();
         assert_eq!(marked, expected, "{flow}");
+    }
+}
+
+/// CAKE's shaper on a link of 10 Gb/s: 1230 bytes of a frame are 1212 of an IP packet and with 38 of Ethernet 1250 on the
+/// line, 10 us at 1 Gb/s. As 1,212 bytes of PTM, without overhead, they have 19 more: 1231, 9.848 us. The first frame leaves
+/// when it arrives.
+#[test]
+fn a_shaper_makes_the_port_wait() {
+    for (line, framing, ns) in
+        [(Line::Ethernet, None, 10_000), (Line::BridgedPtm, Some(Framing::Ptm), 9_848)]
+    {
+        let overhead = framing.map(|_| 0);
+        let mut spec = full_frames(slow_star(2), vec![burst(0, 1, 50, 1_000)]);
+        let rate = Some(Rate::from_gbps(1));
+        let shaped = cake::Spec { rate, line, overhead, framing, ..Default::default() };
+        spec.switch.queue.discipline = discipline::Spec::Cake(shaped);
+        let (_, sent) = traced(spec);
+        let times: Vec<u64> = data_to(&sent, 1, 0).map(|frame| frame.at.0).collect();
+        assert_eq!((times.len(), times[0]), (50, 1_000_000));
+        for (k, time) in times.iter().enumerate() {
+            assert_eq!(*time, 1_000_000 + k as u64 * ns * 1_000, "{line:?}: frame {k}");
+        }
     }
 }
 

@@ -15,11 +15,6 @@ const FCS: u64 = 4;
 /// Propagation delay of the links of hosts, in ms. Their rate is such that frames cost no time there.
 const HOST_DELAY: f64 = 0.1;
 
-/// Whether floodway has the queue.
-pub fn exists(situation: &Situation) -> bool {
-    situation.qdisc != "cake"
-}
-
 /// The scenario as text.
 pub fn scenario(situation: &Situation, tc: &str) -> String {
     let bits_per_ms = situation.rate * 1e3;
@@ -91,6 +86,12 @@ fn queue(tc: &str) -> String {
                 values["interval"]
             ),
         ),
+        // Its buffer has no limit without a shaper.
+        "cake" => {
+            assert_eq!(words[1..], ["unlimited", "besteffort"]);
+            let table = "[switch.queue.discipline.cake]\ndiffserv = \"besteffort\"\n";
+            (15_180_000, table.to_owned())
+        }
         "dualpi2" => return dualpi2(),
         other => panic!("no scenario for the queueing discipline {other}"),
     };

@@ -77,7 +77,7 @@ impl Switch {
             }
             let discipline = mechanisms
                 .discipline(&site, port, number.into())
-                .or_else(|| spec.queue.discipline.build(&site, number.into()));
+                .or_else(|| spec.queue.discipline.build(&site, port, number.into()));
             match discipline {
                 Some(discipline) => Queue::ordered_by(discipline),
                 None if crossbar.is_some() => crossed(number),

@@ -187,8 +187,8 @@ impl Queue {
     }
 
     /// See [`Discipline::push_out`].
-    pub fn push_out(&mut self, packet: &Packet) -> Option<Queued> {
-        let out = self.discipline.as_mut()?.push_out(packet)?;
+    pub fn push_out(&mut self, packet: &Packet, now: Instant) -> Option<Queued> {
+        let out = self.discipline.as_mut()?.push_out(packet, now)?;
         self.count_out(&out.packet);
         Some(out)
     }

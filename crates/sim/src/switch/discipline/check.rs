@@ -1,5 +1,6 @@
 //! Cross-checks of queue disciplines with mechanisms that depend on the order of packets.
 
+use floodway_model::Graph;
 use floodway_model::check::Findings;
 
 use super::Spec;
@@ -7,6 +8,13 @@ use crate::switch::aqm;
 use crate::switch::check::Facts;
 
 impl Spec {
+    /// Checks that the discipline fits the network. `findings` are about the family.
+    pub fn check_on(&self, graph: &Graph, findings: &mut Findings<'_>) {
+        if let Self::Cake(spec) = self {
+            spec.check_on(graph, &mut findings.within("cake"));
+        }
+    }
+
     /// Reports mechanisms that are incompatible with queues that are not FIFO. `findings` are about
     /// the family.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
@@ -65,7 +73,7 @@ impl Spec {
             clash(
                 &aqm_path,
                 format!("`{name}` has an AQM of its own, and `{aqm}` decides on the same packets"),
-                "choose [switch.aqm.drop_tail] or [switch.queue.discipline.fq]",
+                "choose [switch.aqm.drop_tail]",
             );
         } else if switch.aqm.needs_times() {
             clash(
@@ -74,7 +82,7 @@ impl Spec {
                     "`{aqm}` takes how long the packet at the head has waited for the delay of the whole \
                      queue, and with `{name}` that is the delay of one flow"
                 ),
-                "choose [switch.queue.discipline.fq_codel] without another AQM, an AQM that goes by the backlog",
+                "choose an AQM that goes by the backlog, or [switch.queue.discipline.fq_codel] without one",
             );
         }
     }

@@ -44,7 +44,7 @@ fn step() -> impl Strategy<Value = Step> {
 fn all() -> Vec<(&'static str, Box<dyn Discipline>)> {
     let sizes = Arc::new(Sizes::new((1..=FLOWS).map(|n| (n * 20 * PAYLOAD, PAYLOAD))));
     let site = Site { sizes: Some(&sizes), ..Site::with_ports("s", 1, &[SitePort::HOST]) };
-    let build = |spec: Spec| Some((spec.name(), spec.build(&site, 0)?));
+    let build = |spec: Spec| Some((spec.name(), spec.build(&site, 0, 0)?));
     Spec::all().into_iter().filter_map(build).collect()
 }
 
@@ -101,7 +101,7 @@ fn follow(name: &str, discipline: &mut dyn Discipline, steps: &[Step]) -> Vec<(u
             Step::Leave => did.extend(leave(discipline, &mut expected, now)),
             Step::NoRoom(flow, bytes) => {
                 let number = &mut next[flow as usize];
-                let mut out = discipline.push_out(&packet(flow, *number, bytes).packet);
+                let mut out = discipline.push_out(&packet(flow, *number, bytes).packet, now);
                 while let Some(dropped) = out {
                     let dropped = known(&dropped);
                     let place = expected.iter().position(|of| *of == dropped);
@@ -144,6 +144,6 @@ proptest! {
 fn first_in_first_out_is_the_only_one_without_code() {
     let site = Site::with_ports("s", 1, &[SitePort::HOST]);
     for spec in Spec::all().into_iter().filter(|spec| !spec.needs_sizes()) {
-        assert_eq!(spec.build(&site, 0).is_none(), spec.is_fifo(), "{}", spec.name());
+        assert_eq!(spec.build(&site, 0, 0).is_none(), spec.is_fifo(), "{}", spec.name());
     }
 }

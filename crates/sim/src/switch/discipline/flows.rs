@@ -233,7 +233,7 @@ impl<A: PerFlow> Discipline for Flows<A> {
         }
     }
 
-    fn push_out(&mut self, packet: &Packet) -> Option<Queued> {
+    fn push_out(&mut self, packet: &Packet, _: Instant) -> Option<Queued> {
         let own = self.key(packet);
         let bytes = |key: u32| {
             let waiting = self.flows.get(&key).map_or(0, |flow| flow.bytes);

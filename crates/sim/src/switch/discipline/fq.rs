@@ -134,7 +134,7 @@ mod tests {
         let mut fq = fq(1_000);
         fill(&mut fq, &[(1, 500), (2, 400), (2, 400), (3, 700)]);
         let mut out = |flow, bytes| {
-            let out = fq.push_out(&packet(flow, 0, bytes).packet);
+            let out = fq.push_out(&packet(flow, 0, bytes).packet, Instant::ZERO);
             assert!(fq.is_consistent());
             out.map(|queued| (queued.packet.flow.0, queued.packet.bytes))
         };

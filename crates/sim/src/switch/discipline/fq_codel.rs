@@ -231,7 +231,7 @@ mod tests {
         };
         fill(1, 10);
         fill(2, 6);
-        let first = fq.push_out(&packet(arriving.0, 0, arriving.1).packet);
+        let first = fq.push_out(&packet(arriving.0, 0, arriving.1).packet, ms(0));
         let all = std::iter::successors(first, |_| fq.push_out_more());
         let found = all.map(|queued| queued.packet.flow.0).collect();
         assert!(fq.is_consistent());
@@ -261,7 +261,7 @@ mod tests {
             let mut rng = Stream::named(1, "none");
             for _ in 0..lost {
                 fq.push(packet(0, 0, 1_000), ms(900), &mut rng);
-                fq.push_out(&packet(0, 0, 1_000).packet).unwrap();
+                fq.push_out(&packet(0, 0, 1_000).packet, ms(900)).unwrap();
             }
             drops(&mut fq, (1_000, 1_210), 1, |_, _| Some(10))
         };

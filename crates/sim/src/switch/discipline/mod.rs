@@ -3,6 +3,7 @@
 //! in, first out has no code here: queues implement it themselves. The rest is kept out of line so
 //! that such queues are not slowed down.
 
+pub mod cake;
 mod check;
 #[cfg(test)]
 mod conformance;
@@ -41,6 +42,8 @@ floodway_model::family! {
         "Flow queueing: flows are served by deficit round robin, new ones first (RFC 8290, without CoDel).",
     FqCodel = "fq_codel" (fq_codel::Spec):
         "Flow queueing with CoDel in the queue of each flow (RFC 8290).",
+    Cake = "cake" (cake::Spec):
+        "Flow queueing with host isolation, tins by DSCP, the AQM COBALT and a shaper that knows the line (CAKE).",
     Srpt = "srpt" (srpt::Spec):
         "The flow with the least left goes first; for want of room the packet with the most is dropped (SRPT, pFabric).",
 }
@@ -52,12 +55,13 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// Builds the discipline of a data queue of a switch; `None` for first in, first out.
-    pub fn build(&self, site: &Site<'_>, queue: usize) -> Option<Box<dyn Discipline>> {
+    /// Builds the discipline of a data queue of a port; `None` for first in, first out.
+    pub fn build(&self, site: &Site<'_>, port: usize, queue: usize) -> Option<Box<dyn Discipline>> {
         match self {
             Self::Fifo(_) => None,
             Self::Fq(spec) => Some(Box::new(spec.build(site, queue))),
             Self::FqCodel(spec) => Some(Box::new(spec.build(site, queue))),
+            Self::Cake(spec) => Some(Box::new(spec.build(site, port, queue))),
             Self::Srpt(spec) => Some(Box::new(srpt::Srpt::new(spec, site))),
         }
     }
@@ -74,14 +78,14 @@ impl Spec {
 
     /// Whether it has an AQM of its own, which decides on packets that leave.
     pub const fn has_aqm(&self) -> bool {
-        matches!(self, Self::FqCodel(_))
+        matches!(self, Self::FqCodel(_) | Self::Cake(_))
     }
 
     /// The path of the field because of which its AQM never marks; `None` if it may mark, or if it has none.
     pub fn no_marks(&self) -> Option<&'static str> {
         match self {
             Self::FqCodel(spec) => spec.no_marks(),
-            Self::Fifo(_) | Self::Fq(_) | Self::Srpt(_) => None,
+            Self::Fifo(_) | Self::Fq(_) | Self::Cake(_) | Self::Srpt(_) => None,
         }
     }
 
@@ -89,7 +93,7 @@ impl Spec {
     pub fn needs_ecn(&self) -> &'static [&'static str] {
         match self {
             Self::FqCodel(spec) => spec.needs_ecn(),
-            Self::Fifo(_) | Self::Fq(_) | Self::Srpt(_) => &[],
+            Self::Fifo(_) | Self::Fq(_) | Self::Cake(_) | Self::Srpt(_) => &[],
         }
     }
 }
@@ -157,7 +161,7 @@ pub trait Discipline: Debug + Send {
 
     /// There is no room for this packet: removes a queued packet that is to be dropped instead.
     /// `None`: the packet itself is to be dropped.
-    fn push_out(&mut self, _packet: &Packet) -> Option<Queued> {
+    fn push_out(&mut self, _packet: &Packet, _now: Instant) -> Option<Queued> {
         None
     }
 
@@ -248,7 +252,8 @@ impl Switch {
         context: &mut Context,
     ) -> bool {
         while matches!(reason, DropReason::QueueFull | DropReason::EgressThreshold) {
-            let Some(out) = self.ports[egress].queues[queue].push_out(packet) else { return false };
+            let queues = &mut self.ports[egress].queues;
+            let Some(out) = queues[queue].push_out(packet, now) else { return false };
             self.discard(egress, queue, DropReason::PushedOut, &out.packet, now, context);
             match self.admit(egress, queue, packet) {
                 Ok(()) => {

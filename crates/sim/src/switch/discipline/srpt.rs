@@ -132,7 +132,7 @@ impl Discipline for Srpt {
         self.remove(self.next()?, 0)
     }
 
-    fn push_out(&mut self, packet: &Packet) -> Option<Queued> {
+    fn push_out(&mut self, packet: &Packet, _: Instant) -> Option<Queued> {
         let &(most, came, flow) = self.order.last()?;
         if most <= self.sizes.left(packet) {
             return None;
@@ -215,7 +215,7 @@ mod tests {
         let mut srpt = srpt(Left::FirstPacket);
         fill(&mut srpt, &[(0, 3), (0, 2), (1, 0)]);
         let mut out = |flow, number| {
-            let out = srpt.push_out(&packet(flow, number, 1_086).packet);
+            let out = srpt.push_out(&packet(flow, number, 1_086).packet, Instant::ZERO);
             assert!(srpt.is_consistent());
             out.map(|queued| (queued.packet.flow.0, psn(&queued.packet)))
         };
