@@ -111,7 +111,7 @@ fn follow(name: &str, discipline: &mut dyn Discipline, steps: &[Step]) -> Vec<(u
                 }
                 *number += 1;
             }
-            Step::Wait(ms) => now = now + Duration::from_ms(ms),
+            Step::Wait(ms) => now += Duration::from_ms(ms),
         }
         assert!(discipline.is_consistent(), "{name}");
         let mut queued: Vec<_> = discipline.iter().map(known).collect();

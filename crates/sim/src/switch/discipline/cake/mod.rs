@@ -346,7 +346,7 @@ impl Discipline for Cake {
         let bytes = self.counting.bytes(packet.bytes);
         let time =
             |rate: Option<Rate>| rate.map_or(Duration::ZERO, |rate| rate.time_for(Bytes(bytes)));
-        self.next = self.next + time(self.rate);
+        self.next += time(self.rate);
         let of_tin = time(self.tins[tin].rate);
         self.tins[tin].on_sent(slot, bytes as i64, of_tin, now);
     }
