@@ -4,12 +4,14 @@
 
 use crate::common::overload::two_queues;
 use crate::common::timeline::*;
-use floodway_model::{Ecn, FlowSpec, Rate};
+use floodway_model::{Bytes, Ecn, FlowSpec, Rate};
 use floodway_sim::Sent;
 use floodway_sim::Spec;
 use floodway_sim::host::transport::udp;
 use floodway_sim::switch::aqm::{self, codel, curvy_red, pie};
 use floodway_sim::switch::classify::ecn::Scalable;
+use floodway_sim::switch::discipline::cake::framing::{Framing, Line};
+use floodway_sim::switch::discipline::{self, cake, fq_codel};
 
 /// Bursts of host 0 to host 1, ECN-capable.
 fn bursts(aqm: aqm::Spec, flows: Vec<FlowSpec>) -> Spec {
@@ -45,6 +47,58 @@ fn codel_goes_on_at_the_rate_at_which_it_stopped() {
         let (_, sent) = traced(bursts(aqm::Spec::Codel(spec.clone()), flows));
         assert_eq!(marked(&sent, 0), [26, 46, 61, 72, 82, 91]);
         assert_eq!(marked(&sent, 1), expected);
+    }
+}
+
+/// FQ-CoDel with the same numbers and two bursts at the same time from two hosts, one frame a round. Frame k of the first
+/// flow leaves after 2000 k ns and has waited for 1900 k ns, so that frame 3, at 6 us, is the first that has waited for 5 us.
+/// Frame 13 leaves 20 us later and has the first mark. Marks are due 20 us later, at 46, and then after 20 us / sqrt(n), n =
+/// 2, 3, ...: at 60.1, 71.7, 81.7, 90.6, 98.8, 106.4, 113.4, 120.1, 126.4, 132.5, 138.2, 143.8, 149.1, 154.3, 159.3, 164.1,
+/// 168.8, 173.4, 177.9, 182.3, 186.5 and 190.7 us, and each is that of the frame that leaves next, at an even number of
+/// microseconds. The other flow has the same times, a frame later. One CoDel for all frames would mark half as many of each.
+#[test]
+fn fq_codel_has_the_control_law_in_each_flow() {
+    let expected = [
+        13, 23, 31, 36, 41, 46, 50, 54, 57, 61, 64, 67, 70, 72, 75, 78, 80, 83, 85, 87, 89, 92, 94,
+        96,
+    ];
+    let flows = vec![burst(0, 2, 100, 1_000), burst(1, 2, 100, 1_000)];
+    let mut spec = full_frames(slow_star(3), flows);
+    spec.profiles = vec![datagrams_of(PAYLOAD, udp::Field::Ect0); 2];
+    spec.switch.queue.discipline = discipline::Spec::FqCodel(fq_codel::Spec {
+        quantum: Bytes(FRAME),
+        target: for_ns(5_000),
+        interval: for_ns(20_000),
+        ..Default::default()
+    });
+    let (_, sent) = traced(spec);
+    for flow in [0, 1] {
+        let frames = data_to(&sent, 2, flow).enumerate();
+        let marked: Vec<usize> =
+            frames.filter(|(_, frame)| frame.packet.ecn() == Ecn::Ce).map(|(k, _)| k).collect();
+        assert_eq!(marked, expected, "{flow}");
+    }
+}
+
+/// CAKE's shaper on a link of 10 Gb/s: 1230 bytes of a frame are 1212 of an IP packet and with 38 of Ethernet 1250 on the
+/// line, 10 us at 1 Gb/s. As 1,212 bytes of PTM, without overhead, they have 19 more: 1231, 9.848 us. The first frame leaves
+/// when it arrives.
+#[test]
+fn a_shaper_makes_the_port_wait() {
+    for (line, framing, ns) in
+        [(Line::Ethernet, None, 10_000), (Line::BridgedPtm, Some(Framing::Ptm), 9_848)]
+    {
+        let overhead = framing.map(|_| 0);
+        let mut spec = full_frames(slow_star(2), vec![burst(0, 1, 50, 1_000)]);
+        let rate = Some(Rate::from_gbps(1));
+        let shaped = cake::Spec { rate, line, overhead, framing, ..Default::default() };
+        spec.switch.queue.discipline = discipline::Spec::Cake(shaped);
+        let (_, sent) = traced(spec);
+        let times: Vec<u64> = data_to(&sent, 1, 0).map(|frame| frame.at.0).collect();
+        assert_eq!((times.len(), times[0]), (50, 1_000_000));
+        for (k, time) in times.iter().enumerate() {
+            assert_eq!(*time, 1_000_000 + k as u64 * ns * 1_000, "{line:?}: frame {k}");
+        }
     }
 }
 

@@ -6,13 +6,22 @@ use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, Rate};
 use floodway_sim::host::congestion::{self, constant_rate};
 use floodway_sim::host::transport::{self, udp};
-use floodway_sim::switch::discipline::{self, fq};
+use floodway_sim::switch::discipline::{self, cake, fq, fq_codel};
 use floodway_sim::{Outcome, Spec};
 
 const FQ: discipline::Spec = discipline::Spec::Fq(fq::Spec { quantum: Bytes(1_514), queues: None });
 
 fn srpt() -> discipline::Spec {
     discipline::Spec::Srpt(discipline::srpt::Spec::default())
+}
+
+fn fq_codel() -> discipline::Spec {
+    discipline::Spec::FqCodel(fq_codel::Spec::default())
+}
+
+/// All flows have the same destination, which triple isolation would count.
+fn cake() -> discipline::Spec {
+    discipline::Spec::Cake(cake::Spec { isolation: cake::Isolation::Flows, ..Default::default() })
 }
 
 /// Host 0 behind a link of 10 Gb/s, others with 100 Gb/s.
@@ -53,11 +62,13 @@ fn unresponsive(discipline: discipline::Spec, mbps: [u64; 3]) -> Vec<(f64, f64)>
 /// sends all arrives; of the others what is above their shares is lost.
 #[test]
 fn flow_queueing_is_max_min_fair_to_flows_that_do_not_respond() {
-    let found = unresponsive(FQ, [1_900, 6_100, 11_700]);
-    assert_eq!(found[0].1, 0.0);
-    for (flow, share) in [(1, 1.0 - 4.05 / 6.1), (2, 1.0 - 4.05 / 11.7)] {
-        let lost = found[flow].1 / found[flow].0;
-        assert!((lost - share).abs() < 0.01, "{flow}: {lost}");
+    for discipline in [FQ, fq_codel(), cake()] {
+        let found = unresponsive(discipline, [1_900, 6_100, 11_700]);
+        assert_eq!(found[0].1, 0.0);
+        for (flow, share) in [(1, 1.0 - 4.05 / 6.1), (2, 1.0 - 4.05 / 11.7)] {
+            let lost = found[flow].1 / found[flow].0;
+            assert!((lost - share).abs() < 0.01, "{flow}: {lost}");
+        }
     }
     // First in, first out knows no flows.
     let found = unresponsive(discipline::Spec::default(), [1_900, 6_100, 11_700]);
@@ -149,7 +160,7 @@ fn a_packet_that_need_not_wait_counts_like_others() {
         FlowSpec { start: Instant(at as u64 * 1_000), ..flow(src, 0, bytes, 0) }
     };
     let flows: Vec<_> = (0..2_000).map(&mut flow).collect();
-    for discipline in [FQ, srpt()] {
+    for discipline in [FQ, fq_codel(), cake(), srpt()] {
         let times = |departures| {
             let mut spec = plain(bottleneck(20), flows.clone());
             spec.switch.queue.discipline = discipline.clone();

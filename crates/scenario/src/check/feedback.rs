@@ -67,7 +67,7 @@ fn check_marks(name: &str, queue: u8, settings: &Document, findings: &mut Proble
         _ => "backward indications",
     };
     // With layer 2 congestion indication the ECN field is not used.
-    let is_asked = switch.congestion_indication.is_none() && switch.aqm.no_marks().is_none();
+    let is_asked = switch.congestion_indication.is_none() && switch.aqm_never_marks().is_none();
     let isolation = switch.flow_control.congestion_isolation.as_ref();
     let is_silent = isolation.is_some_and(|spec| {
         spec.mark == Mark::None && spec.tiers.is_empty() && spec.congesting == queue
@@ -78,9 +78,9 @@ fn check_marks(name: &str, queue: u8, settings: &Document, findings: &mut Proble
     findings.warn(
         &[&format!("switch.feedback.{name}")],
         format!(
-            "{kind} are not ECN-capable: in data queue {queue} `switch.aqm.{}` drops them where it \
+            "{kind} are not ECN-capable: in data queue {queue} `{}` drops them where it \
              would mark data",
-            switch.aqm.name()
+            switch.aqm_table()
         ),
         format!("remove `{name}` for the control class, unless they are meant to be lost"),
     );

@@ -7,7 +7,7 @@ use floodway_model::check::Findings;
 use floodway_sim::host::{PauseScope, Profile, transport};
 use floodway_sim::switch::buffer::Holder;
 use floodway_sim::switch::flow_control::source_flow_control::Mode;
-use floodway_sim::switch::{aqm, classify, path};
+use floodway_sim::switch::{classify, path};
 
 use super::{Problems, host};
 use crate::document::Document;
@@ -95,8 +95,8 @@ fn check_ecn(settings: &Document, findings: &mut Findings<'_>) {
     if any || switch.congestion_indication.is_some() {
         return;
     }
-    let table = format!("switch.aqm.{}", switch.aqm.name());
-    for field in switch.aqm.needs_ecn() {
+    let table = switch.aqm_table();
+    for field in switch.aqm_needs_ecn() {
         findings.idle(&format!("{table}.{field}"), "no packet is ECN-capable");
     }
 }
@@ -122,7 +122,7 @@ fn looks_for_congestion(settings: &Document) -> bool {
     let switch = &settings.switch;
     let flow_control = &switch.flow_control;
     let telemetry = |profile: &Profile| profile.congestion.needs_telemetry();
-    !matches!(switch.aqm, aqm::Spec::DropTail(_))
+    switch.has_aqm()
         || matches!(switch.path, path::Spec::LeastLoaded(_))
         || flow_control.congestion_isolation.is_some()
         || flow_control.qcn.is_some()

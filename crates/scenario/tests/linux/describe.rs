@@ -9,19 +9,11 @@ use super::traces::Situation;
 const FRAME: f64 = 1_518.0;
 const ACK: f64 = 70.0;
 
+/// The frame check sequence, which Linux does not count.
+const FCS: u64 = 4;
+
 /// Propagation delay of the links of hosts, in ms. Their rate is such that frames cost no time there.
 const HOST_DELAY: f64 = 0.1;
-
-/// Whether floodway has the queue. It has flow queueing and CoDel, but not both in one: FQ-CoDel only if there is a single
-/// flow, for which it is CoDel, and no CAKE.
-pub fn exists(situation: &Situation) -> bool {
-    let flows: u64 = situation.bulk.iter().map(|flows| flows.count).sum();
-    match situation.qdisc.as_str() {
-        "fq_codel" => flows == 1,
-        "cake" => false,
-        _ => true,
-    }
-}
 
 /// The scenario as text.
 pub fn scenario(situation: &Situation, tc: &str) -> String {
@@ -82,8 +74,24 @@ fn queue(tc: &str) -> String {
                 values["target"], values["tupdate"]
             ),
         ),
-        // One flow by itself: see `exists`.
-        "fq_codel" => return queue(&tc.replace("fq_codel", "codel")),
+        "fq_codel" => (
+            packets("limit"),
+            // Frames have their FCS here.
+            format!(
+                "[switch.queue.discipline.fq_codel]\nqueues = {}\nquantum = \"{}B\"\ntarget = \"{}\"\n\
+                 interval = \"{}\"\necn = {ecn}\n",
+                values["flows"],
+                values["quantum"].parse::<u64>().unwrap() + FCS,
+                values["target"],
+                values["interval"]
+            ),
+        ),
+        // Its buffer has no limit without a shaper.
+        "cake" => {
+            assert_eq!(words[1..], ["unlimited", "besteffort"]);
+            let table = "[switch.queue.discipline.cake]\ndiffserv = \"besteffort\"\n";
+            (15_180_000, table.to_owned())
+        }
         "dualpi2" => return dualpi2(),
         other => panic!("no scenario for the queueing discipline {other}"),
     };

@@ -63,7 +63,7 @@ fn summary(listed: &[Distance]) -> String {
             cell.1 += 1;
         }
     }
-    let queues = ["fifo", "red", "codel", "pie", "fq_codel", "dualpi2"];
+    let queues = ["fifo", "red", "codel", "pie", "fq_codel", "cake", "dualpi2"];
     let mut rows: Vec<&String> = cells.keys().map(|(control, _)| control).collect();
     rows.dedup();
     let mut text =

@@ -38,7 +38,7 @@ pub fn check(
             let marks = match isolation.map(|spec| spec.mark) {
                 Some(Mark::None) => false,
                 Some(Mark::Detected | Mark::All) => true,
-                Some(Mark::Aqm) | None => !matches!(spec.aqm, aqm::Spec::DropTail(_)),
+                Some(Mark::Aqm) | None => spec.has_aqm(),
             };
             if indication.is_some() || !marks {
                 log.queue(port, queue, "a packet is marked, and nothing here marks");
@@ -62,7 +62,7 @@ pub fn may_drop(network: &Network, packet: &Packet) -> bool {
     let spec = &network.spec.switch;
     let tells = packet.ecn().is_capable() || spec.congestion_indication.is_some();
     match spec.aqm {
-        aqm::Spec::DropTail(_) => false,
+        aqm::Spec::DropTail(_) => spec.has_aqm(),
         // They only mark, so ECN-capable packets are not dropped.
         aqm::Spec::Ramp(_) | aqm::Spec::Step(_) | aqm::Spec::Blue(_) | aqm::Spec::Avq(_) => !tells,
         _ => true,

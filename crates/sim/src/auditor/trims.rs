@@ -8,7 +8,6 @@ use super::network::Network;
 use super::queues::occupied;
 use crate::host::transport;
 use crate::host::transport::rocev2::recovery;
-use crate::switch::aqm;
 use crate::switch::overflow::{self, trim};
 
 fn spec(network: &Network) -> Option<&trim::Spec> {
@@ -65,7 +64,7 @@ pub fn check(
     if waited && spec.last == 0.0 {
         wrong("a packet that has waited is trimmed, and only those that arrive may be");
     }
-    let marks = spec.mark || !matches!(network.spec.switch.aqm, aqm::Spec::DropTail(_));
+    let marks = spec.mark || network.spec.switch.has_aqm();
     match (packet.ecn(), header.ecn()) {
         (old, new) if old == new => {}
         (Ecn::Ect0 | Ecn::Ect1, Ecn::Ce) if marks => {}

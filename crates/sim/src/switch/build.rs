@@ -58,7 +58,8 @@ impl Switch {
             mechanisms.want(Events::ADMITTED);
         }
         let kept_behind = mechanisms.keeps_behind();
-        let decides_on_departure = spec.aqm.decides_on_departure();
+        let has_aqm = spec.queue.discipline.has_aqm();
+        let decides_on_departure = spec.aqm.decides_on_departure() || has_aqm;
         let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
             .then(|| Box::new(aqm::State::new(&spec.aqm, usize::from(spec.queue.count))));
         let timed = whole.departures || spec.aqm.needs_times() || spec.scheduler.needs_times();
@@ -76,7 +77,7 @@ impl Switch {
             }
             let discipline = mechanisms
                 .discipline(&site, port, number.into())
-                .or_else(|| spec.queue.discipline.build(&site, number.into()));
+                .or_else(|| spec.queue.discipline.build(&site, port, number.into()));
             let queue = match discipline {
                 Some(discipline) => Queue::ordered_by(discipline),
                 None if crossbar.is_some() => crossed(number),
@@ -102,6 +103,7 @@ impl Switch {
             port
         };
         let bypass_disabled = spec.aqm.decides_on_lone_packets()
+            || has_aqm
             || whole.departures
             || shared_aqm.is_some()
             || mechanisms.wants().has(Events::LONE)

@@ -146,6 +146,7 @@ impl Spec {
 
     /// Checks that the mechanisms fit the network. `findings` are about `switch`.
     pub fn check_on(&self, facts: &Facts<'_>, graph: &Graph, findings: &mut Findings<'_>) {
+        self.queue.discipline.check_on(graph, &mut findings.within("queue.discipline"));
         self.path.check_on(facts, graph, &mut findings.within("path"));
         self.flow_control.check_on(facts, graph, &mut findings.within("flow_control"));
     }

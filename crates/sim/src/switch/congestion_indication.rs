@@ -70,12 +70,12 @@ impl Spec {
     /// Checks that the AQM can detect congestion and that nothing else marks.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let switch = facts.switch;
-        if let Some(place) = switch.aqm.no_marks() {
+        if let Some(place) = switch.aqm_never_marks() {
             findings.error(
                 ["", &format!("/{place}")],
                 format!(
                     "layer 2 signals what queue management finds congested, and `{}` marks nothing",
-                    switch.aqm.name()
+                    switch.aqm_name()
                 ),
                 if place.ends_with(".aqm") {
                     "choose an AQM that marks, for example [switch.aqm.red]"

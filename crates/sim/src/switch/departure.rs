@@ -5,6 +5,7 @@ use floodway_model::Instant;
 
 use super::Switch;
 use super::aqm::Verdict;
+use super::discipline::Leaving;
 use super::port::DropReason;
 use crate::context::Context;
 use crate::observe::{Fact, Kinds};
@@ -60,12 +61,25 @@ impl Switch {
     fn verdict(&mut self, index: usize, queue: usize, now: Instant) -> Verdict {
         let head = self.ports[index].queues[queue].head();
         let packet = head.expect("a queue that was selected has a packet").packet;
-        let (aqm, mut view) = self.aqm(index, now);
-        let verdict = aqm.on_departure(queue, &packet, &mut view);
+        let verdict = if !self.only_fifos && self.spec.queue.discipline.has_aqm() {
+            self.verdict_of_discipline(index, queue, now)
+        } else {
+            let (aqm, mut view) = self.aqm(index, now);
+            aqm.on_departure(queue, &packet, &mut view)
+        };
         match self.in_queue(queue, verdict) {
             Verdict::Congested if !self.can_mark(&packet) => Verdict::Drop,
             verdict => verdict,
         }
+    }
+
+    /// Verdict of the discipline's own AQM on the packet at the head.
+    fn verdict_of_discipline(&mut self, index: usize, queue: usize, now: Instant) -> Verdict {
+        let port = &mut self.ports[index];
+        let largest_frame = port.tx.link().largest_frame.into();
+        let indicates = self.indication.is_some();
+        let mut leaving = Leaving { now, indicates, largest_frame, rng: &mut self.rng };
+        port.queues[queue].on_departure(&mut leaving)
     }
 
     /// Makes the packet at the head, which is about to leave, signal congestion.

@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 use floodway_model::random::Stream;
 use floodway_model::{Body, Duration, FlowId, Instant, Packet};
 
+use super::aqm::Verdict;
 use super::cell::Cell;
-use super::discipline::Discipline;
+use super::discipline::{Discipline, Leaving};
 use super::fabric::egress::Egress;
 use super::flow_control::pausing::{Source, source_of};
 use crate::link::Transmitter;
@@ -147,7 +148,10 @@ impl Queue {
     /// Arrival time of the packet at the head; `None` if the queue is empty or records no times.
     #[inline]
     pub fn head_since(&self) -> Option<Instant> {
-        self.times.as_ref()?.arrivals.front().copied()
+        match &self.discipline {
+            None => self.times.as_ref()?.arrivals.front().copied(),
+            Some(discipline) => discipline.head_since(),
+        }
     }
 
     /// Sojourn time of the packet at the head; zero if the queue is empty or records no times.
@@ -192,10 +196,23 @@ impl Queue {
     }
 
     /// See [`Discipline::push_out`].
-    pub fn push_out(&mut self, packet: &Packet) -> Option<Queued> {
-        let out = self.discipline.as_mut()?.push_out(packet)?;
+    pub fn push_out(&mut self, packet: &Packet, now: Instant) -> Option<Queued> {
+        let out = self.discipline.as_mut()?.push_out(packet, now)?;
         self.count_out(&out.packet);
         Some(out)
+    }
+
+    /// See [`Discipline::push_out_more`].
+    pub fn push_out_more(&mut self) -> Option<Queued> {
+        let out = self.discipline.as_mut()?.push_out_more()?;
+        self.count_out(&out.packet);
+        Some(out)
+    }
+
+    /// See [`Discipline::on_departure`].
+    pub fn on_departure(&mut self, leaving: &mut Leaving<'_>) -> Verdict {
+        let discipline = self.discipline.as_mut();
+        discipline.map_or(Verdict::Pass, |discipline| discipline.on_departure(leaving))
     }
 
     /// See [`Discipline::on_sent`].

@@ -94,8 +94,44 @@ impl Spec {
         }
         match self.flow_control.congestion_isolation.as_ref().map(|isolation| isolation.mark) {
             Some(Mark::Detected | Mark::All) => None,
-            Some(Mark::Aqm | Mark::None) | None => self.aqm.no_marks(),
+            Some(Mark::Aqm | Mark::None) | None => self.aqm_never_marks(),
         }
+    }
+
+    /// The path of the field because of which the AQM, or that of the queue discipline, never marks;
+    /// `None` if it may mark.
+    pub fn aqm_never_marks(&self) -> Option<&'static str> {
+        match self.queue.discipline.has_aqm() {
+            true => self.queue.discipline.no_marks(),
+            false => self.aqm.no_marks(),
+        }
+    }
+
+    /// Where the AQM is chosen: its table, or that of a queue discipline with an AQM of its own.
+    pub fn aqm_table(&self) -> String {
+        let family = if self.queue.discipline.has_aqm() { "queue.discipline" } else { "aqm" };
+        format!("switch.{family}.{}", self.aqm_name())
+    }
+
+    /// The name of the AQM, or of a queue discipline with an AQM of its own.
+    pub fn aqm_name(&self) -> &'static str {
+        match self.queue.discipline.has_aqm() {
+            true => self.queue.discipline.name(),
+            false => self.aqm.name(),
+        }
+    }
+
+    /// The fields of that table that, with these values, affect only ECN-capable packets.
+    pub fn aqm_needs_ecn(&self) -> &'static [&'static str] {
+        match self.queue.discipline.has_aqm() {
+            true => self.queue.discipline.needs_ecn(),
+            false => self.aqm.needs_ecn(),
+        }
+    }
+
+    /// Whether an AQM may drop or mark packets.
+    pub const fn has_aqm(&self) -> bool {
+        !matches!(self.aqm, aqm::Spec::DropTail(_)) || self.queue.discipline.has_aqm()
     }
 
     /// These parameters with the buffer of the switch of this name, if buffers differ between

@@ -12,6 +12,9 @@ use crate::document::Document;
 
 const FORWARD: &str = "switch.congestion_indication.forward";
 
+/// Where a queue discipline with an AQM of its own is asked not to mark.
+const DISCIPLINE: &str = "switch.queue.discipline.";
+
 /// Those of TCP.
 pub fn of_segments(
     placed: &Placed,
@@ -63,6 +66,7 @@ pub fn of_segments(
 fn remedy(place: &str) -> &'static str {
     match place {
         FORWARD => "write forward = true, or choose",
+        _ if place.starts_with(DISCIPLINE) => "write ecn = true, or choose",
         _ => "choose an AQM that marks, for example [switch.aqm.step], or",
     }
 }

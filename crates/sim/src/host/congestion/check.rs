@@ -59,7 +59,13 @@ impl Around<'_> {
         findings.warn(
             [&format!("/{place}"), ""],
             format!("`{}` relies on ECN marks, but nothing marks packets", findings.name()),
-            format!("choose [switch.aqm.{aqm}], or {} if that is meant", self.other("line_rate")),
+            match self.switch.queue.discipline.has_aqm() {
+                true => "let its AQM mark, with ecn = true".to_owned(),
+                false => format!(
+                    "choose [switch.aqm.{aqm}], or {} if that is meant",
+                    self.other("line_rate")
+                ),
+            },
         );
     }
 

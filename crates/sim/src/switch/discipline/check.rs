@@ -1,11 +1,20 @@
 //! Cross-checks of queue disciplines with mechanisms that depend on the order of packets.
 
+use floodway_model::Graph;
 use floodway_model::check::Findings;
 
 use super::Spec;
+use crate::switch::aqm;
 use crate::switch::check::Facts;
 
 impl Spec {
+    /// Checks that the discipline fits the network. `findings` are about the family.
+    pub fn check_on(&self, graph: &Graph, findings: &mut Findings<'_>) {
+        if let Self::Cake(spec) = self {
+            spec.check_on(graph, &mut findings.within("cake"));
+        }
+    }
+
     /// Reports mechanisms that are incompatible with queues that are not FIFO. `findings` are about
     /// the family.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
@@ -58,32 +67,22 @@ impl Spec {
                 "choose [switch.fabric.output_queued]",
             );
         }
-        let (aqm, scheduler) = (switch.aqm.name(), switch.scheduler.name());
-        if switch.aqm.needs_times() {
+        let aqm = switch.aqm.name();
+        let aqm_path = format!("switch.aqm.{aqm}");
+        if self.has_aqm() && !matches!(switch.aqm, aqm::Spec::DropTail(_)) {
             clash(
-                &format!("switch.aqm.{aqm}"),
-                format!(
-                    "`{aqm}` looks at how long packets have waited, which `{name}` does not keep"
-                ),
-                "choose an AQM that goes by the backlog",
+                &aqm_path,
+                format!("`{name}` has an AQM of its own, and `{aqm}` decides on the same packets"),
+                "choose [switch.aqm.drop_tail]",
             );
-        }
-        if switch.scheduler.needs_times() {
+        } else if switch.aqm.needs_times() {
             clash(
-                &format!("switch.scheduler.{scheduler}"),
+                &aqm_path,
                 format!(
-                    "`{scheduler}` compares how long packets have waited, which `{name}` does not keep"
+                    "`{aqm}` takes how long the packet at the head has waited for the delay of the whole \
+                     queue, and with `{name}` that is the delay of one flow"
                 ),
-                "use another scheduler",
-            );
-        }
-        if facts.departures {
-            clash(
-                "departures",
-                format!(
-                    "departures are recorded with how long packets have waited, which `{name}` does not keep"
-                ),
-                "remove `departures`",
+                "choose an AQM that goes by the backlog, or [switch.queue.discipline.fq_codel] without one",
             );
         }
     }

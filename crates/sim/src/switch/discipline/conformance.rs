@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use floodway_model::Instant;
 use floodway_model::random::Stream;
+use floodway_model::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::stand::{packet, psn};
-use super::{Discipline, Sizes, Spec};
+use super::{Discipline, Leaving, Sizes, Spec};
 use crate::link::Transmitter;
+use crate::switch::aqm::Verdict;
 use crate::switch::mechanism::{Site, SitePort};
 use crate::switch::queue::Queued;
 
@@ -25,6 +26,8 @@ enum Step {
     Leave,
     /// A packet of this flow and length finds no room.
     NoRoom(u32, u16),
+    /// So many milliseconds pass.
+    Wait(u64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -33,6 +36,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => packet().prop_map(|(flow, bytes)| Step::Arrive(flow, bytes)),
         3 => Just(Step::Leave),
         1 => packet().prop_map(|(flow, bytes)| Step::NoRoom(flow, bytes)),
+        1 => (1u64..200).prop_map(Step::Wait),
     ]
 }
 
@@ -40,7 +44,7 @@ fn step() -> impl Strategy<Value = Step> {
 fn all() -> Vec<(&'static str, Box<dyn Discipline>)> {
     let sizes = Arc::new(Sizes::new((1..=FLOWS).map(|n| (n * 20 * PAYLOAD, PAYLOAD))));
     let site = Site { sizes: Some(&sizes), ..Site::with_ports("s", 1, &[SitePort::HOST]) };
-    let build = |spec: Spec| Some((spec.name(), spec.build(&site, 0)?));
+    let build = |spec: Spec| Some((spec.name(), spec.build(&site, 0, 0)?));
     Spec::all().into_iter().filter_map(build).collect()
 }
 
@@ -55,40 +59,59 @@ fn follow(name: &str, discipline: &mut dyn Discipline, steps: &[Step]) -> Vec<(u
     let mut expected: Vec<(u32, u32)> = Vec::new();
     let mut next = [0; FLOWS as usize];
     let mut did = Vec::new();
-    let leave = |discipline: &mut dyn Discipline, expected: &mut Vec<(u32, u32)>| {
-        discipline.settle(Instant::ZERO);
-        let head = discipline.head().map(known);
-        // Work-conserving: something is at the head as long as anything is queued.
-        assert_eq!(head.is_some(), !expected.is_empty(), "{name}");
-        let marked = discipline.head_mut().map(|packet| packet.flow.0);
-        assert_eq!(marked, head.map(|(flow, _)| flow), "{name}");
-        let popped = discipline.pop();
-        assert_eq!(popped.as_ref().map(known), head, "{name}: another packet leaves");
-        let popped = popped?;
-        discipline.on_sent(&popped.packet, &tx, Instant::ZERO);
-        let (flow, _) = known(&popped);
-        let place = expected.iter().position(|of| of.0 == flow).expect("one of its packets waits");
-        assert_eq!(expected.remove(place), known(&popped), "{name}: a flow is out of order");
-        Some(known(&popped))
+    let leave = |discipline: &mut dyn Discipline, expected: &mut Vec<(u32, u32)>, now: Instant| {
+        let mut rng = Stream::named(2, "none");
+        loop {
+            discipline.settle(now);
+            let head = discipline.head().map(known);
+            // Work-conserving: something is at the head as long as anything is queued.
+            assert_eq!(head.is_some(), !expected.is_empty(), "{name}");
+            assert_eq!(discipline.head_since().is_some(), head.is_some(), "{name}");
+            assert!(discipline.head_since().is_none_or(|since| since <= now), "{name}");
+            let marked = discipline.head_mut().map(|packet| packet.flow.0);
+            assert_eq!(marked, head.map(|(flow, _)| flow), "{name}");
+            let rng = &mut rng;
+            let mut leaving = Leaving { now, indicates: false, largest_frame: 1_518, rng };
+            let verdict = match head {
+                Some(_) => discipline.on_departure(&mut leaving),
+                None => Verdict::Pass,
+            };
+            let popped = discipline.pop();
+            assert_eq!(popped.as_ref().map(known), head, "{name}: another packet leaves");
+            let popped = popped?;
+            let (flow, _) = known(&popped);
+            let place =
+                expected.iter().position(|of| of.0 == flow).expect("one of its packets waits");
+            assert_eq!(expected.remove(place), known(&popped), "{name}: a flow is out of order");
+            if verdict != Verdict::Drop {
+                discipline.on_sent(&popped.packet, &tx, now);
+                return Some(known(&popped));
+            }
+        }
     };
+    let mut now = Instant::ZERO;
     for step in steps {
         match *step {
             Step::Arrive(flow, bytes) => {
                 let number = &mut next[flow as usize];
-                discipline.push(packet(flow, *number, bytes), Instant::ZERO, &mut rng);
+                discipline.push(packet(flow, *number, bytes), now, &mut rng);
                 expected.push((flow, *number));
                 *number += 1;
             }
-            Step::Leave => did.extend(leave(discipline, &mut expected)),
+            Step::Leave => did.extend(leave(discipline, &mut expected, now)),
             Step::NoRoom(flow, bytes) => {
                 let number = &mut next[flow as usize];
-                if let Some(out) = discipline.push_out(&packet(flow, *number, bytes).packet) {
-                    let place = expected.iter().position(|of| *of == known(&out));
+                let mut out = discipline.push_out(&packet(flow, *number, bytes).packet, now);
+                while let Some(dropped) = out {
+                    let dropped = known(&dropped);
+                    let place = expected.iter().position(|of| *of == dropped);
                     expected.remove(place.expect("only what is queued is dropped"));
-                    did.push(known(&out));
+                    did.push(dropped);
+                    out = discipline.push_out_more();
                 }
                 *number += 1;
             }
+            Step::Wait(ms) => now += Duration::from_ms(ms),
         }
         assert!(discipline.is_consistent(), "{name}");
         let mut queued: Vec<_> = discipline.iter().map(known).collect();
@@ -97,7 +120,7 @@ fn follow(name: &str, discipline: &mut dyn Discipline, steps: &[Step]) -> Vec<(u
         should.sort_unstable();
         assert_eq!(queued, should, "{name}");
     }
-    while let Some(left) = leave(discipline, &mut expected) {
+    while let Some(left) = leave(discipline, &mut expected, now) {
         did.push(left);
     }
     did
@@ -121,6 +144,6 @@ proptest! {
 fn first_in_first_out_is_the_only_one_without_code() {
     let site = Site::with_ports("s", 1, &[SitePort::HOST]);
     for spec in Spec::all().into_iter().filter(|spec| !spec.needs_sizes()) {
-        assert_eq!(spec.build(&site, 0).is_none(), spec.is_fifo(), "{}", spec.name());
+        assert_eq!(spec.build(&site, 0, 0).is_none(), spec.is_fifo(), "{}", spec.name());
     }
 }

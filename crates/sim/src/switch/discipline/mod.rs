@@ -3,11 +3,14 @@
 //! in, first out has no code here: queues implement it themselves. The rest is kept out of line so
 //! that such queues are not slowed down.
 
+pub mod cake;
 mod check;
 #[cfg(test)]
 mod conformance;
 pub mod fifo;
+pub mod flows;
 pub mod fq;
+pub mod fq_codel;
 mod sizes;
 pub mod srpt;
 #[cfg(test)]
@@ -20,6 +23,7 @@ use floodway_model::random::Stream;
 use floodway_model::{Body, Instant, Packet};
 
 use super::Switch;
+use super::aqm::Verdict;
 use super::mechanism::Site;
 use super::port::DropReason;
 use super::queue::Queued;
@@ -36,6 +40,10 @@ floodway_model::family! {
     Fifo = "fifo" (fifo::Spec): "First in, first out; a packet that finds no room is dropped.",
     Fq = "fq" (fq::Spec):
         "Flow queueing: flows are served by deficit round robin, new ones first (RFC 8290, without CoDel).",
+    FqCodel = "fq_codel" (fq_codel::Spec):
+        "Flow queueing with CoDel in the queue of each flow (RFC 8290).",
+    Cake = "cake" (cake::Spec):
+        "Flow queueing with host isolation, tins by DSCP, the AQM COBALT and a shaper that knows the line (CAKE).",
     Srpt = "srpt" (srpt::Spec):
         "The flow with the least left goes first; for want of room the packet with the most is dropped (SRPT, pFabric).",
 }
@@ -47,11 +55,13 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// Builds the discipline of a data queue of a switch; `None` for first in, first out.
-    pub fn build(&self, site: &Site<'_>, queue: usize) -> Option<Box<dyn Discipline>> {
+    /// Builds the discipline of a data queue of a port; `None` for first in, first out.
+    pub fn build(&self, site: &Site<'_>, port: usize, queue: usize) -> Option<Box<dyn Discipline>> {
         match self {
             Self::Fifo(_) => None,
-            Self::Fq(spec) => Some(Box::new(fq::Fq::new(spec, site, queue))),
+            Self::Fq(spec) => Some(Box::new(spec.build(site, queue))),
+            Self::FqCodel(spec) => Some(Box::new(spec.build(site, queue))),
+            Self::Cake(spec) => Some(Box::new(spec.build(site, port, queue))),
             Self::Srpt(spec) => Some(Box::new(srpt::Srpt::new(spec, site))),
         }
     }
@@ -64,6 +74,48 @@ impl Spec {
     /// Whether packets leave in the order of their arrival.
     pub const fn is_fifo(&self) -> bool {
         matches!(self, Self::Fifo(_))
+    }
+
+    /// Whether it has an AQM of its own, which decides on packets that leave.
+    pub const fn has_aqm(&self) -> bool {
+        matches!(self, Self::FqCodel(_) | Self::Cake(_))
+    }
+
+    /// The path of the field because of which its AQM never marks; `None` if it may mark, or if it has none.
+    pub fn no_marks(&self) -> Option<&'static str> {
+        match self {
+            Self::FqCodel(spec) => spec.no_marks(),
+            Self::Fifo(_) | Self::Fq(_) | Self::Cake(_) | Self::Srpt(_) => None,
+        }
+    }
+
+    /// The fields of its AQM that, with these values, affect only ECN-capable packets.
+    pub fn needs_ecn(&self) -> &'static [&'static str] {
+        match self {
+            Self::FqCodel(spec) => spec.needs_ecn(),
+            Self::Fifo(_) | Self::Fq(_) | Self::Cake(_) | Self::Srpt(_) => &[],
+        }
+    }
+}
+
+/// What the AQM of a discipline sees of the switch when a packet is about to leave.
+#[derive(Debug)]
+pub struct Leaving<'a> {
+    /// Current time.
+    pub now: Instant,
+    /// Whether every packet can signal congestion, because layer 2 congestion indication is
+    /// enabled.
+    pub indicates: bool,
+    /// Largest possible frame on the link, in bytes as backlogs count them.
+    pub largest_frame: u64,
+    /// The RNG stream of the switch.
+    pub rng: &'a mut Stream,
+}
+
+impl Leaving<'_> {
+    /// Whether the packet can signal congestion, so that it need not be dropped instead.
+    pub fn can_mark(&self, packet: &Packet) -> bool {
+        self.indicates || packet.ecn().is_capable()
     }
 }
 
@@ -94,12 +146,28 @@ pub trait Discipline: Debug + Send {
     /// The same, for modification.
     fn head_mut(&mut self) -> Option<&mut Packet>;
 
+    /// Arrival time of the packet at the head; `None` if there is none, or if the discipline is that of a flow-control
+    /// mechanism and stores no times.
+    fn head_since(&self) -> Option<Instant>;
+
+    /// Decision of its AQM, if it [has one](Spec::has_aqm), on the packet at the head, which is about to leave. The switch
+    /// marks or drops the packet; after a drop it calls [`Discipline::settle`] and asks again.
+    fn on_departure(&mut self, _leaving: &mut Leaving<'_>) -> Verdict {
+        Verdict::Pass
+    }
+
     /// Removes the packet at the head.
     fn pop(&mut self) -> Option<Queued>;
 
     /// There is no room for this packet: removes a queued packet that is to be dropped instead.
     /// `None`: the packet itself is to be dropped.
-    fn push_out(&mut self, _packet: &Packet) -> Option<Queued> {
+    fn push_out(&mut self, _packet: &Packet, _now: Instant) -> Option<Queued> {
+        None
+    }
+
+    /// Room has been made with [`Discipline::push_out`]: removes a packet that is dropped nevertheless, in the same
+    /// batch. Called until it returns `None`.
+    fn push_out_more(&mut self) -> Option<Queued> {
         None
     }
 
@@ -184,10 +252,17 @@ impl Switch {
         context: &mut Context,
     ) -> bool {
         while matches!(reason, DropReason::QueueFull | DropReason::EgressThreshold) {
-            let Some(out) = self.ports[egress].queues[queue].push_out(packet) else { return false };
+            let queues = &mut self.ports[egress].queues;
+            let Some(out) = queues[queue].push_out(packet, now) else { return false };
             self.discard(egress, queue, DropReason::PushedOut, &out.packet, now, context);
             match self.admit(egress, queue, packet) {
-                Ok(()) => return true,
+                Ok(()) => {
+                    while let Some(out) = self.ports[egress].queues[queue].push_out_more() {
+                        let out = out.packet;
+                        self.discard(egress, queue, DropReason::PushedOut, &out, now, context);
+                    }
+                    return true;
+                }
                 Err(other) => reason = other,
             }
         }

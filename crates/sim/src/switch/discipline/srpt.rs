@@ -62,6 +62,7 @@ type Rank = (u64, u64, FlowId);
 struct Ranked {
     left: u64,
     came: u64,
+    since: Instant,
     queued: Queued,
 }
 
@@ -80,7 +81,7 @@ impl Srpt {
     /// Removes a packet of a flow.
     fn remove(&mut self, flow: FlowId, place: usize) -> Option<Queued> {
         let packets = self.flows.get_mut(&flow)?;
-        let Ranked { left, came, queued } = packets.remove(place)?;
+        let Ranked { left, came, queued, .. } = packets.remove(place)?;
         self.order.remove(&(left, came, flow));
         if let Some(first) = &mut self.first
             && place == 0
@@ -102,11 +103,11 @@ impl Srpt {
 }
 
 impl Discipline for Srpt {
-    fn push(&mut self, queued: Queued, _: Instant, _: &mut Stream) {
+    fn push(&mut self, queued: Queued, since: Instant, _: &mut Stream) {
         let (left, flow) = (self.sizes.left(&queued.packet), queued.packet.flow);
         self.came += 1;
         self.order.insert((left, self.came, flow));
-        let ranked = Ranked { left, came: self.came, queued };
+        let ranked = Ranked { left, came: self.came, since, queued };
         let packets = self.flows.entry(flow).or_default();
         if let Some(first) = self.first.as_mut().filter(|_| packets.is_empty()) {
             first.insert((left, self.came, flow));
@@ -123,11 +124,15 @@ impl Discipline for Srpt {
         self.flows.get_mut(&flow)?.front_mut().map(|ranked| &mut ranked.queued.packet)
     }
 
+    fn head_since(&self) -> Option<Instant> {
+        self.flows[&self.next()?].front().map(|ranked| ranked.since)
+    }
+
     fn pop(&mut self) -> Option<Queued> {
         self.remove(self.next()?, 0)
     }
 
-    fn push_out(&mut self, packet: &Packet) -> Option<Queued> {
+    fn push_out(&mut self, packet: &Packet, _: Instant) -> Option<Queued> {
         let &(most, came, flow) = self.order.last()?;
         if most <= self.sizes.left(packet) {
             return None;
@@ -210,7 +215,7 @@ mod tests {
         let mut srpt = srpt(Left::FirstPacket);
         fill(&mut srpt, &[(0, 3), (0, 2), (1, 0)]);
         let mut out = |flow, number| {
-            let out = srpt.push_out(&packet(flow, number, 1_086).packet);
+            let out = srpt.push_out(&packet(flow, number, 1_086).packet, Instant::ZERO);
             assert!(srpt.is_consistent());
             out.map(|queued| (queued.packet.flow.0, psn(&queued.packet)))
         };

@@ -55,9 +55,10 @@ impl Check for Spec {
     }
 }
 
-/// State of one queue, with the names of RFC 8289, section 5.
+/// State of one queue, with the names of RFC 8289, section 5. Also that of a flow queue in
+/// [`fq_codel`](crate::switch::discipline::fq_codel).
 #[derive(Clone, Debug, Default)]
-struct Queue {
+pub struct Queue {
     /// When the sojourn time will have been above the target for an interval; `None` if it is not
     /// above.
     first_above_time: Option<Instant>,
@@ -90,14 +91,33 @@ impl Spec {
 }
 
 /// A packet about to leave.
-struct Head {
-    sojourn: Duration,
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// How long it was queued.
+    pub sojourn: Duration,
     /// Whether more than one packet length of data stays behind it.
-    backlogged: bool,
-    now: Instant,
+    pub backlogged: bool,
+    /// Current time.
+    pub now: Instant,
 }
 
 impl Queue {
+    /// Verdict on the packet at the head. `capable`: it can signal congestion instead of being dropped.
+    pub fn decide(&mut self, spec: &Spec, head: &Head, capable: bool) -> Verdict {
+        let marks = spec.ecn && capable;
+        if self.hits(spec, head, marks) {
+            return if marks { Verdict::Congested } else { Verdict::Drop };
+        }
+        let above = spec.ce_threshold.is_some_and(|threshold| head.sojourn > threshold);
+        Verdict::congested(above && capable)
+    }
+
+    /// Packets at the head were dropped for lack of room. They count as drops of CoDel, as in Linux, so that the
+    /// next ones follow faster.
+    pub fn on_overflow(&mut self, packets: u32) {
+        self.count = self.count.saturating_add(packets);
+    }
+
     /// Whether the queue has been above the target for an interval: `dodequeue` in the RFC.
     fn ok_to_drop(&mut self, spec: &Spec, head: &Head) -> bool {
         if head.sojourn < spec.target || !head.backlogged {
@@ -181,11 +201,6 @@ impl Aqm for State {
             now: view.now,
         };
         let capable = view.can_mark(packet);
-        let marks = self.spec.ecn && capable;
-        if self.queues[queue].hits(&self.spec, &head, marks) {
-            return if marks { Verdict::Congested } else { Verdict::Drop };
-        }
-        let above = self.spec.ce_threshold.is_some_and(|threshold| head.sojourn > threshold);
-        Verdict::congested(above && capable)
+        self.queues[queue].decide(&self.spec, &head, capable)
     }
 }

@@ -270,6 +270,10 @@ impl Discipline for PhysicalQueues {
         first.packets.front_mut().map(|queued| &mut queued.packet)
     }
 
+    fn head_since(&self) -> Option<Instant> {
+        None
+    }
+
     fn pop(&mut self) -> Option<Queued> {
         let number = *self.round.front()?;
         let physical_queue = &mut self.physical_queues[usize::from(number)];

@@ -57,6 +57,10 @@ impl Discipline for ByDirection {
         self.directions.head_mut().map(|queued| &mut queued.packet)
     }
 
+    fn head_since(&self) -> Option<Instant> {
+        None
+    }
+
     fn pop(&mut self) -> Option<Queued> {
         self.directions.pop().map(|(_, queued)| queued)
     }
