@@ -77,6 +77,24 @@ impl Ip {
     }
 }
 
+/// Sets CE in a frame without FCS, as a switch does that marks it, and changes the checksum of the header accordingly (RFC 1624
+/// equation 3). Frames that have no IPv4 header without a VLAN tag before it stay as they are.
+pub fn mark(frame: &mut [u8]) {
+    const TYPE: usize = 12;
+    const VERSION: usize = 14;
+    const SUM: usize = VERSION + 10;
+    if frame.len() < VERSION + 20 || frame[TYPE..TYPE + 2] != [0x08, 0x00] {
+        return;
+    }
+    let word = |frame: &[u8], at: usize| u32::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
+    let (before, sum) = (word(frame, VERSION), word(frame, SUM));
+    frame[VERSION + 1] |= 3;
+    let mut sum = (!sum & 0xffff) + (!before & 0xffff) + word(frame, VERSION);
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    frame[SUM..SUM + 2].copy_from_slice(&(!sum as u16).to_be_bytes());
+}
+
 /// A header without a checksum.
 fn udp_header(ports: (u16, u16), payload: &[u8]) -> UdpHeader {
     let header = UdpHeader::without_ipv4_checksum(ports.0, ports.1, payload.len());
