@@ -7,6 +7,7 @@
  *   endpoint send HOST SECONDS [CONTROL [FLOWS [PORT]]] sends as much as possible; prints what came of it
  *   endpoint until NANOSECONDS                          waits for a time of day
  *   endpoint idle                                       waits without end
+ *   endpoint off                                        switches the kernel off
  *
  * CONTROL is a congestion control of TCP. BYTES are those of an echo request beside its IP header of 20: 64 are a frame
  * of 98 bytes. The port is 5001.
@@ -23,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/reboot.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -221,8 +223,10 @@ int main(int count, char **words)
 	else if (!strcmp(what, "idle"))
 		for (;;)
 			pause();
+	else if (!strcmp(what, "off"))
+		reboot(RB_POWER_OFF);
 	else {
-		fprintf(stderr, "endpoint: ping HOST | serve | send HOST SECONDS | until NANOSECONDS | idle\n");
+		fprintf(stderr, "endpoint: ping HOST | serve | send HOST SECONDS | until NANOSECONDS | idle | off\n");
 		return 2;
 	}
 	return 0;

@@ -8,7 +8,7 @@ use crate::run::{self, stop_on_signals};
 
 /// Runs a scenario with kernels.
 pub fn emulate(options: &EmulateOptions) -> Result<(), Failure> {
-    let EmulateOptions { kernel, run: RunOptions { selection, resume, .. } } = options;
+    let EmulateOptions { kernel, patience, run: RunOptions { selection, resume, .. } } = options;
     let scenario = selection.load(run::settings(&options.run))?;
     let variants = selection.variants(&scenario)?;
     if let Some(variant) = variants.iter().find(|variant| !variant.has_kernels()) {
@@ -26,7 +26,8 @@ pub fn emulate(options: &EmulateOptions) -> Result<(), Failure> {
         ));
     }
     let stop = stop_on_signals()?;
-    let emulation = Emulation::new(kernel.as_deref(), stop.clone()).map_err(Failure::Unknown)?;
+    let emulation =
+        Emulation::new(kernel.as_deref(), *patience, stop.clone()).map_err(Failure::Unknown)?;
     let done = run::run_with(&options.run, (&scenario, &variants), &stop, Some(&emulation));
     match emulation.failure() {
         Some(text) => Err(Failure::Kernel(text)),

@@ -176,6 +176,10 @@ pub struct EmulateOptions {
     /// The directory of a kernel, as `oracle/build --endpoint` prints it. Default the newest one that it has built.
     #[arg(long, value_name = "DIR")]
     pub kernel: Option<PathBuf>,
+    /// How long programs of a kernel may compute at a time. That takes no simulated time, so that one which computes without
+    /// end would stop the simulation.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = value_parser!(u32).range(1..=86_400))]
+    pub patience: u32,
     /// What to run, and how.
     #[command(flatten)]
     pub run: RunOptions,

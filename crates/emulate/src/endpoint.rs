@@ -1,7 +1,8 @@
 //! A kernel behind the door of its host.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::os::unix::net::UnixListener;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,10 +21,6 @@ use crate::nic::{Asks, Nic};
 use crate::process::{Process, Start, tail};
 use crate::report::{Account, files};
 use crate::script::{Neighbor, hosts, script};
-
-/// How long a kernel may compute without a word, in seconds: it computes in no simulated time, so one that never ends its
-/// computation stops the simulation.
-const PATIENCE: u64 = 60;
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -101,15 +98,16 @@ struct Endpoint {
 }
 
 /// Waits until one of these has something to be read. Returns its place.
-fn wait(sockets: &[std::os::fd::BorrowedFd<'_>]) -> Result<usize> {
+fn wait(sockets: &[BorrowedFd<'_>], patience: u32) -> Result<usize> {
     let mut polled: Vec<PollFd<'_>> =
         sockets.iter().map(|socket| PollFd::from_borrowed_fd(*socket, PollFlags::IN)).collect();
-    let patience = Timespec { tv_sec: PATIENCE as i64, tv_nsec: 0 };
+    let limit = Timespec { tv_sec: patience.into(), tv_nsec: 0 };
     loop {
-        match poll(&mut polled, Some(&patience)) {
+        match poll(&mut polled, Some(&limit)) {
             Ok(0) => {
                 return Err(format!(
-                    "it has not answered for {PATIENCE} s: a program in it computes without end"
+                    "it computes for {patience} s already, which takes no simulated time; end the program that does, or \
+                     allow more with `--patience SECONDS`"
                 ));
             }
             Ok(_) => {}
@@ -122,13 +120,9 @@ fn wait(sockets: &[std::os::fd::BorrowedFd<'_>]) -> Result<usize> {
 }
 
 /// The next connection.
-fn accept(
-    listener: &UnixListener,
-    process: &mut Child<'_>,
-) -> Result<std::os::unix::net::UnixStream> {
-    use std::os::fd::AsFd;
+fn accept(listener: &UnixListener, patience: u32, process: &mut Child<'_>) -> Result<UnixStream> {
     // It may end before it connects, which no socket shows.
-    for _ in 0..PATIENCE * 10 {
+    for _ in 0..patience.saturating_mul(10) {
         let mut polled = [PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN)];
         let moment = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
         if matches!(poll(&mut polled, Some(&moment)), Ok(1..)) {
@@ -140,7 +134,7 @@ fn accept(
             return Err(format!("it has ended with {status}"));
         }
     }
-    Err(format!("it has not connected to its clock for {PATIENCE} s"))
+    Err(format!("it has not connected to its clock for {patience} s"))
 }
 
 /// How a process has ended, if it has.
@@ -156,7 +150,7 @@ impl Endpoint {
         trouble: Arc<Trouble>,
     ) -> Result<Self> {
         let listener = process.clock.try_clone().map_err(|error| error.to_string())?;
-        let stream = accept(&listener, &mut || process.ended());
+        let stream = accept(&listener, trouble.patience, &mut || process.ended());
         let clock =
             stream.and_then(Clock::greet).map_err(|error| Self::explain(&process, &error))?;
         let mut endpoint = Self {
@@ -198,12 +192,11 @@ impl Endpoint {
 
     /// Handles a message. Those of the NIC come first, because the kernel waits for their answers.
     fn serve(&mut self) -> Result<()> {
-        use std::os::fd::AsFd;
         let nic = match &self.nic {
             Some(nic) => nic.socket(),
             None => self.process.nic.as_fd(),
         };
-        if wait(&[nic, self.clock.socket()])? == 1 {
+        if wait(&[nic, self.clock.socket()], self.trouble.patience)? == 1 {
             return self.clock.serve();
         }
         let Some(nic) = &mut self.nic else {
@@ -256,7 +249,7 @@ impl Endpoint {
         nic.interrupt(queue)?;
         loop {
             let Some(back) = nic.back() else { return Ok(()) };
-            if wait(&[self.clock.socket(), back])? == 1 {
+            if wait(&[self.clock.socket(), back], self.trouble.patience)? == 1 {
                 break;
             }
             self.clock.serve()?;
@@ -309,7 +302,7 @@ impl Endpoint {
         self.failed = true;
         // A kernel that has ended is known by its closed sockets.
         let ended =
-            self.process.ended().map(|status| format!("the kernel has ended with {status}"));
+            self.process.ends().map(|status| format!("the kernel has ended with {status}"));
         let error = ended.unwrap_or_else(|| format!("the kernel has failed: {error}"));
         let text = Self::explain(&self.process, &error);
         self.trouble.report(format!("{}: {text}", self.account.host));

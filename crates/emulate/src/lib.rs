@@ -48,6 +48,9 @@ pub struct Emulation {
 /// What has gone wrong in any kernel.
 #[derive(Debug)]
 struct Trouble {
+    /// How long a kernel may compute without a word, in seconds: it computes in no simulated time, so one that never ends
+    /// its computation stops the simulation.
+    patience: u32,
     /// Ends all runs.
     stop: Arc<AtomicBool>,
     first: Mutex<Option<String>>,
@@ -66,17 +69,21 @@ impl Trouble {
 
 impl Emulation {
     /// With the kernel in this directory, or the newest one that `oracle/build` has made. `stop` is set when a kernel
-    /// fails.
+    /// fails, which it also does if it computes for longer than `patience`, in seconds.
     ///
     /// # Errors
     ///
     /// If there is no kernel: what is missing, and how to get it.
-    pub fn new(kernel: Option<&Path>, stop: Arc<AtomicBool>) -> Result<Self, String> {
+    pub fn new(
+        kernel: Option<&Path>,
+        patience: u32,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, String> {
         if !cfg!(target_os = "linux") {
             return Err("kernels run on Linux alone, and this is another system".to_owned());
         }
         let kernel = found::kernel(kernel)?;
-        Ok(Self { kernel, trouble: Arc::new(Trouble { stop, first: Mutex::default() }) })
+        Ok(Self { kernel, trouble: Arc::new(Trouble { patience, stop, first: Mutex::default() }) })
     }
 
     /// What has gone wrong in a kernel, if anything has: cause and remedy.

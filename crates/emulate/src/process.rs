@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -102,7 +103,8 @@ impl Process {
             .arg(format!("time-travel=ext:0:{CLOCK}"))
             .arg(format!("virtio_uml.device={NIC}:1"))
             .arg(format!("init=/proc/self/cwd/{SCRIPT}"))
-            .args(["umid=kernel", "uml_dir=./"])
+            // No consoles: what the kernel prints comes out all the same.
+            .args(["umid=kernel", "uml_dir=./", "con=null", "ssl=null"])
             .args(&start.words)
             .current_dir(path)
             .env_clear()
@@ -117,6 +119,17 @@ impl Process {
     /// How it has ended, if it has.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
+    }
+
+    /// The same, of one that has closed its sockets and may be about to end.
+    pub fn ends(&mut self) -> Option<ExitStatus> {
+        for _ in 0..100 {
+            if let Some(status) = self.ended() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        None
     }
 
     /// A file of its directory; what is not UTF-8 is replaced.
