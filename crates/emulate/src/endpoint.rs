@@ -301,8 +301,7 @@ impl Endpoint {
         let Err(error) = result else { return };
         self.failed = true;
         // A kernel that has ended is known by its closed sockets.
-        let ended =
-            self.process.ends().map(|status| format!("the kernel has ended with {status}"));
+        let ended = self.process.ends().map(|status| format!("the kernel has ended with {status}"));
         let error = ended.unwrap_or_else(|| format!("the kernel has failed: {error}"));
         let text = Self::explain(&self.process, &error);
         self.trouble.report(format!("{}: {text}", self.account.host));

@@ -165,3 +165,36 @@ impl<'a> Udp<'a> {
         Ok(Self { ip, source_port, destination_port, payload: udp.payload() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ethernet::{Header, ethertype, frame};
+
+    #[test]
+    fn a_mark_keeps_the_checksum_good() {
+        for (dscp, ecn, last) in [(0, 2, 1), (46, 1, 200), (0, 0, 77), (63, 3, 3)] {
+            let ip = Ip {
+                source: [10, 0, 0, last].into(),
+                destination: [10, 9, 8, 7].into(),
+                dscp,
+                ecn,
+                ttl: 64,
+            };
+            let header = Header { ethertype: ethertype::IPV4, ..Header::default() };
+            let mut octets = frame(header, &[], &ip.udp((1, 2), &[last; 50]), 0);
+            mark(&mut octets);
+            let (marked, ..) = Ip::parse(&octets[14..octets.len() - 4]).unwrap();
+            assert_eq!(marked, Ip { ecn: 3, ..ip });
+        }
+    }
+
+    #[test]
+    fn what_is_not_ipv4_stays_as_it_is() {
+        for length in [0, 13, 33, 60] {
+            let mut octets = vec![6; length];
+            mark(&mut octets);
+            assert_eq!(octets, vec![6; length]);
+        }
+    }
+}
