@@ -248,6 +248,7 @@ fn experiment(
         formats: &formats,
         trace,
         capture: None,
+        kernels: None,
         command: &[],
         audit: true,
     };

@@ -495,6 +495,7 @@ fn execute_into(
         formats: &formats,
         trace: None,
         capture: None,
+        kernels: None,
         command: &[],
         audit: true,
     };

@@ -33,6 +33,8 @@ pub enum Failure {
     Claims(Vec<String>),
     /// A measurement in another process failed.
     Measurement(String),
+    /// A kernel has failed, or a command in it: cause, and what it said.
+    Kernel(String),
     /// Published results are of another version.
     Outdated(String),
     /// Somebody asked for it, and was told what is left.
@@ -62,6 +64,7 @@ impl Failure {
             | Self::Violations(_)
             | Self::Claims(_)
             | Self::Measurement(_)
+            | Self::Kernel(_)
             | Self::Outdated(_) => 1,
         }
     }
@@ -77,7 +80,7 @@ impl Failure {
             // Help and version have no words of others in them, so clap may color them.
             Self::Usage(error) if !error.use_stderr() => error.print().unwrap_or(()),
             Self::Usage(error) => output::problem(&error.render().to_string()),
-            Self::Unknown(text) | Self::Outdated(text) => error(text),
+            Self::Unknown(text) | Self::Outdated(text) | Self::Kernel(text) => error(text),
             // What another process said may have several lines.
             Self::Measurement(text) => output::told(Paint::Red, "error", text),
             Self::Scenario(error) => output::problem(&error.plain()),

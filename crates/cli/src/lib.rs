@@ -7,6 +7,7 @@ mod chart;
 mod check;
 mod compare;
 mod completions;
+mod emulate;
 mod failure;
 mod headroom;
 mod hpcc;
@@ -50,6 +51,7 @@ pub fn main(start: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
 fn run() -> Result<(), Failure> {
     match options::parse()?.command {
         Command::Run(options) => run::run(&options),
+        Command::Emulate(options) => emulate::emulate(&options),
         Command::Study(options) => study::study(&options),
         Command::Sweep(options) => sweep::sweep(&options),
         Command::Check(options) => check::check(&options),

@@ -45,6 +45,9 @@ pub enum Command {
     /// Run a scenario: every variant, as often as it says.
     #[command(after_help = EXIT_STATUS)]
     Run(RunOptions),
+    /// Run a scenario some of whose hosts are Linux kernels, in its virtual time.
+    #[command(after_help = EXIT_STATUS)]
+    Emulate(EmulateOptions),
     /// Run a whole study: its experiments, and what comes of each published claim.
     #[command(after_help = EXIT_STATUS)]
     Study(StudyOptions),
@@ -168,6 +171,21 @@ pub struct RunOptions {
     /// Say more: derived numbers first, and a line for every run that ends.
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
+}
+
+/// Options of `floodway emulate`.
+#[derive(Args, Debug)]
+pub struct EmulateOptions {
+    /// The directory of a kernel, as `oracle/build --endpoint` prints it. Default the newest one that it has built.
+    #[arg(long, value_name = "DIR")]
+    pub kernel: Option<PathBuf>,
+    /// How long programs of a kernel may compute at a time. That takes no simulated time, so that one which computes without
+    /// end would stop the simulation.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = value_parser!(u32).range(1..=86_400))]
+    pub patience: u32,
+    /// What to run, and how.
+    #[command(flatten)]
+    pub run: RunOptions,
 }
 
 /// Options of `floodway study`.

@@ -43,6 +43,7 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
         formats: &["parquet".to_owned()],
         trace: None,
         capture: None,
+        kernels: None,
         audit: options.audit,
         command: &command(),
     };

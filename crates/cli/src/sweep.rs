@@ -52,6 +52,7 @@ pub fn sweep(options: &SweepOptions) -> Result<(), Failure> {
         formats: &[],
         trace: None,
         capture: None,
+        kernels: None,
         audit: false,
         command: &command(),
     };

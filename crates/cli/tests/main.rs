@@ -9,6 +9,8 @@ mod common;
 mod compare;
 #[cfg(unix)]
 mod crash;
+#[cfg(unix)]
+mod emulate;
 mod fct;
 mod guide;
 mod headroom;

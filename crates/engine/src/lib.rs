@@ -54,6 +54,12 @@ pub trait Node<Context> {
 
     /// Handles the node's own event that is due at `now`.
     fn wake(&mut self, now: Instant, context: &mut Context);
+
+    /// The same, for a node that may simulate ahead: until `limit` nothing arrives, and the window does not end.
+    #[inline]
+    fn wake_until(&mut self, now: Instant, _limit: Instant, context: &mut Context) {
+        self.wake(now, context);
+    }
 }
 
 /// The nodes that one thread runs, the frames they send, and the data observed about them. The place

@@ -153,13 +153,13 @@ impl<F: Frame> Window<'_, F> {
                 let node = &mut nodes[here];
                 // A node's own events come before arrivals at the same time.
                 while node.next_wake() <= at {
-                    node.wake(node.next_wake(), context);
+                    node.wake_until(node.next_wake(), at, context);
                 }
                 node.arrive(&mut arrival.frame, at, context);
             }
             let node = &mut nodes[here];
             while node.next_wake() < self.end {
-                node.wake(node.next_wake(), context);
+                node.wake_until(node.next_wake(), self.end, context);
             }
             self.wakes[place] = node.next_wake();
             next = self.order.next_due(place + 1);

@@ -16,7 +16,7 @@ use floodway_study::{Evidence, RunClaims};
 
 use crate::board::Board;
 use crate::queue::{self, Finished, Job, Queue, Taker};
-use crate::{How, Watcher, capture};
+use crate::{How, Kept, Watcher, capture};
 
 /// What to do with existing results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,6 +163,11 @@ fn there<'a>(jobs: &[Job<'_>], earlier: &'a Earlier, how: &How) -> Vec<Option<&'
     })
 }
 
+/// Writes a file about kernels.
+fn write_kept(kept: &Kept) -> impl Fn(&mut (dyn io::Write + Send)) -> io::Result<()> {
+    |out| out.write_all(&kept.octets)
+}
+
 /// Collects runs in the order of their jobs.
 struct Books<'a, Take> {
     directory: Directory,
@@ -190,19 +195,21 @@ impl<'a, Take: FnMut(&Run)> Taker<'a> for Books<'_, Take> {
         self.reuse_before(job.place)?;
         self.due += 1;
         let run = finished.run(job);
-        match &finished.captured {
-            Some(captured) => {
-                let about = format!(
-                    "variant {}, replication {}, seed {}",
-                    run.variant, run.replication, run.seed
-                );
-                let end = finished.outcome.simulated;
-                let write = |out: &mut (dyn io::Write + Send)| captured.write(out, &about, end);
-                let capture = Extra { name: capture::NAME, what: "the capture", write: &write };
-                self.directory.add_run_with(&run, &[capture])?;
-            }
-            None => self.directory.add_run(&run)?,
+        let about =
+            format!("variant {}, replication {}, seed {}", run.variant, run.replication, run.seed);
+        let end = finished.outcome.simulated;
+        let capture = finished.captured.as_ref().map(|captured| {
+            move |out: &mut (dyn io::Write + Send)| captured.write(out, &about, end)
+        });
+        let kept: Vec<_> = finished.kept.iter().map(write_kept).collect();
+        let mut extras: Vec<Extra<'_>> = Vec::new();
+        if let Some(write) = &capture {
+            extras.push(Extra { name: capture::NAME, what: "the capture", write });
         }
+        for (kept, write) in finished.kept.iter().zip(&kept) {
+            extras.push(Extra { name: kept.name, what: kept.what, write });
+        }
+        self.directory.add_run_with(&run, &extras)?;
         self.simulated += usize::from(run.stop != INTERRUPTED);
         self.cost.runs += 1;
         self.cost.hops += run.hops;

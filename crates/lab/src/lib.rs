@@ -6,6 +6,7 @@
 //! - [`sweep`]: runs the same scenario at every point of a grid
 //! - [`mod@verify`]: repeats runs of a published study
 //! - [`capture`]: the frames of a run in octets
+//! - [`Kernels`]: what starts the hosts of a run that are kernels
 //! - [`stored`]: finds a run in a results directory, and the scenario that was run
 //! - [`why`]: repeats a stored run and explains the delays of its flows
 //! - [`queue`]: distributes runs over threads
@@ -16,6 +17,7 @@ pub mod board;
 pub mod budget;
 pub mod capture;
 pub mod execute;
+mod kernels;
 pub mod queue;
 pub mod stored;
 pub mod study;
@@ -31,6 +33,7 @@ use floodway_report::Run;
 pub use board::Total;
 pub use budget::Budget;
 pub use execute::{Cost, Done, Existing, What, execute};
+pub use kernels::{Kept, Kernels, Started};
 
 /// Options for running an experiment, a study or a sweep.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +51,8 @@ pub struct How<'a> {
     pub trace: Option<&'a str>,
     /// What is captured of the first replication of every variant; `None` for nothing.
     pub capture: Option<&'a capture::Choice>,
+    /// Starts the kernels of a run; `None` for simulations alone.
+    pub kernels: Option<&'a dyn Kernels>,
     /// Whether the auditor checks the invariants of every simulation at every event; in builds with
     /// debug assertions it always does.
     pub audit: bool,

@@ -21,6 +21,7 @@ use floodway_sim::{Outcome, Simulation, Spec};
 use crate::How;
 use crate::board::{Board, nanoseconds};
 use crate::capture::{self, Choice};
+use crate::kernels::Kept;
 
 /// One run to execute.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +62,8 @@ pub struct Finished {
     pub outcome: Outcome,
     /// What was captured; `None` for nothing.
     pub captured: Option<Captured>,
+    /// Files about its kernels.
+    pub kept: Vec<Kept>,
 }
 
 /// The capture of a run.
@@ -193,35 +196,39 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 /// Simulates a job until it is done or stopped, and reports its progress to the board.
 pub fn simulate(job: &Job, how: &How, board: &Board, place: usize) -> Finished {
     let spec = job.spec();
-    let capture = how.capture.filter(|_| job.replication == 0);
-    if let Some(choice) = capture {
-        return simulate_captured(job, spec, choice, how, board, place);
-    }
+    let key = spec.key();
     // Audited only on request, even in builds with debug assertions: otherwise tests of the program would
     // take several times as long.
-    let (key, simulation) = (spec.key(), Simulation::new(spec).audited(how.audit));
-    finish(job, (key, simulation), how.stop, board, place)
+    let mut simulation = Simulation::new(spec.clone()).audited(how.audit);
+    let mut files = None;
+    if let Some(kernels) = how.kernels.filter(|_| !spec.kernels.is_empty()) {
+        let started = kernels.start(&spec);
+        simulation = simulation.connected(started.doors);
+        files = Some(started.files);
+    }
+    let finished = match how.capture.filter(|_| job.replication == 0) {
+        Some(choice) => captured(job, (key, spec, simulation), (choice, how.stop), board, place),
+        None => finish(job, (key, simulation), how.stop, board, place),
+    };
+    Finished { kept: files.map_or_else(Vec::new, |files| files()), ..finished }
 }
 
-/// Like [`simulate`], with a capture.
-fn simulate_captured(
+/// Runs a simulation with a capture.
+fn captured(
     job: &Job,
-    spec: Spec,
-    choice: &Choice,
-    how: &How,
+    (key, spec, simulation): (String, Spec, Simulation),
+    (choice, stop): (&Choice, &AtomicBool),
     board: &Board,
     place: usize,
 ) -> Finished {
     // What was refused here was not checked before.
     let wanted = choice.wanted(&spec.graph, spec.flows.len()).expect("a choice that was checked");
-    let key = spec.key();
-    let simulation = Simulation::new(spec.clone()).audited(how.audit).capturing(wanted.clone());
     let watch = |progress| board.reached(place, progress);
-    let run = simulation::Run { threads: job.threads, stop: how.stop, watch: &watch };
-    let (outcome, seen) = simulation.run_captured(&run);
+    let run = simulation::Run { threads: job.threads, stop, watch: &watch };
+    let (outcome, seen) = simulation.capturing(wanted.clone()).run_captured(&run);
     board.done(place, nanoseconds(outcome.simulated), outcome.hops);
     let captured = Some(Captured { spec, wanted, seen, octets: choice.octets });
-    Finished { key, outcome, captured }
+    Finished { key, outcome, captured, kept: Vec::new() }
 }
 
 /// Like [`simulate`], for an existing simulation and without an auditor.
@@ -246,7 +253,7 @@ fn finish(
     let outcome =
         simulation.run_with(&simulation::Run { threads: job.threads, stop, watch: &watch });
     board.done(place, nanoseconds(outcome.simulated), outcome.hops);
-    Finished { key, outcome, captured: None }
+    Finished { key, outcome, captured: None, kept: Vec::new() }
 }
 
 /// A thread should have at least this many switches; with fewer it spends its time at the barrier.
@@ -254,6 +261,10 @@ const SWITCHES_PER_THREAD: usize = 4;
 
 /// Number of threads that a run can use.
 fn most_threads(variant: &Variant) -> usize {
+    if variant.has_kernels() {
+        // They take more time than switches do.
+        return variant.graph().switches().count().max(1);
+    }
     (variant.graph().switches().count() / SWITCHES_PER_THREAD).max(1)
 }
 

@@ -90,6 +90,7 @@ pub fn verify(
         formats: &[],
         trace: None,
         capture: None,
+        kernels: None,
         audit: false,
         command: &[],
     };

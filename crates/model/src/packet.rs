@@ -124,6 +124,13 @@ pub enum Body {
         /// Time at which its first bit left the sender.
         sent_at: Instant,
     },
+    /// A frame of a host that is run outside the simulation, in octets, which are kept beside the packet.
+    Octets {
+        /// Its number among the frames of its source.
+        number: u32,
+        /// Time at which the source handed it to its NIC.
+        sent_at: Instant,
+    },
     /// TCP acknowledgement without data.
     TcpAck {
         /// Header flags.
@@ -417,7 +424,7 @@ impl Packet {
     /// Whether it carries part of a message.
     #[inline]
     pub const fn is_data(&self) -> bool {
-        matches!(self.body, Body::Data { .. } | Body::Segment { .. })
+        matches!(self.body, Body::Data { .. } | Body::Segment { .. } | Body::Octets { .. })
     }
 
     /// Whether it carries part of a message or is the header of a trimmed packet, so that its loss
@@ -436,6 +443,7 @@ impl Packet {
             self.body,
             Body::Data { .. }
                 | Body::Segment { .. }
+                | Body::Octets { .. }
                 | Body::TcpAck { .. }
                 | Body::Syn { .. }
                 | Body::SynAck { .. }
@@ -454,6 +462,7 @@ impl Packet {
             | Body::LinkCredit { .. } => true,
             Body::Data { .. }
             | Body::Segment { .. }
+            | Body::Octets { .. }
             | Body::TcpAck { .. }
             | Body::Syn { .. }
             | Body::SynAck { .. }

@@ -138,7 +138,7 @@ impl Variant {
         let size = settings.topology.size();
         let (unloaded_rtt, slowest) = longest_way(settings, graph, check::largest_frame(settings));
         let rate = host_rate(graph);
-        let order = settings.placement.order(graph, seed);
+        let order = workload::order(settings, graph, seed);
         let shares = || workload::surroundings(self.workloads(), settings, graph, &order, seed);
         let profiles = settings.profiles();
         let demands: Vec<Demand> =
@@ -196,7 +196,7 @@ impl Variant {
     pub fn footprint_of_run(&self, seed: u64) -> (Bytes, f64) {
         let Self { settings, graph, .. } = self;
         let rtt = longest_way(settings, graph, check::largest_frame(settings)).0;
-        let order = settings.placement.order(graph, seed);
+        let order = workload::order(settings, graph, seed);
         let shares = workload::surroundings(self.workloads(), settings, graph, &order, seed);
         let flows = shares.map(|(workload, around)| workload.expected_flows(around)).sum();
         (self.memory(flows, rtt), flows)

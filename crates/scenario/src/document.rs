@@ -210,6 +210,9 @@ impl Document {
     /// How the flows of each workload are sent, by its number.
     pub fn profiles(&self) -> Vec<Profile> {
         let profile = |entry: &workload::Entry| {
+            if let workload::Spec::Linux(linux) = &entry.traffic {
+                return linux.profile();
+            }
             let transport = entry.transport.as_ref().unwrap_or(&self.host.transport);
             let congestion = entry.congestion.as_ref().or(self.host.congestion.as_ref());
             let congestion = congestion.cloned().unwrap_or_else(|| transport.usual_control());

@@ -232,6 +232,7 @@ impl Variant {
             record: None,
             explained: None,
             failures: settings.failure.iter().flat_map(|entry| entry.build(graph)).collect(),
+            kernels: workload::linux::kernels(settings, graph),
             seed,
         }
     }
@@ -239,6 +240,11 @@ impl Variant {
     /// What ends the measured interval, and which workloads it waits for.
     pub fn measured(&self) -> Measured {
         Measured::of(&self.settings, &self.workloads)
+    }
+
+    /// Whether some of its hosts are Linux kernels, which only `floodway emulate` runs.
+    pub fn has_kernels(&self) -> bool {
+        workload::linux::specs(&self.settings).next().is_some()
     }
 
     /// The network.

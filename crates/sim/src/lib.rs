@@ -9,6 +9,7 @@
 //!   [`routing`] and [`ideal`]
 //! - [`distances`]: distances between hosts
 //! - [`deadlock`]: detection of ports that are blocked on each other in a cycle
+//! - [`kernel`]: hosts that are real kernels
 //! - `auditor`: checks of every event, independent of the code that they check
 //! - `observe`: facts reported by nodes, and the observers that turn them into tables
 //! - [`metric`]: counters and samples of a run
@@ -24,6 +25,7 @@ pub mod distances;
 pub mod failure;
 pub mod host;
 pub mod ideal;
+pub mod kernel;
 pub mod link;
 pub mod metric;
 mod observe;
@@ -98,6 +100,10 @@ pub struct Spec {
     pub explained: Option<observe::delays::Sample>,
     /// Link failures; those of one link do not overlap.
     pub failures: Vec<failure::Failure>,
+    /// Hosts that are kernels, in order of their nodes, with flows between each two of them that begin when a connection
+    /// does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernels: Vec<kernel::Kernel>,
     /// Seed of all random number streams.
     pub seed: u64,
 }

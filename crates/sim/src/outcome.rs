@@ -71,7 +71,7 @@ impl Outcome {
             occupancy::occupancy(finished),
             inputs::table(spec, finished),
             timeline_table(finished),
-            deliveries::table(observers.deliveries.as_ref()),
+            deliveries::table(spec, observers.deliveries.as_ref()),
             frames::table(finished, &flows),
             frames::entries(spec, finished, &flows),
             operations::table(spec, &flows),

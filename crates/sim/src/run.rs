@@ -6,11 +6,11 @@ use floodway_engine::Reading;
 use floodway_engine::{
     self as engine, Done, Layout, Limits, Node, Parcel, Part, Stop, Window, Wire,
 };
-use floodway_model::{Instant, NodeId, Packet};
+use floodway_model::{FlowId, Instant, NodeId, Packet};
 
 use crate::context::Context;
 use crate::deadlock::Deadlocks;
-use crate::host::Host;
+use crate::host::{Host, KernelHost};
 use crate::metric::{Metrics, Tally};
 use crate::observe::Observers;
 use crate::switch::Switch;
@@ -22,12 +22,15 @@ pub(crate) struct Nodes {
     pub switches: Vec<Switch>,
     /// In order of their identifiers.
     pub hosts: Vec<Host>,
+    /// Hosts that are kernels, which `hosts` does not have, in order of their identifiers.
+    pub kernels: Vec<KernelHost>,
 }
 
 impl Nodes {
     /// By node: its number of ports, for [`Layout::new`].
     pub fn ports(&self) -> Vec<usize> {
-        let mut ports = vec![1; self.switches.len() + self.hosts.len()];
+        let hosts = self.hosts.len() + self.kernels.len();
+        let mut ports = vec![1; self.switches.len() + hosts];
         for switch in &self.switches {
             ports[switch.id().index()] = switch.ports();
         }
@@ -55,6 +58,12 @@ pub(crate) struct Measurement<'a> {
 pub(crate) struct Finished {
     pub switches: Vec<Switch>,
     pub hosts: Vec<Host>,
+    /// Flows of kernels that have begun, and when.
+    pub begun: Vec<(FlowId, Instant)>,
+    /// Number of frames of kernels whose octets are kept.
+    pub octets: u64,
+    /// A host that is a kernel and was not connected to one.
+    pub unconnected: Option<NodeId>,
     pub in_flight: Vec<Packet>,
     pub metrics: Metrics,
     /// Number of telemetry records in use; `None` if no flow uses telemetry.
@@ -97,25 +106,37 @@ pub(crate) fn run_governed(
 struct Share {
     switches: Vec<Switch>,
     hosts: Vec<Host>,
+    kernels: Vec<KernelHost>,
     context: Context,
     interval: [Instant; 2],
     awaited: u64,
 }
 
 fn share_out(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Vec<Share> {
-    let mut shares: Vec<_> = (0..layout.parts()).map(|_| (Vec::new(), Vec::new())).collect();
-    nodes.switches.into_iter().for_each(|one| shares[layout.part(one.id())].0.push(one));
-    nodes.hosts.into_iter().for_each(|one| shares[layout.part(one.id())].1.push(one));
-    let share = |(number, (switches, hosts)): (usize, (Vec<Switch>, Vec<Host>))| {
-        let ids: Vec<_> =
-            switches.iter().map(Switch::id).chain(hosts.iter().map(Host::id)).collect();
+    let none = |_| Nodes { switches: Vec::new(), hosts: Vec::new(), kernels: Vec::new() };
+    let mut shares: Vec<_> = (0..layout.parts()).map(none).collect();
+    nodes.switches.into_iter().for_each(|one| shares[layout.part(one.id())].switches.push(one));
+    nodes.hosts.into_iter().for_each(|one| shares[layout.part(one.id())].hosts.push(one));
+    nodes.kernels.into_iter().for_each(|one| shares[layout.part(one.id())].kernels.push(one));
+    let share = |(number, Nodes { switches, hosts, kernels }): (usize, Nodes)| {
+        let ids: Vec<_> = ids(&switches, &hosts, &kernels).collect();
         let (metrics, observers) = (measurement.metrics.clone(), (measurement.observers)(&ids));
         let telemetry = measurement.telemetry.then(Box::default);
         let context = Context::new(layout.wire(number), metrics, telemetry, observers);
         let (interval, awaited) = (measurement.interval, measurement.awaited);
-        Share { switches, hosts, context, interval, awaited }
+        Share { switches, hosts, kernels, context, interval, awaited }
     };
     shares.into_iter().enumerate().map(share).collect()
+}
+
+/// In order of place.
+fn ids<'a>(
+    switches: &'a [Switch],
+    hosts: &'a [Host],
+    kernels: &'a [KernelHost],
+) -> impl Iterator<Item = NodeId> + 'a {
+    let hosts = hosts.iter().map(Host::id).chain(kernels.iter().map(KernelHost::id));
+    switches.iter().map(Switch::id).chain(hosts)
 }
 
 /// Combines the results of all shares; `metrics` are the initial metrics.
@@ -123,6 +144,9 @@ fn finish((shares, stop, now): engine::Finished<Share>, metrics: &Metrics) -> Fi
     let mut finished = Finished {
         switches: Vec::new(),
         hosts: Vec::new(),
+        begun: Vec::new(),
+        octets: 0,
+        unconnected: None,
         in_flight: Vec::new(),
         metrics: metrics.clone(),
         records: None,
@@ -135,6 +159,11 @@ fn finish((shares, stop, now): engine::Finished<Share>, metrics: &Metrics) -> Fi
         share.take_tallies([now; 2], Instant::NEVER);
         finished.switches.extend(share.switches);
         finished.hosts.extend(share.hosts);
+        for kernel in share.kernels {
+            let (host, begun) = kernel.finish();
+            finished.hosts.push(host);
+            finished.begun.extend(begun);
+        }
         let (wire, metrics, records, observers) = share.context.into_parts();
         finished.in_flight.extend(wire.in_flight());
         finished.metrics.merge(&metrics);
@@ -163,6 +192,7 @@ impl Share {
         let mut tally = Tally::default();
         self.switches.iter().for_each(|switch| switch.tally(now, &mut tally));
         self.hosts.iter().for_each(|host| host.tally(now, &mut tally));
+        self.kernels.iter().for_each(|kernel| kernel.host().tally(now, &mut tally));
         tally
     }
 }
@@ -172,12 +202,13 @@ impl Part for Share {
     type Attached = Vec<Record>;
 
     fn nodes(&self) -> Vec<NodeId> {
-        self.switches.iter().map(Switch::id).chain(self.hosts.iter().map(Host::id)).collect()
+        ids(&self.switches, &self.hosts, &self.kernels).collect()
     }
 
     fn wakes(&self) -> Vec<Instant> {
         let switches = self.switches.iter().map(Node::next_wake);
-        switches.chain(self.hosts.iter().map(Node::next_wake)).collect()
+        let kernels = self.kernels.iter().map(Node::next_wake);
+        switches.chain(self.hosts.iter().map(Node::next_wake)).chain(kernels).collect()
     }
 
     fn wire(&mut self) -> &mut Wire<Packet> {
@@ -187,6 +218,7 @@ impl Part for Share {
     fn run(&mut self, window: &mut Window<'_, Packet>) {
         window.run(&mut self.switches, &mut self.context);
         window.run(&mut self.hosts, &mut self.context);
+        window.run(&mut self.kernels, &mut self.context);
     }
 
     fn detach(&mut self, frames: &mut Parcel<Packet>) -> Vec<Record> {

@@ -18,7 +18,8 @@ use crate::deadlock;
 use crate::distances::Distances;
 use crate::failure::{self, Outages};
 use crate::host::congestion::Needs;
-use crate::host::{Host, Profile, Shared, followers};
+use crate::host::{Host, KernelHost, Profile, Shared, followers};
+use crate::kernel::{Door, Octets};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
 use crate::observe::capture::{self, Wanted};
@@ -49,6 +50,8 @@ pub struct Simulation {
     captured: Option<Wanted>,
     /// Flows whose delays are explained.
     explained: Chosen,
+    /// Octets of frames of kernels; `None` if no host is one.
+    octets: Option<Arc<Octets>>,
 }
 
 /// How to run a simulation.
@@ -84,6 +87,7 @@ impl Simulation {
         let nodes = Nodes {
             switches: switches(&spec, &shared, tables, &knowledge),
             hosts: hosts(&spec, &shared, &knowledge),
+            kernels: Vec::new(),
         };
         let (windows, longest_hop) = windows(&spec);
         let queues = usize::from(spec.switch.queue.count) + 1;
@@ -102,6 +106,7 @@ impl Simulation {
             traced: false,
             captured: None,
             explained: explained.unwrap_or_default(),
+            octets: None,
         }
         .audited(cfg!(debug_assertions))
     }
@@ -127,6 +132,20 @@ impl Simulation {
     #[must_use]
     pub fn capturing(mut self, wanted: Wanted) -> Self {
         self.captured = Some(wanted);
+        self
+    }
+
+    /// Connects the kernels of [`Spec::kernels`], in their order. Without that these hosts do nothing, which is a
+    /// violation. The simulation needs at least one thread that can wait for them.
+    #[must_use]
+    pub fn connected(mut self, doors: Vec<Box<dyn Door>>) -> Self {
+        let octets = Arc::new(Octets::new(&self.spec.graph, &self.spec.kernels));
+        for (kernel, door) in self.spec.kernels.iter().zip(doors) {
+            let place = self.nodes.hosts.iter().position(|host| host.id() == kernel.host);
+            let host = self.nodes.hosts.remove(place.expect("a kernel is a host, once"));
+            self.nodes.kernels.push(KernelHost::new(host, door, octets.clone()));
+        }
+        self.octets = Some(octets);
         self
     }
 
@@ -207,6 +226,7 @@ impl Simulation {
                 audited: self.audited.as_ref(),
                 traced: self.traced,
                 captured: self.captured.as_ref(),
+                octets: self.octets.as_ref(),
                 explained: &self.explained,
             })
         };
@@ -214,7 +234,8 @@ impl Simulation {
         let every_one = wants.want_of_all(Kinds::SENT);
         let some = wants.want(Kinds::SENT.and(Kinds::OCCUPIED));
         let ports = self.nodes.switches.iter_mut().flat_map(|switch| &mut switch.ports);
-        let nics = self.nodes.hosts.iter_mut().map(|host| &mut host.nic.tx);
+        let kernels = self.nodes.kernels.iter_mut().map(KernelHost::host_mut);
+        let nics = self.nodes.hosts.iter_mut().chain(kernels).map(|host| &mut host.nic.tx);
         ports.map(|port| &mut port.tx).chain(nics).for_each(|tx| tx.examine(every_one, some));
         let measurement = Measurement {
             interval: [Instant(self.spec.warmup.0), least_end(&self.spec)],
@@ -238,7 +259,16 @@ impl Simulation {
             host.nic.tx.finish(now, metrics, observers);
         }
         observers.finish(now);
-        (self.spec, finished)
+        let mut spec = self.spec;
+        for (flow, began) in &finished.begun {
+            spec.flows[flow.index()].start = *began;
+        }
+        if let Some(octets) = self.octets {
+            finished.octets = octets.count() as u64;
+        } else if let Some(kernel) = spec.kernels.first() {
+            finished.unconnected = Some(kernel.host);
+        }
+        (spec, finished)
     }
 }
 
@@ -464,6 +494,12 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
         }
     }
 
+    if let Some(kernel) = finished.unconnected {
+        wrong.push(format!(
+            "{}: it is a Linux kernel, which has not run; only `floodway emulate` runs kernels",
+            name(kernel)
+        ));
+    }
     // Every generated frame has ended, is queued in a node, or is on a wire.
     let (switches, hosts) = (&finished.switches, &finished.hosts);
     let made = switches.iter().map(|switch| switch.emitted).sum::<u64>()
@@ -474,6 +510,7 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
         + hosts.iter().map(|host| host.nic.waiting() as u64).sum::<u64>();
     wrong.extend(bfc::audit(switches, hosts, &finished.in_flight));
     wrong.extend(audit_telemetry(finished));
+    wrong.extend(audit_octets(finished));
     wrong.extend(audit_trimming(finished));
     wrong.extend(audit_credit(finished));
     let flies = finished.in_flight.len() as u64;
@@ -531,6 +568,21 @@ fn audit_credit(finished: &Finished) -> Option<String> {
             "{sent} credit frames were sent; {arrived} have arrived, {on_path} are on their path and \
              {lost} frames of any kind were lost"
         )
+    })
+}
+
+/// Octets are kept of frames in switches, on wires and in NICs, and of those that were lost on links.
+fn audit_octets(finished: &Finished) -> Option<String> {
+    let (switches, in_flight) = (&finished.switches, &finished.in_flight);
+    let frames = switches.iter().flat_map(Switch::held).chain(in_flight);
+    let carried = frames.filter(|packet| matches!(packet.body, Body::Octets { .. })).count() as u64;
+    let in_nics: usize = finished.hosts.iter().map(|host| host.nic.waiting()).sum();
+    let ports = switches.iter().flat_map(|switch| &switch.ports).map(|port| port.tx.lost());
+    let lost =
+        ports.sum::<u64>() + finished.hosts.iter().map(|host| host.nic.tx.lost()).sum::<u64>();
+    let kept = finished.octets;
+    (!(carried..=carried + in_nics as u64 + lost).contains(&kept)).then(|| {
+        format!("octets of {kept} frames of kernels are kept, and {carried} are in the network")
     })
 }
 

@@ -35,6 +35,7 @@ mod feedback;
 mod fixed_points;
 mod isolation;
 mod isolation_table;
+mod kernels;
 mod key;
 mod latency;
 mod loss;

@@ -77,6 +77,24 @@ impl Ip {
     }
 }
 
+/// Sets CE in a frame without FCS, as a switch does that marks it, and changes the checksum of the header accordingly (RFC 1624
+/// equation 3). Frames that have no IPv4 header without a VLAN tag before it stay as they are.
+pub fn mark(frame: &mut [u8]) {
+    const TYPE: usize = 12;
+    const VERSION: usize = 14;
+    const SUM: usize = VERSION + 10;
+    if frame.len() < VERSION + 20 || frame[TYPE..TYPE + 2] != [0x08, 0x00] {
+        return;
+    }
+    let word = |frame: &[u8], at: usize| u32::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
+    let (before, sum) = (word(frame, VERSION), word(frame, SUM));
+    frame[VERSION + 1] |= 3;
+    let mut sum = (!sum & 0xffff) + (!before & 0xffff) + word(frame, VERSION);
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    frame[SUM..SUM + 2].copy_from_slice(&(!sum as u16).to_be_bytes());
+}
+
 /// A header without a checksum.
 fn udp_header(ports: (u16, u16), payload: &[u8]) -> UdpHeader {
     let header = UdpHeader::without_ipv4_checksum(ports.0, ports.1, payload.len());
@@ -145,5 +163,38 @@ impl<'a> Udp<'a> {
         }
         let (source_port, destination_port) = (udp.source_port(), udp.destination_port());
         Ok(Self { ip, source_port, destination_port, payload: udp.payload() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ethernet::{Header, ethertype, frame};
+
+    #[test]
+    fn a_mark_keeps_the_checksum_good() {
+        for (dscp, ecn, last) in [(0, 2, 1), (46, 1, 200), (0, 0, 77), (63, 3, 3)] {
+            let ip = Ip {
+                source: [10, 0, 0, last].into(),
+                destination: [10, 9, 8, 7].into(),
+                dscp,
+                ecn,
+                ttl: 64,
+            };
+            let header = Header { ethertype: ethertype::IPV4, ..Header::default() };
+            let mut octets = frame(header, &[], &ip.udp((1, 2), &[last; 50]), 0);
+            mark(&mut octets);
+            let (marked, ..) = Ip::parse(&octets[14..octets.len() - 4]).unwrap();
+            assert_eq!(marked, Ip { ecn: 3, ..ip });
+        }
+    }
+
+    #[test]
+    fn what_is_not_ipv4_stays_as_it_is() {
+        for length in [0, 13, 33, 60] {
+            let mut octets = vec![6; length];
+            mark(&mut octets);
+            assert_eq!(octets, vec![6; length]);
+        }
     }
 }

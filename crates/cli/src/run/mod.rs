@@ -5,9 +5,10 @@ mod signals;
 mod words;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use floodway_lab::capture::Choice;
-use floodway_lab::{Budget, Done, Existing, How, What, all_cores, execute};
+use floodway_lab::{Budget, Done, Existing, How, Kernels, What, all_cores, execute};
 use floodway_report::terminal;
 use floodway_scenario::{Scenario, Variant};
 use floodway_study::RunClaims;
@@ -22,34 +23,52 @@ pub use signals::stop_on_signals;
 pub fn run(options: &RunOptions) -> Result<(), Failure> {
     let scenario = options.selection.load(settings(options))?;
     let variants = options.selection.variants(&scenario)?;
-    let claims = RunClaims::of(&scenario)?;
+    if let Some(variant) = variants.iter().find(|variant| variant.has_kernels()) {
+        return Err(Failure::Unknown(format!(
+            "hosts of variant `{}` are Linux kernels ([workload.linux]), which are not simulated; run it with \
+             `floodway emulate {}`",
+            variant.name, scenario.file_name
+        )));
+    }
+    run_with(options, (&scenario, &variants), &*stop_on_signals()?, None)
+}
+
+/// Runs these variants of a scenario, until `stop` is set.
+pub fn run_with(
+    options: &RunOptions,
+    (scenario, variants): (&Scenario, &[&Variant]),
+    stop: &AtomicBool,
+    kernels: Option<&dyn Kernels>,
+) -> Result<(), Failure> {
+    let claims = RunClaims::of(scenario)?;
     if options.insist && claims.is_none() {
         return Err(Failure::Unknown(format!(
             "`--insist` asks that every claim holds, and {} claims nothing; add a [[claim]] to it, or leave `--insist` out",
             scenario.file_name
         )));
     }
-    let path = out(options, &scenario);
-    let capture = capture(options, &scenario, &variants)?;
-    let mut budget = Budget::of(&scenario, &variants, threads(options.threads));
+    let path = out(options, scenario);
+    let capture = capture(options, scenario, variants)?;
+    let mut budget = Budget::of(scenario, variants, threads(options.threads));
     if let Some(choice) = &capture {
-        budget.add_capture(choice, &variants);
+        budget.add_capture(choice, variants);
     }
     budget.check(&scenario.file_name)?;
-    announce(options, &scenario, &variants, &budget, &path);
+    announce(options, scenario, variants, &budget, &path);
     let how = How {
         threads: threads(options.threads),
-        stop: &*stop_on_signals()?,
+        stop,
         existing: existing(options),
         formats: &options.format,
         trace: options.trace.as_deref(),
         capture: capture.as_ref(),
+        kernels,
         audit: options.audit,
         command: &command(),
     };
     let mut speaker = Speaker::new(talk(options));
-    let what = What { claims, ..What::new(&scenario) };
-    let done = execute(&what, &variants, &path, &how, &mut speaker, |_| {})?;
+    let what = What { claims, ..What::new(scenario) };
+    let done = execute(&what, variants, &path, &how, &mut speaker, |_| {})?;
 
     show(options, &done, &path)?;
     if done.interrupted() {
@@ -94,7 +113,7 @@ fn capture(
 const EXPLAINED: u32 = 1_000;
 
 /// Options that stand for settings of the scenario.
-fn settings(options: &RunOptions) -> Vec<String> {
+pub fn settings(options: &RunOptions) -> Vec<String> {
     let replications = options.replications.map(|number| format!("replications={number}"));
     let seed = options.seed.map(|seed| format!("seed={seed}"));
     let why = options.why.then(|| format!("explained_flows={EXPLAINED}"));

@@ -69,6 +69,7 @@ pub fn closing(cost: &Cost, path: &Path, (trace, captured): (Option<&str>, bool)
 pub fn interrupted(done: &Done, path: &Path, how: &How) -> String {
     let readable = how.formats.iter().any(|name| name == READABLE);
     let next = match how.existing {
+        _ if how.kernels.is_some() => "the same command with `--force` starts again",
         Existing::Resume => "the same command goes on from there",
         _ if !readable => "the same command with `--force` starts again",
         Existing::Refuse => "the same command with `--resume` goes on from there",

@@ -43,11 +43,14 @@ pub fn write(
     order.sort_unstable();
     for (at, number, place) in order {
         let (side, frame) = (&sides[number], &sides[number].frames[place]);
-        let Emitted { octets: all, mut comment } = emitter.frame(
-            sender(spec, side.port, frame.seen),
-            &frame.packet,
-            frame.telemetry.as_deref(),
-        );
+        let Emitted { octets: all, mut comment } = match &frame.octets {
+            Some(octets) => Emitted::of_kernel(octets, &frame.packet),
+            None => emitter.frame(
+                sender(spec, side.port, frame.seen),
+                &frame.packet,
+                frame.telemetry.as_deref(),
+            ),
+        };
         remark(&mut comment, frame.seen);
         writer.frame(&Captured {
             interface: number as u32,

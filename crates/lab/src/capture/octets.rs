@@ -4,7 +4,7 @@ use floodway_model::{Body, FlowId, NodeId, Packet, PortIx};
 use floodway_sim::Spec;
 use floodway_sim::host::transport;
 use floodway_sim::telemetry::{HOPS, Hop, Record};
-use floodway_wire::ethernet::{FCS, Header, ethertype, frame};
+use floodway_wire::ethernet::{FCS, Header, ethertype, fcs, frame};
 use floodway_wire::experimental::{self, Experimental};
 use floodway_wire::ip::Ip;
 use floodway_wire::mac_control::{self, MacControl, Pfc};
@@ -38,6 +38,19 @@ pub struct Emitted {
     pub octets: Vec<u8>,
     /// What they do not say.
     pub comment: String,
+}
+
+impl Emitted {
+    /// A frame of a kernel, in the octets that it has sent, with the ECN field that it has now, padding and FCS.
+    pub fn of_kernel(octets: &[u8], packet: &Packet) -> Self {
+        let mut octets = octets.to_vec();
+        if packet.ecn() == floodway_model::Ecn::Ce {
+            floodway_wire::ip::mark(&mut octets);
+        }
+        octets.resize(octets.len().max(usize::from(packet.bytes).saturating_sub(FCS)), 0);
+        octets.extend(fcs(&octets));
+        Self { octets, comment: String::new() }
+    }
 }
 
 impl<'a> Emitter<'a> {

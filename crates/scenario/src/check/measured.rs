@@ -39,7 +39,7 @@ pub fn check_on(
     workloads: &[Ready],
     findings: &mut Problems<'_>,
 ) {
-    let order = settings.placement.order(graph, settings.seed);
+    let order = workload::order(settings, graph, settings.seed);
     let shares = || workload::surroundings(workloads, settings, graph, &order, settings.seed);
     let sized = || shares().map(|(of, around)| of.expected_flows(around)).sum::<f64>();
     if settings.measure_until == Some(MeasureUntil::Completion) && sized() == 0.0 {

@@ -8,6 +8,7 @@ mod feedback;
 pub(crate) mod files;
 mod host;
 mod inert;
+mod linux;
 mod measured;
 mod network;
 mod pausing;
@@ -73,6 +74,7 @@ pub fn check(
     host.check_beside(&facts, &mut findings.within("host"));
     switch::check(settings, &facts, &mut findings);
     feedback::check(settings, &mut findings);
+    linux::check(settings, &mut findings);
     // Sums below are safe only where each part is within its bounds.
     let bounded = !findings.problems.iter().any(is_error);
     inert::check(settings, &mut findings);
@@ -90,6 +92,7 @@ pub fn check(
         host::check_on(settings, graph, frame, &workloads, &mut findings);
         traffic::check_on(settings, graph, &workloads, &mut findings);
         if !findings.problems.iter().any(is_error) {
+            linux::check_on(settings, graph, &workloads, &mut findings);
             measured::check_on(settings, graph, &workloads, &mut findings);
         }
     }

@@ -59,7 +59,9 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Vec<Ready> {
 
 /// Whether any flow may have a size, as far as that is known.
 pub fn has_sizes(settings: &Document) -> bool {
-    let sized = |entry: &workload::Entry| !matches!(entry.traffic, workload::Spec::LongFlows(_));
+    let sized = |entry: &workload::Entry| {
+        !matches!(entry.traffic, workload::Spec::LongFlows(_) | workload::Spec::Linux(_))
+    };
     settings.workload.is_empty() || settings.workload.iter().any(sized)
 }
 
@@ -96,7 +98,7 @@ fn check_hosts(
     findings: &mut Problems<'_>,
 ) -> bool {
     let hosts = graph.hosts().count() as u64;
-    let mut taken: u64 = 0;
+    let mut taken = workload::linux::all(settings).len() as u64;
     let mut enough = true;
     for (number, (workload, entry)) in workloads.iter().zip(&settings.workload).enumerate() {
         let path = format!("workload.{number}.{}", entry.traffic.name());
@@ -140,7 +142,7 @@ fn check_flow_numbers(
     workloads: &[Ready],
     findings: &mut Problems<'_>,
 ) {
-    let order = settings.placement.order(graph, settings.seed);
+    let order = workload::order(settings, graph, settings.seed);
     let seed = settings.seed;
     let shares = workload::surroundings(workloads, settings, graph, &order, seed);
     let flows = |(workload, around): (&Ready, workload::Surroundings<'_>)| {
@@ -367,7 +369,7 @@ fn check_links(
         return;
     }
     let profiles = settings.profiles();
-    let order = settings.placement.order(graph, settings.seed);
+    let order = workload::order(settings, graph, settings.seed);
     let shares = workload::surroundings(workloads, settings, graph, &order, settings.seed);
     let mut demands: Vec<Demand> = Vec::new();
     for ((workload, around), profile) in shares.zip(&profiles) {

@@ -26,7 +26,7 @@ pub fn ends(
 }
 
 /// The numbers of the hosts in a field, if the network has them all.
-fn numbers(
+pub fn numbers(
     field: &str,
     hosts: &Hosts,
     settings: &Document,

@@ -17,6 +17,7 @@ pub mod file;
 mod hosts;
 pub mod incast;
 pub mod incast_series;
+pub mod linux;
 pub mod list;
 pub mod long_flows;
 pub mod many_to_many;
@@ -71,6 +72,8 @@ floodway_model::family! {
         "Requests and responses in a closed loop: the next request waits for the response.",
     Saturated = "saturated" (saturated::Spec):
         "Message after message between hosts that are named, as fast as they leave.",
+    Linux = "linux" (linux::Spec):
+        "Hosts that are Linux kernels, each with a command: for `floodway emulate`.",
 }
 
 /// In which order hosts are given to the workloads.
@@ -340,13 +343,24 @@ impl Demand {
 /// The flows of all workloads, in order of start, then of sender and receiver; flows in turn, and
 /// those of operations, keep the order in which their workload has them.
 pub fn traffic(workloads: &[Ready], settings: &Document, graph: &Graph, seed: u64) -> Traffic {
-    let order = settings.placement.order(graph, seed);
+    let order = order(settings, graph, seed);
     let mut all = Traffic::default();
     for (workload, around) in surroundings(workloads, settings, graph, &order, seed) {
         all.extend(workload.traffic(around));
     }
     all.sort();
     all
+}
+
+/// All hosts in the order in which workloads take them, without those that are kernels.
+pub fn order(settings: &Document, graph: &Graph, seed: u64) -> Vec<NodeId> {
+    let mut order = settings.placement.order(graph, seed);
+    let kernels = linux::all(settings);
+    if !kernels.is_empty() {
+        let hosts: Vec<NodeId> = graph.hosts().collect();
+        order.retain(|node| !kernels.keys().any(|&kernel| hosts[kernel as usize] == *node));
+    }
+    order
 }
 
 /// The most that a NIC takes before it sends it, of all classes.

@@ -144,6 +144,11 @@ impl Receiver {
         let Delivery { packet, .. } = delivery;
         let spec = &network.spec.flows[packet.flow.index()];
         let profile = profile(network, spec);
+        if let Body::Octets { .. } = packet.body {
+            // How much payload it has is known outside.
+            self.bytes = delivery.delivered;
+            return;
+        }
         self.check_notification(profile, delivery, log);
         let (Body::Data { psn, .. } | Body::Segment { psn, .. }) = packet.body else {
             // A header delivers nothing.

@@ -15,6 +15,7 @@ mod dependencies;
 mod holds;
 mod indications;
 mod isolation;
+mod kernel;
 mod nic;
 mod packets;
 mod physical_queues;
@@ -54,6 +55,7 @@ use sender::Sender;
 use transport::Sent;
 
 pub use dependencies::followers;
+pub use kernel::KernelHost;
 pub use receiver::Receiver;
 pub use spec::{PauseScope, Profile, Spec};
 
@@ -382,6 +384,7 @@ impl Node<Context> for Host {
                 self.obey_feedback((group, mask, statuses), now);
             }
             Body::Cim => self.obey_cim(packet.flow, now, context),
+            Body::Octets { .. } => unreachable!("kernels send to kernels"),
         }
         self.send_next(now, context);
         self.set_wake();

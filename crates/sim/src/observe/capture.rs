@@ -5,11 +5,13 @@
 //! apart from those that it sent.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use floodway_model::{Class, FlowId, Instant, NodeId, Packet, PortIx};
 
 use super::{At, Fact, Kinds, Observer, Setup};
 use crate::Spec;
+use crate::kernel::Octets;
 use crate::switch::port::DropReason;
 use crate::telemetry::Record;
 
@@ -56,6 +58,8 @@ pub struct Frame {
     pub packet: Packet,
     /// Its telemetry.
     pub telemetry: Option<Box<Record>>,
+    /// Its octets as its source has sent them, if that is a kernel.
+    pub octets: Option<Arc<[u8]>>,
 }
 
 /// The first frames of one kind at a port, in order of time.
@@ -110,6 +114,8 @@ pub struct Capture {
     lanes: Vec<[Frames; 3]>,
     /// By wanted port: the delay of its link, which an arriving frame has crossed.
     delays: Vec<floodway_model::Duration>,
+    /// Octets of frames of kernels.
+    octets: Option<Arc<Octets>>,
 }
 
 const SENT: usize = 0;
@@ -117,7 +123,7 @@ const ARRIVED: usize = 1;
 const DROPPED: usize = 2;
 
 impl Capture {
-    fn of(spec: &Spec, wanted: &Wanted) -> Self {
+    fn of(spec: &Spec, wanted: &Wanted, octets: Option<&Arc<Octets>>) -> Self {
         let nodes = spec.graph.nodes.iter();
         let mut places: Vec<Box<[u32]>> =
             nodes.map(|node| vec![0; node.ports.len()].into()).collect();
@@ -130,6 +136,7 @@ impl Capture {
             places,
             lanes: wanted.ports.iter().map(|_| Default::default()).collect(),
             delays: wanted.ports.iter().map(|port| delay(port).delay).collect(),
+            octets: octets.cloned(),
         }
     }
 
@@ -140,6 +147,10 @@ impl Capture {
     fn is_wanted(&self, packet: &Packet) -> bool {
         let flows = self.wanted.flows.as_ref();
         flows.is_none_or(|flows| packet.is_one_hop() || flows.contains(&packet.flow))
+    }
+
+    fn octets_of(&self, packet: &Packet) -> Option<Arc<[u8]>> {
+        Some(self.octets.as_ref()?.get(packet)?.octets)
     }
 
     fn add(&mut self, place: Option<usize>, lane: usize, frame: impl FnOnce() -> Frame) {
@@ -163,7 +174,7 @@ impl Observer for Capture {
     const WANTS: Kinds = Kinds::SENT.and(Kinds::DROPPED);
 
     fn new(setup: &Setup<'_>) -> Option<Self> {
-        setup.captured.map(|wanted| Self::of(setup.spec, wanted))
+        setup.captured.map(|wanted| Self::of(setup.spec, wanted, setup.octets))
     }
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
@@ -173,9 +184,11 @@ impl Observer for Capture {
             {
                 let here = self.place(at.node, port);
                 let there = self.place(to.0, to.1.index()).filter(|_| !is_lost);
+                let octets = self.octets_of(packet);
                 let frame = |at, seen| {
                     let telemetry = telemetry.copied().map(Box::new);
-                    Frame { at, seen, class, packet: *packet, telemetry }
+                    let octets = octets.clone();
+                    Frame { at, seen, class, packet: *packet, telemetry, octets }
                 };
                 self.add(here, SENT, || frame(at.now, Seen::Sent { is_lost }));
                 let arrives = there.map_or(until, |there| until + self.delays[there]);
@@ -185,7 +198,8 @@ impl Observer for Capture {
                 let (now, class) = (at.now, packet.class);
                 let place = self.place(at.node, port);
                 let seen = Seen::Dropped { queue, reason };
-                let frame = || Frame { at: now, seen, class, packet: *packet, telemetry: None };
+                let (telemetry, octets) = (None, self.octets_of(packet));
+                let frame = || Frame { at: now, seen, class, packet: *packet, telemetry, octets };
                 self.add(place, DROPPED, frame);
             }
             _ => {}

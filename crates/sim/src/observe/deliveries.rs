@@ -9,6 +9,8 @@ use floodway_model::table::Table;
 use floodway_model::tables::deliveries;
 use floodway_model::{Duration, FlowId, Instant};
 
+use crate::Spec;
+
 use super::{At, Fact, Kinds, Observer, Setup};
 
 /// The long-lived flows whose receivers are on nodes of a thread.
@@ -68,10 +70,12 @@ impl Observer for Deliveries {
     }
 }
 
-/// Rows in order of time, then of flow.
-pub fn table(deliveries: Option<&Deliveries>) -> Table {
+/// Rows in order of time, then of flow. Flows of kernels for which there was no connection are left out.
+pub fn table(spec: &Spec, deliveries: Option<&Deliveries>) -> Table {
     let interval = deliveries.map_or(0, |deliveries| deliveries.interval.0);
-    let flows = || deliveries.into_iter().flat_map(|deliveries| &deliveries.flows);
+    let begun = |flow: &FlowId| spec.flows[flow.index()].start != Instant::NEVER;
+    let all = || deliveries.into_iter().flat_map(|deliveries| &deliveries.flows);
+    let flows = || all().filter(|(flow, _)| begun(flow));
     // All flows were sampled until the same time.
     let samples = flows().next().map_or(0, |(_, of)| of.samples.len());
     let row = |at: usize, (flow, of): (&FlowId, &Samples)| deliveries::Row {

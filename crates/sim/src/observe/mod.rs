@@ -18,6 +18,7 @@ pub mod deliveries;
 pub mod departures;
 pub mod fact;
 pub mod latencies;
+pub mod octets;
 pub mod record;
 pub mod trace;
 pub mod trims;
@@ -28,6 +29,7 @@ use floodway_model::{FlowId, Instant, NodeId};
 
 use crate::Spec;
 use crate::auditor::{Auditor, Network};
+use crate::kernel::Octets;
 pub use fact::{Delivery, Departure, Fact, Kinds, OnWire};
 pub use trace::Sent;
 
@@ -54,6 +56,8 @@ pub struct Setup<'a> {
     pub traced: bool,
     /// What is captured; `None` for nothing.
     pub captured: Option<&'a capture::Wanted>,
+    /// Octets of frames of kernels; `None` if no host is one.
+    pub octets: Option<&'a Arc<Octets>>,
     /// Flows whose delays are explained.
     pub explained: &'a delays::Chosen,
 }
@@ -142,6 +146,8 @@ observers! {
     departures: departures::Departures,
     /// Packet latencies.
     latencies: latencies::Latencies,
+    /// Octets of frames that are dropped. After the capture, which copies them.
+    octets: octets::Dropped,
     /// Ports over time, and pauses.
     record: record::Record,
     /// Every frame on every link.

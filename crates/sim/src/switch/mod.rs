@@ -510,6 +510,7 @@ impl Node<Context> for Switch {
             }
             Body::Data { .. }
             | Body::Segment { .. }
+            | Body::Octets { .. }
             | Body::TcpAck { .. }
             | Body::Syn { .. }
             | Body::SynAck { .. } => self.take_in(packet, now, context),

@@ -14,7 +14,7 @@ use floodway_sim::host::transport::{self, Spec as Transport};
 use super::Problems;
 use crate::derived;
 use crate::document::Document;
-use crate::workload::Ready;
+use crate::workload::{self, Ready};
 
 /// How some flows are sent, and where that was written: for all hosts, or for a workload.
 struct Placed {
@@ -53,11 +53,18 @@ fn all(settings: &Document) -> Vec<Placed> {
     let mut all: Vec<Placed> = Vec::new();
     for (number, (entry, profile)) in settings.workload.iter().zip(settings.profiles()).enumerate()
     {
+        let own = match &entry.traffic {
+            workload::Spec::Linux(_) => Some(format!("workload.{number}.linux")),
+            _ => None,
+        };
         let placed = Placed {
             transport: profile.transport,
-            transport_path: path(number, "transport", entry.transport.is_some()),
+            transport_path: own
+                .clone()
+                .unwrap_or_else(|| path(number, "transport", entry.transport.is_some())),
             congestion: profile.congestion,
-            congestion_path: path(number, "congestion", entry.congestion.is_some()),
+            congestion_path: own
+                .unwrap_or_else(|| path(number, "congestion", entry.congestion.is_some())),
         };
         let same = |other: &Placed| {
             other.transport_path == placed.transport_path

@@ -175,6 +175,11 @@ impl Receiver {
         self.arrived == self.packets
     }
 
+    /// Payload has arrived in a frame that is in octets.
+    pub fn take(&mut self, payload: u64) {
+        self.delivered += payload;
+    }
+
     /// Payload bytes that have arrived, without padding.
     pub fn delivered(&self) -> u64 {
         self.delivered

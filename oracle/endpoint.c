@@ -1,0 +1,233 @@
+/*
+ * A program for kernels that are hosts of a simulated network (floodway emulate): a few kinds of traffic, without anything
+ * that the machine would have to have.
+ *
+ *   endpoint ping HOST [COUNT [MILLISECONDS [BYTES]]]   echo requests; prints each round-trip time in nanoseconds
+ *   endpoint serve [PORT [CONTROL]]                     takes connections and what they bring, without end
+ *   endpoint send HOST SECONDS [CONTROL [FLOWS [PORT]]] sends as much as possible; prints what came of it
+ *   endpoint until NANOSECONDS                          waits for a time of day
+ *   endpoint idle                                       waits without end
+ *   endpoint off                                        switches the kernel off
+ *
+ * CONTROL is a congestion control of TCP. BYTES are those of an echo request beside its IP header of 20: 64 are a frame
+ * of 98 bytes. The port is 5001.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <netinet/ip_icmp.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/reboot.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SECOND = 1000000000, PORT = 5001, MOST = 1000, CHUNK = 1 << 16 };
+static char chunk[CHUNK];
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "endpoint: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int64_t now(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
+}
+
+static void sleep_until(clockid_t clock, int64_t at)
+{
+	struct timespec t = {.tv_sec = at / SECOND, .tv_nsec = at % SECOND};
+	while (clock_nanosleep(clock, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+}
+
+static long number(const char *text, long least, long most)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+	if (end == text || *end || value < least || value > most) {
+		fprintf(stderr, "endpoint: `%s` is no number from %ld to %ld\n", text, least, most);
+		exit(2);
+	}
+	return value;
+}
+
+/* The address of a host, by the table of hosts. */
+static struct sockaddr_in address(const char *name, int port)
+{
+	struct sockaddr_in found = {.sin_family = AF_INET, .sin_port = htons(port)};
+	char line[256], *rest, *ip, *word;
+	FILE *table = fopen("/etc/hosts", "r");
+	if (inet_aton(name, &found.sin_addr))
+		return found;
+	while (table && fgets(line, sizeof line, table)) {
+		ip = strtok_r(line, " \t\n", &rest);
+		while (ip && (word = strtok_r(NULL, " \t\n", &rest)))
+			if (!strcmp(word, name) && inet_aton(ip, &found.sin_addr))
+				return found;
+	}
+	fprintf(stderr, "endpoint: there is no host `%s`: hosts that are kernels are called host-0, host-1, ...\n", name);
+	exit(2);
+}
+
+static void set_control(int fd, const char *control)
+{
+	if (control && *control && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control, strlen(control)))
+		fail(control);
+}
+
+static void ping(const char *name, long count, long milliseconds, long bytes)
+{
+	struct sockaddr_in to = address(name, 0);
+	static unsigned char packet[CHUNK], answer[CHUNK];
+	struct icmphdr *header = (struct icmphdr *)packet;
+	int fd = socket(AF_INET, SOCK_RAW, IPPROTO_ICMP);
+	long answers = 0;
+	if (fd < 0)
+		fail("socket");
+	int64_t next = now(CLOCK_MONOTONIC);
+	for (long sequence = 0; sequence < count; sequence++, next += milliseconds * 1000000) {
+		sleep_until(CLOCK_MONOTONIC, next);
+		*header = (struct icmphdr){.type = ICMP_ECHO, .un.echo = {htons(getpid()), htons(sequence)}};
+		uint32_t sum = 0;
+		for (long at = 0; at < bytes; at += 2)
+			sum += packet[at] << 8 | (at + 1 < bytes ? packet[at + 1] : 0);
+		while (sum >> 16)
+			sum = (sum & 0xffff) + (sum >> 16);
+		header->checksum = htons(~sum);
+		int64_t sent = now(CLOCK_MONOTONIC);
+		if (sendto(fd, packet, bytes, 0, (struct sockaddr *)&to, sizeof to) != bytes)
+			fail("sendto");
+		/* Until the next one is due, and of the last one a second. */
+		int64_t limit = sequence + 1 < count ? milliseconds * 1000000 : SECOND;
+		for (;;) {
+			struct pollfd p = {fd, POLLIN, 0};
+			int64_t left = sent + limit - now(CLOCK_MONOTONIC);
+			struct timespec wait = {left / SECOND, left % SECOND};
+			if (left <= 0 || ppoll(&p, 1, &wait, NULL) <= 0) {
+				printf("ping %ld lost\n", sequence);
+				break;
+			}
+			ssize_t got = recv(fd, answer, sizeof answer, 0);
+			int64_t at = now(CLOCK_MONOTONIC);
+			struct icmphdr *reply = (struct icmphdr *)(answer + (answer[0] & 15) * 4);
+			if (got < 28 || reply->type != ICMP_ECHOREPLY || reply->un.echo.id != htons(getpid()) ||
+			    reply->un.echo.sequence != htons(sequence))
+				continue;
+			printf("ping %ld %ld ns\n", sequence, (long)(at - sent));
+			answers++;
+			break;
+		}
+		fflush(stdout);
+	}
+	if (!answers) {
+		fprintf(stderr, "endpoint: %s has not answered\n", name);
+		exit(1);
+	}
+}
+
+static void serve(int port, const char *control)
+{
+	struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(port)};
+	int on = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), all = epoll_create1(0);
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	set_control(listener, control);
+	if (bind(listener, (struct sockaddr *)&here, sizeof here) || listen(listener, MOST))
+		fail("listen");
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = listener};
+	epoll_ctl(all, EPOLL_CTL_ADD, listener, &event);
+	for (;;) {
+		if (epoll_wait(all, &event, 1, -1) != 1)
+			continue;
+		int fd = event.data.fd;
+		if (fd == listener) {
+			struct epoll_event new = {.events = EPOLLIN, .data.fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)};
+			if (new.data.fd >= 0)
+				epoll_ctl(all, EPOLL_CTL_ADD, new.data.fd, &new);
+			continue;
+		}
+		ssize_t got = recv(fd, chunk, sizeof chunk, 0);
+		if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+			close(fd);
+	}
+}
+
+static void report(int fd, int flow, int64_t bytes, int64_t from)
+{
+	struct tcp_info info = {0};
+	socklen_t length = sizeof info;
+	char control[32] = "";
+	socklen_t room = sizeof control;
+	getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length);
+	getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control, &room);
+	double seconds = (now(CLOCK_MONOTONIC) - from) / 1e9;
+	printf("flow %d %s: %.4f Mb/s acknowledged, %ld bytes written, %u segments sent, %u again, %u marked, srtt %u us, ecn %s\n", flow,
+	       control, info.tcpi_bytes_acked * 8 / seconds / 1e6, (long)bytes, info.tcpi_segs_out, info.tcpi_total_retrans,
+	       info.tcpi_delivered_ce, info.tcpi_rtt, info.tcpi_options & TCPI_OPT_ECN ? "yes" : "no");
+}
+
+static void send_to(const char *name, double seconds, const char *control, int flows, int port)
+{
+	struct sockaddr_in to = address(name, port);
+	static int64_t bytes[MOST];
+	static struct pollfd polled[MOST];
+	int64_t begin = now(CLOCK_MONOTONIC), end = begin + (int64_t)(seconds * SECOND);
+	for (int flow = 0; flow < flows; flow++) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+		set_control(fd, control);
+		if (connect(fd, (struct sockaddr *)&to, sizeof to))
+			fail(name);
+		polled[flow] = (struct pollfd){fd, POLLOUT, 0};
+	}
+	for (;;) {
+		int64_t left = end - now(CLOCK_MONOTONIC);
+		struct timespec wait = {left / SECOND, left % SECOND};
+		if (left <= 0 || ppoll(polled, flows, &wait, NULL) <= 0)
+			break;
+		for (int flow = 0; flow < flows; flow++) {
+			if (!polled[flow].revents)
+				continue;
+			ssize_t sent = send(polled[flow].fd, chunk, sizeof chunk, MSG_DONTWAIT | MSG_NOSIGNAL);
+			if (sent < 0 && errno != EAGAIN && errno != EINTR)
+				fail("send");
+			bytes[flow] += sent > 0 ? sent : 0;
+		}
+	}
+	for (int flow = 0; flow < flows; flow++)
+		report(polled[flow].fd, flow, bytes[flow], begin);
+}
+
+int main(int count, char **words)
+{
+	const char *what = count > 1 ? words[1] : "";
+#define WORD(n, other) (count > (n) ? words[n] : (other))
+	if (!strcmp(what, "ping") && count > 2)
+		ping(words[2], number(WORD(3, "4"), 1, 60000), number(WORD(4, "1000"), 1, 1000000), number(WORD(5, "64"), 8, 65000));
+	else if (!strcmp(what, "serve"))
+		serve(number(WORD(2, "5001"), 1, 65535), WORD(3, ""));
+	else if (!strcmp(what, "send") && count > 3)
+		send_to(words[2], atof(words[3]), WORD(4, ""), number(WORD(5, "1"), 1, MOST), number(WORD(6, "5001"), 1, 65535));
+	else if (!strcmp(what, "until") && count > 2)
+		sleep_until(CLOCK_REALTIME, strtoll(words[2], NULL, 10));
+	else if (!strcmp(what, "idle"))
+		for (;;)
+			pause();
+	else if (!strcmp(what, "off"))
+		reboot(RB_POWER_OFF);
+	else {
+		fprintf(stderr, "endpoint: ping HOST | serve | send HOST SECONDS | until NANOSECONDS | idle | off\n");
+		return 2;
+	}
+	return 0;
+}
