@@ -248,6 +248,7 @@ fn experiment(
         formats: &formats,
         trace,
         capture: None,
+        ranks: None,
         command: &[],
         audit: true,
     };

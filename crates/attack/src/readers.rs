@@ -479,6 +479,7 @@ fn execute_into(
         formats: &formats,
         trace: None,
         capture: None,
+        ranks: None,
         command: &[],
         audit: true,
     };

@@ -8,12 +8,13 @@
 use std::collections::BTreeMap;
 
 use floodway_model::{Instant, NodeId};
+use serde::{Deserialize, Serialize};
 
 use crate::frame::Frame;
 use crate::windows::Windows;
 
 /// The arrival of a frame at a node; the frame carries the ingress port.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Arrival<F> {
     /// Time at which its last bit has arrived and the latencies of its link have passed, in
     /// picoseconds from the beginning of the window.
@@ -25,7 +26,7 @@ pub struct Arrival<F> {
 }
 
 /// Arrivals handed over to another thread.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Parcel<F> {
     window: u64,
     arrivals: Vec<Arrival<F>>,
@@ -193,6 +194,13 @@ impl<F: Frame> Wire<F> {
             self.sent_ahead = self.sent_ahead.min(window);
             parcels.push((thread, Parcel { window, arrivals }));
         }
+    }
+
+    /// Reuses the list of frames that were handed over to another process, in another form.
+    pub(crate) fn recycle(&mut self, parcel: Parcel<F>) {
+        let Parcel { mut arrivals, .. } = parcel;
+        arrivals.clear();
+        self.spare.push(arrivals);
     }
 
     /// Accepts frames that another thread handed over.

@@ -6,6 +6,7 @@
 //! - [`sweep`]: runs the same scenario at every point of a grid
 //! - [`mod@verify`]: repeats runs of a published study
 //! - [`capture`]: the frames of a run in octets
+//! - [`ranks`]: one run over several processes
 //! - [`stored`]: finds a run in a results directory, and the scenario that was run
 //! - [`why`]: repeats a stored run and explains the delays of its flows
 //! - [`queue`]: distributes runs over threads
@@ -17,6 +18,7 @@ pub mod budget;
 pub mod capture;
 pub mod execute;
 pub mod queue;
+pub mod ranks;
 pub mod stored;
 pub mod study;
 pub mod sweep;
@@ -27,6 +29,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use floodway_report::Run;
+use floodway_sim::Ranks;
 
 pub use board::Total;
 pub use budget::Budget;
@@ -35,7 +38,7 @@ pub use execute::{Cost, Done, Existing, What, execute};
 /// Options for running an experiment, a study or a sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct How<'a> {
-    /// Number of threads, at least 1. Threads go to separate runs first.
+    /// Number of threads, at least 1. Threads go to separate runs first. With ranks, threads of each.
     pub threads: usize,
     /// Ends the command early when set. It is also set when results cannot be stored.
     pub stop: &'a AtomicBool,
@@ -51,6 +54,8 @@ pub struct How<'a> {
     /// Whether the auditor checks the invariants of every simulation at every event; in builds with
     /// debug assertions it always does.
     pub audit: bool,
+    /// The processes over which every run goes, one run at a time; `None` for this one alone. This is then rank 0.
+    pub ranks: Option<&'a dyn Ranks>,
     /// The command line, word by word, for the provenance.
     pub command: &'a [String],
 }

@@ -90,6 +90,7 @@ pub fn verify(
         formats: &[],
         trace: None,
         capture: None,
+        ranks: None,
         audit: false,
         command: &[],
     };

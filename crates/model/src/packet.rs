@@ -4,6 +4,8 @@
 //! Other header fields (addresses, ports, the exact header stack) follow from the flow; the lengths
 //! here are those of the real encapsulations.
 
+use serde::{Deserialize, Serialize};
+
 use crate::id::{Class, FlowId, NodeId, PortIx};
 use crate::units::Instant;
 
@@ -43,7 +45,7 @@ impl Dscp {
 }
 
 /// The second byte of the IP header (RFC 3168 section 22): DSCP and ECN field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tos(u8);
 
 impl Tos {
@@ -72,7 +74,7 @@ impl Tos {
 }
 
 /// One frame.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Packet {
     /// The flow that the frame belongs to, or that a notification is about.
     pub flow: FlowId,
@@ -103,7 +105,7 @@ pub struct Packet {
 }
 
 /// The content of a frame beyond its addresses.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Body {
     /// Part of a message.
     Data {
@@ -269,7 +271,7 @@ pub enum Body {
 
 /// Data that RoCEv2 congestion control needs back from a data packet, in three bytes: the number of
 /// its telemetry record, from 1, and in replies whether the packet arrived with CE.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Echo([u8; 3]);
 
 impl Echo {
@@ -312,7 +314,7 @@ impl Echo {
 }
 
 /// Flags of a TCP segment with data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentFlags {
     /// CWR: the sender has reduced its window (RFC 3168 section 6.1.2).
     pub window_reduced: bool,
@@ -321,7 +323,7 @@ pub struct SegmentFlags {
 }
 
 /// Flags of a TCP acknowledgement, in one byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AckFlags(u8);
 
 impl AckFlags {
@@ -349,7 +351,7 @@ impl AckFlags {
 }
 
 /// A block of segments that have arrived above the cumulative acknowledgement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SackBlock {
     /// First segment of the block, relative to the cumulative acknowledgement. Blocks that begin
     /// more than 65,535 segments above it are not reported.
@@ -359,7 +361,7 @@ pub struct SackBlock {
 }
 
 /// How a TCP receiver reports ECN marks to the sender, as agreed in the handshake.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum EcnFeedback {
     /// No feedback: segments are not ECN-capable.
     #[default]

@@ -112,6 +112,7 @@ pub fn execute(
             formats: &formats,
             trace,
             capture: capture.as_ref(),
+            ranks: None,
             audit: false,
             command: &command,
         };
@@ -174,6 +175,7 @@ pub fn study(
             formats: &formats,
             trace: None,
             capture: None,
+            ranks: None,
             audit: false,
             command: &command,
         };

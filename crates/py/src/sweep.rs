@@ -229,6 +229,7 @@ impl Grid {
                 formats: &[],
                 trace: None,
                 capture: None,
+                ranks: None,
                 audit: false,
                 command: &command,
             };

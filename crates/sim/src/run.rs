@@ -1,10 +1,12 @@
 //! A run: distributes switches and hosts over the threads of the engine, and connects them with the
 //! wire, the metrics and the observers.
 
+use std::ops::Range;
+
 #[cfg(test)]
 use floodway_engine::Reading;
 use floodway_engine::{
-    self as engine, Done, Layout, Limits, Node, Parcel, Part, Stop, Window, Wire,
+    self as engine, Done, Layout, Limits, Node, Over, Parcel, Part, Stop, Window, Wire,
 };
 use floodway_model::{Instant, NodeId, Packet};
 
@@ -22,17 +24,6 @@ pub(crate) struct Nodes {
     pub switches: Vec<Switch>,
     /// In order of their identifiers.
     pub hosts: Vec<Host>,
-}
-
-impl Nodes {
-    /// By node: its number of ports, for [`Layout::new`].
-    pub fn ports(&self) -> Vec<usize> {
-        let mut ports = vec![1; self.switches.len() + self.hosts.len()];
-        for switch in &self.switches {
-            ports[switch.id().index()] = switch.ports();
-        }
-        ports
-    }
 }
 
 /// What is measured, and when.
@@ -75,8 +66,22 @@ pub(crate) fn run(
     limits: &Limits<'_>,
     measurement: &Measurement<'_>,
 ) -> Finished {
-    let shares = share_out(nodes, layout, measurement);
+    let shares = share_out(nodes, layout, 0..layout.parts(), measurement);
     finish(engine::run(shares, layout, limits), measurement.metrics)
+}
+
+/// The same for the nodes of one process in a run over several, with `threads` parts each. What is
+/// returned is about these nodes alone.
+pub(crate) fn run_over(
+    nodes: Nodes,
+    layout: &Layout,
+    limits: &Limits<'_>,
+    measurement: &Measurement<'_>,
+    (over, threads): (&Over<'_>, usize),
+) -> Finished {
+    let first = over.ranks.rank() * threads;
+    let shares = share_out(nodes, layout, first..first + threads, measurement);
+    finish(engine::run_over(shares, layout, limits, over), measurement.metrics)
 }
 
 /// The same, but `look`, called between windows, sets the number of active threads whenever it
@@ -89,7 +94,7 @@ pub(crate) fn run_governed(
     measurement: &Measurement<'_>,
     look: impl FnMut(Reading) -> Option<usize>,
 ) -> Finished {
-    let shares = share_out(nodes, layout, measurement);
+    let shares = share_out(nodes, layout, 0..layout.parts(), measurement);
     finish(engine::run_governed(shares, layout, limits, look), measurement.metrics)
 }
 
@@ -102,10 +107,17 @@ struct Share {
     awaited: u64,
 }
 
-fn share_out(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Vec<Share> {
-    let mut shares: Vec<_> = (0..layout.parts()).map(|_| (Vec::new(), Vec::new())).collect();
-    nodes.switches.into_iter().for_each(|one| shares[layout.part(one.id())].0.push(one));
-    nodes.hosts.into_iter().for_each(|one| shares[layout.part(one.id())].1.push(one));
+/// Distributes nodes over these parts of the layout, to which all of them belong.
+fn share_out(
+    nodes: Nodes,
+    layout: &Layout,
+    parts: Range<usize>,
+    measurement: &Measurement<'_>,
+) -> Vec<Share> {
+    let mut shares: Vec<_> = parts.clone().map(|_| (Vec::new(), Vec::new())).collect();
+    let place = |node| layout.part(node) - parts.start;
+    nodes.switches.into_iter().for_each(|one| shares[place(one.id())].0.push(one));
+    nodes.hosts.into_iter().for_each(|one| shares[place(one.id())].1.push(one));
     let share = |(number, (switches, hosts)): (usize, (Vec<Switch>, Vec<Host>))| {
         let ids: Vec<_> =
             switches.iter().map(Switch::id).chain(hosts.iter().map(Host::id)).collect();
@@ -115,7 +127,7 @@ fn share_out(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Ve
         let (interval, awaited) = (measurement.interval, measurement.awaited);
         Share { switches, hosts, context, interval, awaited }
     };
-    shares.into_iter().enumerate().map(share).collect()
+    parts.zip(shares).map(share).collect()
 }
 
 /// Combines the results of all shares; `metrics` are the initial metrics.

@@ -1,15 +1,18 @@
 //! `floodway run`: every variant in every replication, into a results directory.
 
+mod over;
 mod progress;
 mod signals;
 mod words;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use floodway_lab::capture::Choice;
 use floodway_lab::{Budget, Done, Existing, How, What, all_cores, execute};
 use floodway_report::terminal;
 use floodway_scenario::{Scenario, Variant};
+use floodway_sim::Ranks;
 use floodway_study::RunClaims;
 
 use crate::failure::Failure;
@@ -20,36 +23,58 @@ pub use signals::stop_on_signals;
 
 /// Runs a scenario.
 pub fn run(options: &RunOptions) -> Result<(), Failure> {
+    if options.mpi {
+        return over::run(options);
+    }
     let scenario = options.selection.load(settings(options))?;
     let variants = options.selection.variants(&scenario)?;
-    let claims = RunClaims::of(&scenario)?;
+    run_loaded(options, &scenario, &variants, (&*stop_on_signals(false)?, None))
+}
+
+/// Runs these variants of a scenario, over all ranks if there are others.
+fn run_loaded(
+    options: &RunOptions,
+    scenario: &Scenario,
+    variants: &[&Variant],
+    (stop, ranks): (&AtomicBool, Option<&dyn Ranks>),
+) -> Result<(), Failure> {
+    let claims = RunClaims::of(scenario)?;
     if options.insist && claims.is_none() {
         return Err(Failure::Unknown(format!(
             "`--insist` asks that every claim holds, and {} claims nothing; add a [[claim]] to it, or leave `--insist` out",
             scenario.file_name
         )));
     }
-    let path = out(options, &scenario);
-    let capture = capture(options, &scenario, &variants)?;
-    let mut budget = Budget::of(&scenario, &variants, threads(options.threads));
+    let path = out(options, scenario);
+    let capture = capture(options, scenario, variants)?;
+    // Several processes may be on one machine, so a rank takes one core unless it is asked to take more.
+    let threads = match ranks {
+        Some(_) => options.threads.map_or(1, usize::from),
+        None => threads(options.threads),
+    };
+    let mut budget = Budget::of(scenario, variants, threads);
     if let Some(choice) = &capture {
-        budget.add_capture(choice, &variants);
+        budget.add_capture(choice, variants);
+    }
+    if let Some(ranks) = ranks {
+        budget.share(ranks.ranks());
     }
     budget.check(&scenario.file_name)?;
-    announce(options, &scenario, &variants, &budget, &path);
+    announce(options, scenario, variants, &budget, &path);
     let how = How {
-        threads: threads(options.threads),
-        stop: &*stop_on_signals()?,
+        threads,
+        stop,
         existing: existing(options),
         formats: &options.format,
         trace: options.trace.as_deref(),
         capture: capture.as_ref(),
         audit: options.audit,
+        ranks,
         command: &command(),
     };
     let mut speaker = Speaker::new(talk(options));
-    let what = What { claims, ..What::new(&scenario) };
-    let done = execute(&what, &variants, &path, &how, &mut speaker, |_| {})?;
+    let what = What { claims, ..What::new(scenario) };
+    let done = execute(&what, variants, &path, &how, &mut speaker, |_| {})?;
 
     show(options, &done, &path)?;
     if done.interrupted() {
