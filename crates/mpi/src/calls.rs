@@ -12,6 +12,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use libloading::Library;
 
@@ -24,6 +25,8 @@ type Handle = *mut c_void;
 const COMM_WORLD: usize = 0x101;
 const BYTE: usize = 0x247;
 const UINT64: usize = 0x259;
+const INFO_NULL: usize = 0x130;
+const COMM_TYPE_SHARED: c_int = 221;
 const REQUEST_NULL: usize = 0x180;
 const SERIALIZED: c_int = 2048;
 const SUCCESS: c_int = 0;
@@ -69,6 +72,7 @@ calls! {
     abort = "MPI_Abort" (Handle, c_int),
     comm_rank = "MPI_Comm_rank" (Handle, *mut c_int),
     comm_size = "MPI_Comm_size" (Handle, *mut c_int),
+    comm_split_type = "MPI_Comm_split_type" (Handle, c_int, c_int, Handle, *mut Handle),
     type_contiguous = "MPI_Type_contiguous" (c_int, Handle, *mut Handle),
     type_commit = "MPI_Type_commit" (*mut Handle),
     op_create = "MPI_Op_create" (Combine, c_int, *mut Handle),
@@ -87,6 +91,8 @@ pub struct Calls {
     pub rank: usize,
     pub ranks: usize,
     pub version: String,
+    /// Looks before a rank sleeps between them.
+    yields: u32,
     /// Requests of the calls that are under way; kept for its allocation.
     requests: Mutex<Vec<Handle>>,
 }
@@ -176,6 +182,8 @@ impl Calls {
     /// After the start.
     fn describe(functions: Functions) -> Result<Self, Error> {
         let (mut rank, mut ranks, mut op, mut words) = (0, 0, handle(0), handle(0));
+        // The ranks on the same machine.
+        let (mut machine, mut here) = (handle(0), 0);
         let mut version = vec![0_u8; LONGEST_VERSION + 1];
         let mut length = 0;
         let count = WORDS as c_int;
@@ -184,6 +192,16 @@ impl Calls {
         unsafe {
             ok("MPI_Comm_rank", (functions.comm_rank)(handle(COMM_WORLD), &raw mut rank))?;
             ok("MPI_Comm_size", (functions.comm_size)(handle(COMM_WORLD), &raw mut ranks))?;
+            let kind = COMM_TYPE_SHARED;
+            let split = (functions.comm_split_type)(
+                handle(COMM_WORLD),
+                kind,
+                0,
+                handle(INFO_NULL),
+                &raw mut machine,
+            );
+            ok("MPI_Comm_split_type", split)?;
+            ok("MPI_Comm_size", (functions.comm_size)(machine, &raw mut here))?;
             let made = (functions.type_contiguous)(count, handle(UINT64), &raw mut words);
             ok("MPI_Type_contiguous", made)?;
             ok("MPI_Type_commit", (functions.type_commit)(&raw mut words))?;
@@ -194,9 +212,11 @@ impl Calls {
         version.truncate(usize::try_from(length).unwrap_or(0).min(LONGEST_VERSION));
         let version = String::from_utf8_lossy(&version);
         let first = version.lines().next().unwrap_or_default().trim_end_matches('\0').trim();
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let yields = if here as usize <= cores { YIELDS } else { YIELDS_OF_MANY };
         let requests = Mutex::default();
         let (rank, ranks) = (rank as usize, ranks as usize);
-        Ok(Self { functions, op, words, rank, ranks, version: first.to_owned(), requests })
+        Ok(Self { functions, op, words, rank, ranks, version: first.to_owned(), yields, requests })
     }
 
     /// Reduces the words of all ranks, while octets go to other ranks and come from them. From each rank in `into`
@@ -277,8 +297,10 @@ impl Calls {
                 return;
             }
             looks += 1;
-            if looks > SPINS {
-                std::thread::yield_now();
+            match looks {
+                ..SPINS => {}
+                looks if looks < self.yields => std::thread::yield_now(),
+                _ => std::thread::sleep(NAP),
             }
         }
     }
@@ -313,5 +335,15 @@ fn ok(call: &'static str, error: c_int) -> Result<(), Error> {
 /// Most octets of one message, whose length is a C int.
 const LARGEST: usize = 1 << 30;
 
-/// Looks before the core is given to others: some ten microseconds.
+/// Looks before the core is offered to others: some ten microseconds.
 const SPINS: u32 = 100;
+
+/// Looks before it is left to others, on a machine with as many cores as ranks: some ten milliseconds. There a
+/// rank waits long only if the core of another is taken.
+const YIELDS: u32 = 20_000;
+
+/// The same on a machine with fewer cores than ranks: to offer the core does not help the others enough.
+const YIELDS_OF_MANY: u32 = SPINS + 50;
+
+/// Time between looks from then on.
+const NAP: Duration = Duration::from_micros(20);
