@@ -33,6 +33,11 @@ pub struct Parcel<F> {
 }
 
 impl<F> Parcel<F> {
+    /// Number of its frames.
+    pub(crate) fn len(&self) -> usize {
+        self.arrivals.len()
+    }
+
     /// Its frames, always in the same order.
     pub fn frames(&mut self) -> impl Iterator<Item = &mut F> {
         self.arrivals.iter_mut().map(|arrival| &mut arrival.frame)

@@ -164,7 +164,7 @@ pub(crate) struct FlowFacts {
 }
 
 /// What the receiver of a flow knows.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Received {
     /// When the message was complete.
     pub finished: Option<Instant>,
@@ -243,14 +243,12 @@ impl FlowFacts {
         fn some<T: Copy>(of: &[T], is_known: impl Fn(&T) -> bool) -> Vec<(usize, T)> {
             of.iter().copied().enumerate().filter(|(_, one)| is_known(one)).collect()
         }
-        let is_received =
-            |of: &Received| of.finished.is_some() || of.delivered > 0 || of.marked > 0;
         Known {
             flows: self.starts.len(),
             starts: some(&self.starts, |start| *start < Instant::NEVER),
-            sent: some(&self.sent, |sent| sent.packets > 0 || sent.acknowledged.is_some()),
+            sent: some(&self.sent, |sent| *sent != Sent::default()),
             lost: some(&self.lost, |lost| *lost > 0),
-            received: some(&self.received, is_received),
+            received: some(&self.received, |received| *received != Received::default()),
         }
     }
 

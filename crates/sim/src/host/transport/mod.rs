@@ -412,7 +412,7 @@ pub struct Frame {
 }
 
 /// Counters of a sender.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
     /// Data packets put on the wire, including retransmissions.
     pub packets: u64,
