@@ -46,6 +46,7 @@ sizes = "web_search"
 max_size = "100KB"
 clusters = 1
 cluster_size = 8
+load = 0.3
 [variants.plain]
 [variants.hpcc.host.congestion.hpcc]
 """
@@ -119,8 +120,8 @@ def test_results_are_those_of_one_process(program, here):
 #: Telemetry that goes with frames, credit, pauses and recording; deadlocks; dependencies between flows.
 FEW = {
     "try.toml": ["--set", "limit=400us", "--set", "arrivals=100us"],
-    "toolbox/deadlock.toml": ["--set", "limit=1ms", "--set", "arrivals=500us"],
-    "toolbox/rpc.toml": ["--set", "limit=500us", "--set", "arrivals=100us"],
+    "toolbox/deadlock.toml": ["--set", "limit=1200us", "--set", "arrivals=1001us"],
+    "toolbox/rpc.toml": ["--set", "limit=500us", "--set", "arrivals=250us"],
 }
 
 
@@ -166,12 +167,11 @@ def test_it_goes_on_with_what_is_there(program, here):
 
 
 def refusal(done, *texts):
-    """It ended with status 2 and one error, which has these texts; nothing was written."""
+    """It ended with status 2 and one error; these texts were said, and nothing was written."""
     assert done.returncode == 2, done.stderr
-    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert len(errors) == 1, done.stderr
+    assert [line[:7] for line in done.stderr.splitlines()].count("error: ") == 1, done.stderr
     for text in texts:
-        assert text in errors[0], errors[0]
+        assert text in done.stderr, done.stderr
     assert done.stdout == "" and not Path("results").exists()
 
 
@@ -275,9 +275,7 @@ def running(program, here):
     text = [str(word) for word in words]
     child = subprocess.Popen(text, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
     try:
-        wait_for(lambda: len(ranks_of(out)) == 2 and (out / "lock").exists(), child)
-        # Its windows have begun, and not only its directory.
-        time.sleep(1)
+        wait_for(lambda: len(ranks_of(out)) == 2 and (out / ".floodway.lock").exists(), child)
         yield child, ranks_of(out), out
     finally:
         child.kill()
@@ -296,7 +294,7 @@ def test_one_rank_that_is_asked_to_stop_stops_all(number, running):
     os.kill(ranks[1], number)
     _, stderr = child.communicate(timeout=60)
     assert child.returncode != 0
-    assert "interrupted: 0 of 1 runs ended by themselves" in stderr or "0 of" in stderr, stderr
+    assert "interrupted: 0 of 2 runs ended by themselves" in stderr, stderr
     assert status(out) == "interrupted" and not ranks_of(out)
 
 

@@ -30,11 +30,15 @@ impl fmt::Display for Refused {
                 "variant `{variant}` explains delays (`explained_flows`), which one process has to see from end to end: \
                  add `--set explained_flows=0`, or run it without `--mpi`"
             ),
+            Self::TooSmall(variant, 1, ranks) => write!(
+                f,
+                "variant `{variant}` cannot go over {ranks} processes: each needs a switch, with its hosts, and there \
+                 is one; run it without `--mpi`"
+            ),
             Self::TooSmall(variant, switches, ranks) => write!(
                 f,
                 "variant `{variant}` cannot go over {ranks} processes: each needs a switch, with its hosts, and there \
-                 {} {switches}; start at most {switches}",
-                if *switches == 1 { "is" } else { "are" },
+                 are {switches}; start at most {switches}"
             ),
             Self::Differs(rank) => write!(
                 f,
@@ -138,6 +142,30 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_refused_names_a_remedy() {
+        let texts = [
+            Refused::Explains("ecn".into()),
+            Refused::TooSmall("ecn".into(), 1, 2),
+            Refused::TooSmall("ecn".into(), 6, 8),
+            Refused::Differs(3),
+        ]
+        .map(|refused| refused.to_string());
+        assert_eq!(
+            texts,
+            [
+                "variant `ecn` explains delays (`explained_flows`), which one process has to see from end to end: add \
+                 `--set explained_flows=0`, or run it without `--mpi`",
+                "variant `ecn` cannot go over 2 processes: each needs a switch, with its hosts, and there is one; run \
+                 it without `--mpi`",
+                "variant `ecn` cannot go over 8 processes: each needs a switch, with its hosts, and there are 6; start at \
+                 most 6",
+                "rank 3 has another scenario, other options or another build of floodway than rank 0, and all must have \
+                 the same: give all ranks one command line, and the same files and program on every machine",
+            ]
+        );
+    }
 
     #[test]
     fn orders_are_read_as_they_were_written() {

@@ -12,6 +12,7 @@ mod find;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use floodway_engine::{Letters, Ranks, Totals};
 
@@ -26,6 +27,18 @@ struct Started {
     calls: Calls,
     /// By neighbor, kept for their allocations.
     firsts: Mutex<Vec<First>>,
+    traffic: Mutex<Traffic>,
+}
+
+/// What this rank has exchanged with others between windows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traffic {
+    /// Number of exchanges.
+    pub exchanges: u64,
+    /// Octets sent.
+    pub octets: u64,
+    /// Time in exchanges, in which it mostly waited for slower ranks.
+    pub waited: Duration,
 }
 
 /// The first messages to a neighbor and from it.
@@ -54,7 +67,11 @@ impl World {
         let candidates = find::candidates(library);
         let (path, library) = calls::load(&candidates).map_err(Error::NotLoaded)?;
         let calls = Calls::start(&path, library)?;
-        let started = STARTED.get_or_init(|| Started { calls, firsts: Mutex::default() });
+        let started = STARTED.get_or_init(|| Started {
+            calls,
+            firsts: Mutex::default(),
+            traffic: Mutex::default(),
+        });
         if started.calls.ranks < 2 {
             started.calls.finalize();
             return Err(Error::Alone(path, started.calls.version.clone()));
@@ -65,6 +82,11 @@ impl World {
     /// What the library says it is.
     pub fn version(&self) -> &str {
         &self.started.calls.version
+    }
+
+    /// What this rank has exchanged so far.
+    pub fn traffic(&self) -> Traffic {
+        *self.started.traffic.lock().expect("no exchange panics")
     }
 
     /// Ends MPI: the last call. It waits for the other ranks.
@@ -112,7 +134,7 @@ impl Ranks for World {
     }
 
     fn exchange(&self, mine: Totals, letters: &mut [Letters]) -> Totals {
-        let mut words = mine.words();
+        let (begun, mut words) = (Instant::now(), mine.words());
         let mut firsts = self.started.firsts.lock().expect("no exchange panics");
         let count = letters.len().max(firsts.len());
         firsts.resize_with(count, First::default);
@@ -145,6 +167,10 @@ impl Ranks for World {
         if !out.is_empty() || !into.is_empty() {
             self.started.calls.exchange(None, &out, &mut into);
         }
+        let mut traffic = self.started.traffic.lock().expect("no exchange panics");
+        traffic.exchanges += 1;
+        traffic.octets += letters.iter().map(|letters| letters.out.len() as u64).sum::<u64>();
+        traffic.waited += begun.elapsed();
         Totals::from_words(words)
     }
 

@@ -2,6 +2,7 @@
 
 use floodway_lab::ranks::{self, Refused};
 use floodway_mpi::World;
+use floodway_report::words::{large, time};
 use floodway_sim::Ranks;
 
 use super::{run_loaded, settings, stop_on_signals};
@@ -29,10 +30,26 @@ fn together(options: &RunOptions, world: World) -> Result<(), Failure> {
     if world.rank() == 0 {
         let result = run_loaded(options, &scenario, &variants, (&stop, Some(&world)));
         ranks::dismiss(&world);
+        if options.verbose {
+            output::note(&traffic(world));
+        }
         return result;
     }
     ranks::follow(&scenario, &variants, options.trace.is_some(), (&world, &stop));
     Ok(())
+}
+
+/// What rank 0 has exchanged.
+fn traffic(world: World) -> String {
+    let traffic = world.traffic();
+    format!(
+        "{} ranks, {}: rank 0 sent {} octets in {} exchanges, and spent {} in them",
+        world.ranks(),
+        world.version(),
+        large(traffic.octets as f64),
+        large(traffic.exchanges as f64),
+        time(traffic.waited.as_secs_f64() * 1e9),
+    )
 }
 
 /// All ranks, each of which may have failed.
