@@ -32,7 +32,7 @@ use floodway_model::{Instant, NodeId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use frame::Frame;
+pub use frame::{Frame, Portable};
 pub use governor::Reading;
 pub use layout::Layout;
 pub use ranks::{Letters, Ranks, Totals};
@@ -218,7 +218,7 @@ pub fn run_over<P: Part>(
     over: &Over<'_>,
 ) -> Finished<P>
 where
-    P::Frame: Serialize + DeserializeOwned,
+    P::Frame: Portable,
     P::Attached: Serialize + DeserializeOwned,
 {
     let ranks = over.ranks;

@@ -11,8 +11,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Part;
+use crate::frame::Portable;
 use crate::meeting::lock;
-use crate::wire::Parcel;
+use crate::wire::{Arrival, Parcel};
 
 /// What ranks agree on between two windows: one reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,11 +122,11 @@ pub(crate) struct Abroad<'a, P: Part> {
 type Attached<P> = <P as Part>::Attached;
 type Frame<P> = <P as Part>::Frame;
 type Encode<P> = fn(u16, &Parcel<Frame<P>>, &Attached<P>, &mut Vec<u8>);
-type Decode<P> = fn(&[u8]) -> (Parcel<Frame<P>>, Attached<P>);
+type Decode<P> = fn(&[u8; HEAD], &[u8]) -> (Parcel<Frame<P>>, Attached<P>);
 
 impl<'a, P: Part> Abroad<'a, P>
 where
-    P::Frame: Serialize + DeserializeOwned,
+    P::Frame: Portable,
     P::Attached: Serialize + DeserializeOwned,
 {
     /// For a rank with this many parts that exchanges frames with these neighbors.
@@ -185,10 +186,10 @@ impl<P: Part> Abroad<'_, P> {
         for arrived in self.into.read().expect("no thread panicked while it held this").iter() {
             let mut rest = &arrived[..];
             while let Some((head, body)) = rest.split_first_chunk::<HEAD>() {
-                let [to, octets] = [0, 4].map(|at| head_word(head, at));
+                let [to, octets] = [0, 4].map(|at| number(head, at));
                 let (parcel, others) = body.split_at(octets as usize);
                 if to == u32::from(part) {
-                    let (parcel, attached) = (self.decode)(parcel);
+                    let (parcel, attached) = (self.decode)(head, parcel);
                     take(parcel, attached);
                 }
                 rest = others;
@@ -197,45 +198,53 @@ impl<P: Part> Abroad<'_, P> {
     }
 }
 
-/// Octets before a parcel: the part that it is for and its length.
-const HEAD: usize = 8;
+/// Octets before a parcel: the part that it is for, its length, its window and the number of its frames.
+const HEAD: usize = 24;
 
-/// Octets of a frame with its time and place, as a first guess.
-const ROOM: usize = 48;
+/// Octets before a frame: when it arrives in the window, and the place of its node.
+const BEFORE: usize = 8;
 
-fn head_word(head: &[u8; HEAD], at: usize) -> u32 {
-    u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
+fn number(octets: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([octets[at], octets[at + 1], octets[at + 2], octets[at + 3]])
 }
 
 fn encode<P: Part>(to: u16, parcel: &Parcel<P::Frame>, attached: &P::Attached, out: &mut Vec<u8>)
 where
-    P::Frame: Serialize,
+    P::Frame: Portable,
     P::Attached: Serialize,
 {
-    let begin = out.len();
-    let mut room = HEAD + ROOM + parcel.len() * ROOM;
-    // Written into a slice, which is several times as fast as octet by octet to the end of a vector.
-    let octets = loop {
-        out.resize(begin + room, 0);
-        match postcard::to_slice(&(parcel, attached), &mut out[begin + HEAD..]) {
-            Ok(written) => break written.len(),
-            Err(postcard::Error::SerializeBufferFull) => room *= 2,
-            Err(error) => {
-                unreachable!("frames are plain values, which can all be written: {error}")
-            }
-        }
-    };
-    out.truncate(begin + HEAD + octets);
-    let octets = u32::try_from(octets).expect("less than 4 GiB in a window");
-    out[begin..begin + 4].copy_from_slice(&u32::from(to).to_le_bytes());
-    out[begin + 4..begin + HEAD].copy_from_slice(&octets.to_le_bytes());
+    let (begin, (window, arrivals)) = (out.len(), parcel.parts());
+    let each = BEFORE + P::Frame::OCTETS;
+    out.resize(begin + HEAD + arrivals.len() * each, 0);
+    for (octets, arrival) in out[begin + HEAD..].chunks_exact_mut(each).zip(arrivals) {
+        octets[..4].copy_from_slice(&arrival.after.to_le_bytes());
+        octets[4..BEFORE].copy_from_slice(&arrival.place.to_le_bytes());
+        arrival.frame.write(&mut octets[BEFORE..]);
+    }
+    *out = postcard::to_extend(attached, std::mem::take(out))
+        .expect("what is attached are plain values, which can all be written");
+    let octets = u32::try_from(out.len() - begin - HEAD).expect("less than 4 GiB in a window");
+    let frames = u32::try_from(arrivals.len()).expect("less than 4 GiB of them");
+    let head = [u32::from(to), octets, window as u32, (window >> 32) as u32, frames, 0];
+    let heads = out[begin..begin + HEAD].chunks_exact_mut(size_of::<u32>());
+    heads.zip(head).for_each(|(octets, number)| octets.copy_from_slice(&number.to_le_bytes()));
 }
 
-fn decode<P: Part>(octets: &[u8]) -> (Parcel<P::Frame>, P::Attached)
+/// From what [`encode`] has written; `octets` begin with the frames.
+fn decode<P: Part>(head: &[u8; HEAD], octets: &[u8]) -> (Parcel<P::Frame>, P::Attached)
 where
-    P::Frame: DeserializeOwned,
+    P::Frame: Portable,
     P::Attached: DeserializeOwned,
 {
+    let window = u64::from(number(head, 8)) | u64::from(number(head, 12)) << 32;
+    let each = BEFORE + P::Frame::OCTETS;
+    let (frames, attached) = octets.split_at(number(head, 16) as usize * each);
+    let arrival = |octets: &[u8]| Arrival {
+        after: number(octets, 0),
+        place: number(octets, 4),
+        frame: P::Frame::read(&octets[BEFORE..]),
+    };
+    let parcel = Parcel::new(window, frames.chunks_exact(each).map(arrival).collect());
     // The same program has written it: ranks compare the hash of their sources before a run.
-    postcard::from_bytes(octets).expect("frames as another rank has written them")
+    (parcel, postcard::from_bytes(attached).expect("octets as another rank has written them"))
 }

@@ -8,13 +8,12 @@
 use std::collections::BTreeMap;
 
 use floodway_model::{Instant, NodeId};
-use serde::{Deserialize, Serialize};
 
 use crate::frame::Frame;
 use crate::windows::Windows;
 
 /// The arrival of a frame at a node; the frame carries the ingress port.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct Arrival<F> {
     /// Time at which its last bit has arrived and the latencies of its link have passed, in
     /// picoseconds from the beginning of the window.
@@ -26,16 +25,21 @@ pub struct Arrival<F> {
 }
 
 /// Arrivals handed over to another thread.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub struct Parcel<F> {
     window: u64,
     arrivals: Vec<Arrival<F>>,
 }
 
 impl<F> Parcel<F> {
-    /// Number of its frames.
-    pub(crate) fn len(&self) -> usize {
-        self.arrivals.len()
+    /// These arrivals in a window.
+    pub(crate) fn new(window: u64, arrivals: Vec<Arrival<F>>) -> Self {
+        Self { window, arrivals }
+    }
+
+    /// Its window, and the arrivals.
+    pub(crate) fn parts(&self) -> (u64, &[Arrival<F>]) {
+        (self.window, &self.arrivals)
     }
 
     /// Its frames, always in the same order.
@@ -205,7 +209,14 @@ impl<F: Frame> Wire<F> {
     pub(crate) fn recycle(&mut self, parcel: Parcel<F>) {
         let Parcel { mut arrivals, .. } = parcel;
         arrivals.clear();
-        self.spare.push(arrivals);
+        self.keep(arrivals);
+    }
+
+    /// Keeps an empty list. Frames from another process come in new ones, so there may be more than are needed.
+    fn keep(&mut self, arrivals: Vec<Arrival<F>>) {
+        if self.spare.len() < self.lists.len() {
+            self.spare.push(arrivals);
+        }
     }
 
     /// Accepts frames that another thread handed over.
@@ -214,7 +225,7 @@ impl<F: Frame> Wire<F> {
         if window - self.current < self.ring {
             let list = self.list(self.thread, window);
             self.lists[list].append(&mut arrivals);
-            self.spare.push(arrivals);
+            self.keep(arrivals);
         } else {
             self.far.entry((window, self.thread)).or_default().append(&mut arrivals);
         }

@@ -10,11 +10,10 @@ mod crew;
 use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{
-    Done, Frame, Layout, Limits, Node, Over, Part, Ranks, Stop, Timers, Window, Windows, Wire, run,
-    run_governed, run_over,
+    Done, Frame, Layout, Limits, Node, Over, Part, Portable, Ranks, Stop, Timers, Window, Windows,
+    Wire, run, run_governed, run_over,
 };
 use floodway_model::{Duration, Instant, NodeId, PortIx};
-use serde::{Deserialize, Serialize};
 
 /// Time from sending to arrival.
 const DELAY: u64 = 1_000;
@@ -22,7 +21,7 @@ const DELAY: u64 = 1_000;
 /// Time from arrival to sending.
 const HOLD: u64 = 300;
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 struct Token {
     number: u32,
     ingress: PortIx,
@@ -35,6 +34,23 @@ impl Frame for Token {
 
     fn is_one_hop(&self) -> bool {
         false
+    }
+}
+
+impl Portable for Token {
+    const OCTETS: usize = 6;
+
+    fn write(&self, octets: &mut [u8]) {
+        octets[..4].copy_from_slice(&self.number.to_le_bytes());
+        octets[4..].copy_from_slice(&self.ingress.0.to_le_bytes());
+    }
+
+    fn read(octets: &[u8]) -> Self {
+        let (number, ingress) = octets.split_at(4);
+        Self {
+            number: u32::from_le_bytes(number.try_into().unwrap()),
+            ingress: PortIx(u16::from_le_bytes(ingress.try_into().unwrap())),
+        }
     }
 }
 

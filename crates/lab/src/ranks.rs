@@ -50,14 +50,20 @@ impl fmt::Display for Refused {
 }
 
 /// Checks that an experiment can go over the ranks, and that all of them have the same. All ranks call it, and
-/// all fail if one does: with the error of the lowest of them. Rank 0 waits in it for the others.
-pub fn agree(scenario: &Scenario, variants: &[&Variant], ranks: &dyn Ranks) -> Result<(), Refused> {
+/// all fail if one does, with the same error. `traced` is whether a trace is made of first runs.
+pub fn agree(
+    scenario: &Scenario,
+    variants: &[&Variant],
+    traced: bool,
+    ranks: &dyn Ranks,
+) -> Result<(), Refused> {
     let mut about = scenario.replications.to_le_bytes().to_vec();
+    about.push(traced.into());
     let mut fits = Ok(());
     for variant in variants {
         let spec = variant.build_replication(0, scenario.replication_seed(0));
-        // What makes a rank refuse the variant is compared too, so that all of them do.
-        about.push(spec.explained.is_some().into());
+        // Keys do not say what is recorded and explained. All ranks must record the same, and refuse the same.
+        about.extend(format!("{:?}{}", spec.record, spec.explained.is_some()).bytes());
         about.extend(variant.name.bytes().chain(spec.key().bytes()));
         fits = fits.and(self::fits(&variant.name, &spec, ranks.ranks()));
     }

@@ -4,10 +4,11 @@
 //! Other header fields (addresses, ports, the exact header stack) follow from the flow; the lengths
 //! here are those of the real encapsulations.
 
-use serde::{Deserialize, Serialize};
+mod words;
 
 use crate::id::{Class, FlowId, NodeId, PortIx};
 use crate::units::Instant;
+pub use words::WORDS;
 
 /// The ECN field of the IP header (RFC 3168 section 5, RFC 9331 section 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl Dscp {
 }
 
 /// The second byte of the IP header (RFC 3168 section 22): DSCP and ECN field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tos(u8);
 
 impl Tos {
@@ -74,7 +75,7 @@ impl Tos {
 }
 
 /// One frame.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct Packet {
     /// The flow that the frame belongs to, or that a notification is about.
     pub flow: FlowId,
@@ -105,7 +106,7 @@ pub struct Packet {
 }
 
 /// The content of a frame beyond its addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Body {
     /// Part of a message.
     Data {
@@ -271,7 +272,7 @@ pub enum Body {
 
 /// Data that RoCEv2 congestion control needs back from a data packet, in three bytes: the number of
 /// its telemetry record, from 1, and in replies whether the packet arrived with CE.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Echo([u8; 3]);
 
 impl Echo {
@@ -314,7 +315,7 @@ impl Echo {
 }
 
 /// Flags of a TCP segment with data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SegmentFlags {
     /// CWR: the sender has reduced its window (RFC 3168 section 6.1.2).
     pub window_reduced: bool,
@@ -323,7 +324,7 @@ pub struct SegmentFlags {
 }
 
 /// Flags of a TCP acknowledgement, in one byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckFlags(u8);
 
 impl AckFlags {
@@ -351,7 +352,7 @@ impl AckFlags {
 }
 
 /// A block of segments that have arrived above the cumulative acknowledgement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlock {
     /// First segment of the block, relative to the cumulative acknowledgement. Blocks that begin
     /// more than 65,535 segments above it are not reported.
@@ -361,7 +362,7 @@ pub struct SackBlock {
 }
 
 /// How a TCP receiver reports ECN marks to the sender, as agreed in the handshake.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EcnFeedback {
     /// No feedback: segments are not ECN-capable.
     #[default]

@@ -72,6 +72,7 @@ pub(crate) fn run(
 
 /// The same for the nodes of one process in a run over several, with `threads` parts each. What is
 /// returned is about these nodes alone.
+#[inline(never)]
 pub(crate) fn run_over(
     nodes: Nodes,
     layout: &Layout,

@@ -25,7 +25,8 @@ fn together(options: &RunOptions, world: World) -> Result<(), Failure> {
     let scenario = everybody.need(options.selection.load(settings(options)))?;
     let variants = everybody.need(options.selection.variants(&scenario))?;
     let refused = |refused: Refused| Failure::Unknown(refused.to_string());
-    everybody.need(ranks::agree(&scenario, &variants, &world).map_err(refused))?;
+    let traced = options.trace.is_some();
+    everybody.need(ranks::agree(&scenario, &variants, traced, &world).map_err(refused))?;
     let stop = everybody.need(stop_on_signals(true))?;
     if world.rank() == 0 {
         let result = run_loaded(options, &scenario, &variants, (&stop, Some(&world)));
@@ -35,7 +36,7 @@ fn together(options: &RunOptions, world: World) -> Result<(), Failure> {
         }
         return result;
     }
-    ranks::follow(&scenario, &variants, options.trace.is_some(), (&world, &stop));
+    ranks::follow(&scenario, &variants, traced, (&world, &stop));
     Ok(())
 }
 
