@@ -8,7 +8,8 @@
 #
 #   LAUNCH     the launcher, to which the number of ranks is added; default `mpiexec -n`, for Slurm `srun -n`
 #   FLOODWAY   the program; default target/release/floodway
-#   SCENARIO   the scenario, with its first variant; default bench/mpi/hosts.toml
+#   SCENARIO   the scenario; default bench/mpi/hosts.toml
+#   VARIANT    its variant; default ci
 #   LEAVES     leaf switches of that scenario, with 90 hosts each; default 180, which are 16,200 hosts
 #   ARRIVALS, LIMIT   end of arrivals and of the run; default 95us and 100us
 #   OUT        a folder on a file system that all machines have; default results/mpi
@@ -29,7 +30,7 @@ fi
 
 printf '%6s  %12s  %12s  %s\n' ranks 'wall s' 'hops/s' fingerprint
 for n in "${ranks[@]}"; do
-  words=(run "$scenario" "${settings[@]}" --quiet --force --out "$out/$n")
+  words=(run "$scenario" "${settings[@]}" --variant "${VARIANT:-ci}" --quiet --force --out "$out/$n")
   if ((n == 1)); then
     "$floodway" "${words[@]}" --threads 1
   else

@@ -120,7 +120,7 @@ def test_results_are_those_of_one_process(program, here):
 #: Telemetry that goes with frames, credit, pauses and recording; deadlocks; dependencies between flows.
 FEW = {
     "try.toml": ["--set", "limit=400us", "--set", "arrivals=100us"],
-    "toolbox/deadlock.toml": ["--set", "limit=1200us", "--set", "arrivals=1001us"],
+    "toolbox/deadlock.toml": ["--set", "limit=1200us", "--set", "arrivals=1020us"],
     "toolbox/rpc.toml": ["--set", "limit=500us", "--set", "arrivals=250us"],
 }
 
@@ -185,7 +185,9 @@ def refusal(done, *texts):
 )
 def test_what_cannot_go_over_ranks_is_refused(option, reason, program, here):
     done = over(program, 2, "scenario.toml", *option)
-    refusal(done, f"`{option[0]}` does not work with `--mpi`, because {reason}: leave out one of them")
+    refusal(
+        done, f"`{option[0]}` does not work with `--mpi`, because {reason}: leave out one of them"
+    )
 
 
 def test_explained_flows_are_refused(program, here):
@@ -270,7 +272,7 @@ def ranks_of(out):
 def running(program, here):
     """A run of minutes over two ranks that has begun, the processes of the ranks, and where its results are."""
     out = here / "out"
-    long = ["--set", "arrivals=4s", "--set", "limit=8s", "--replications", "1"]
+    long = ["--set", "arrivals=1s", "--set", "limit=2s", "--replications", "1"]
     words = [LAUNCHER, "-n", "2", program, "run", "scenario.toml", "--mpi", *long, "--out", out]
     text = [str(word) for word in words]
     child = subprocess.Popen(text, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
@@ -292,7 +294,7 @@ def status(out):
 def test_one_rank_that_is_asked_to_stop_stops_all(number, running):
     child, ranks, out = running
     os.kill(ranks[1], number)
-    _, stderr = child.communicate(timeout=60)
+    _, stderr = child.communicate(timeout=120)
     assert child.returncode != 0
     assert "interrupted: 0 of 2 runs ended by themselves" in stderr, stderr
     assert status(out) == "interrupted" and not ranks_of(out)
@@ -303,7 +305,7 @@ def test_one_rank_that_is_asked_to_stop_stops_all(number, running):
 def test_a_rank_that_dies_ends_all(rank, program, running):
     child, ranks, out = running
     os.kill(ranks[rank], signal.SIGKILL)
-    child.communicate(timeout=60)
+    child.communicate(timeout=120)
     assert child.returncode != 0
     wait_for_end = time.monotonic() + 60
     while ranks_of(out) and time.monotonic() < wait_for_end:
