@@ -6,7 +6,7 @@
 
 FLOODWAY := $(or $(CARGO_TARGET_DIR),target)/release/floodway
 
-.PHONY: demo build setup test try playground check-playground wheel python lock check-style check-docs check-skeletons deny attack mutants guard guard-accept bench peers notebooks \
+.PHONY: demo build setup test try playground check-playground wheel python lock check-style check-docs check-skeletons deny attack mutants guard guard-accept bench peers check-mpi notebooks \
 	docs studies check-studies coverage site picture oracle check-oracle traces clean
 
 # Compares a small data centre with and without Congestion Isolation, in both readings of ECN, and says where
@@ -79,6 +79,12 @@ python: wheel
 	target/python/bin/pip install --quiet --require-hashes --requirement python/locked/test.txt
 	target/python/bin/pip install --quiet --no-deps --force-reinstall target/wheels/floodway-*.whl
 	FLOODWAY="$(abspath $(FLOODWAY))" target/python/bin/python -m pytest
+
+# Whether every scenario has the same results over processes of MPI, in full: an hour or more. Part of it is in `make python`,
+# whose environment this needs.
+check-mpi: build
+	@test -x target/python/bin/mpiexec || { echo "its tests need the Python package: run make python" >&2; exit 1; }
+	FLOODWAY="$(abspath $(FLOODWAY))" FLOODWAY_MPI=all target/python/bin/python -m pytest python/tests/test_mpi.py
 
 # The simulator in a page that works offline, target/playground/index.html: docs/playground.md.
 playground:

@@ -249,6 +249,7 @@ fn experiment(
         trace,
         capture: None,
         kernels: None,
+        ranks: None,
         command: &[],
         audit: true,
     };

@@ -496,6 +496,7 @@ fn execute_into(
         trace: None,
         capture: None,
         kernels: None,
+        ranks: None,
         command: &[],
         audit: true,
     };

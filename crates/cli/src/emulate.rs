@@ -18,6 +18,12 @@ pub fn emulate(options: &EmulateOptions) -> Result<(), Failure> {
             variant.name, scenario.file_name
         )));
     }
+    if options.run.mpi {
+        return Err(Failure::Unknown(
+            "`--mpi` is for simulated hosts: kernels and their clock are processes of one machine; leave it out"
+                .to_owned(),
+        ));
+    }
     if *resume {
         return Err(Failure::Unknown(
             "`--resume` keeps runs whose settings have not changed, and what kernels do depends on files of this \
@@ -25,10 +31,10 @@ pub fn emulate(options: &EmulateOptions) -> Result<(), Failure> {
                 .to_owned(),
         ));
     }
-    let stop = stop_on_signals()?;
+    let stop = stop_on_signals(false)?;
     let emulation =
         Emulation::new(kernel.as_deref(), *patience, stop.clone()).map_err(Failure::Unknown)?;
-    let done = run::run_with(&options.run, (&scenario, &variants), &stop, Some(&emulation));
+    let done = run::run_with(&options.run, (&scenario, &variants), (&stop, None), Some(&emulation));
     match emulation.failure() {
         Some(text) => Err(Failure::Kernel(text)),
         None => done,

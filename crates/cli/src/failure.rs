@@ -37,6 +37,8 @@ pub enum Failure {
     Kernel(String),
     /// Published results are of another version.
     Outdated(String),
+    /// Another rank has said what is wrong.
+    OfAnotherRank,
     /// Somebody asked for it, and was told what is left.
     Interrupted,
 }
@@ -55,7 +57,7 @@ impl Failure {
         match self {
             Self::Usage(error) if !error.use_stderr() => 0,
             Self::Interrupted => 130,
-            Self::Usage(_) | Self::Unknown(_) | Self::Scenario(_) => 2,
+            Self::Usage(_) | Self::Unknown(_) | Self::Scenario(_) | Self::OfAnotherRank => 2,
             Self::Results(error) => Self::of_directory(error.is_of_system()),
             Self::Study(error) => Self::of_directory(error.is_of_system()),
             Self::Sweep(error) => Self::of_directory(error.is_of_system()),
@@ -103,7 +105,7 @@ impl Failure {
                 );
             }
             Self::Claims(claims) => claims.iter().for_each(|claim| error(claim)),
-            Self::Interrupted => {}
+            Self::Interrupted | Self::OfAnotherRank => {}
         }
     }
 }
@@ -133,6 +135,8 @@ pub fn on_panic(info: &PanicHookInfo) {
          runs that had finished are kept"
     );
     output::told(Paint::Red, "error", &text);
+    // Other ranks of the run would wait for this one.
+    floodway_mpi::abort(101);
     std::process::exit(101);
 }
 

@@ -114,6 +114,15 @@ pub struct RunOptions {
     /// Threads, shared out over runs first; results do not depend on them. Default one per core.
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
+    /// Run over all processes that a launcher of MPI has started, as in `mpirun -n 8 floodway run FILE --mpi`:
+    /// one run at a time, with the same results as on one thread (docs/mpi.md). Each process then has one thread
+    /// unless `--threads` says otherwise.
+    #[arg(long)]
+    pub mpi: bool,
+    /// The library of MPI: a libmpi_abi, which has the standard ABI of MPI 5. Default that of the launcher in the path,
+    /// or of the system. The environment variable FLOODWAY_MPI_LIBRARY says the same.
+    #[arg(long, value_name = "FILE", requires = "mpi")]
+    pub mpi_library: Option<PathBuf>,
     /// The seed of all random choices, instead of the scenario's.
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,

@@ -38,12 +38,13 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
     let order = Order { study, level, closest: options.closest, set: &options.set, path: &path };
     let how = How {
         threads: threads(options.threads),
-        stop: &*stop_on_signals()?,
+        stop: &*stop_on_signals(false)?,
         existing: if options.force { Existing::Replace } else { Existing::Resume },
         formats: &["parquet".to_owned()],
         trace: None,
         capture: None,
         kernels: None,
+        ranks: None,
         audit: options.audit,
         command: &command(),
     };
@@ -85,7 +86,7 @@ fn named(name: &str) -> Result<&'static Study, Failure> {
 
 /// Compares published results with what this version yields.
 fn verify(study: &'static Study, folder: &Path, options: &StudyOptions) -> Result<(), Failure> {
-    let done = verify::verify(study, folder, threads(options.threads), &*stop_on_signals()?)?;
+    let done = verify::verify(study, folder, threads(options.threads), &*stop_on_signals(false)?)?;
     if options.quiet {
         return Ok(());
     }

@@ -47,12 +47,13 @@ pub fn sweep(options: &SweepOptions) -> Result<(), Failure> {
     };
     let how = How {
         threads: threads(options.threads),
-        stop: &*stop_on_signals()?,
+        stop: &*stop_on_signals(false)?,
         existing: Existing::Resume,
         formats: &[],
         trace: None,
         capture: None,
         kernels: None,
+        ranks: None,
         audit: false,
         command: &command(),
     };

@@ -5,7 +5,8 @@
 //! window, so within a window each node can be run by itself, from its sorted arrivals and its own
 //! timers. Threads share out the nodes and synchronize at a barrier after every window. A single
 //! thread runs the same code. The order of a node's events depends only on their times, kinds and
-//! ports, so results are bit-identical for any number of threads.
+//! ports, so results are bit-identical for any number of threads. A run can also go over several
+//! processes ([`run_over`]), which are to each other what threads are.
 //!
 //! The engine does not know what nodes are, what they send, or what is observed about them: each
 //! thread runs a [`Part`] of the nodes, which has all three. A program with its own kinds of nodes
@@ -18,6 +19,7 @@ mod governor;
 mod layout;
 mod meeting;
 mod order;
+mod ranks;
 mod threads;
 mod timers;
 mod windows;
@@ -27,16 +29,20 @@ mod worker;
 use std::sync::atomic::AtomicBool;
 
 use floodway_model::{Instant, NodeId};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-pub use frame::Frame;
+pub use frame::{Frame, Portable};
 pub use governor::Reading;
 pub use layout::Layout;
+pub use ranks::{Letters, Ranks, Totals};
 pub use timers::Timers;
 pub use windows::Windows;
 pub use wire::{Arrival, MAX_PORTS, Parcel, Wire};
 pub use worker::Window;
 
 use governor::Governor;
+use ranks::Abroad;
 use threads::Threads;
 use worker::Worker;
 
@@ -196,10 +202,56 @@ pub fn run_governed<P: Part>(
     for part in &parts {
         (0..).zip(part.nodes()).for_each(|(place, node)| places[node.index()] = place);
     }
+    run_all(parts, layout, limits, (&places, None), look)
+}
+
+/// The other processes of a run, and what one of them knows about all parts of the [`Layout`].
+pub struct Over<'a> {
+    /// The processes.
+    pub ranks: &'a dyn Ranks,
+    /// The nodes of all parts, in order of place, as [`Part::nodes`] of each.
+    pub nodes: &'a [Vec<NodeId>],
+    /// The ranks that this one has links to, without itself.
+    pub neighbors: &'a [usize],
+}
+
+/// Like [`run`], with the parts of this process in a run that goes over several: of `t` parts each, those
+/// with numbers from `t * rank` on, in order.
+pub fn run_over<P: Part>(
+    parts: Vec<P>,
+    layout: &Layout,
+    limits: &Limits<'_>,
+    over: &Over<'_>,
+) -> Finished<P>
+where
+    P::Frame: Portable,
+    P::Attached: Serialize + DeserializeOwned,
+{
+    let ranks = over.ranks;
+    assert_eq!(parts.len() * ranks.ranks(), layout.parts(), "each rank has as many parts");
+    let mut places = vec![u32::MAX; layout.nodes()];
+    for nodes in over.nodes {
+        (0..).zip(nodes).for_each(|(place, node)| places[node.index()] = place);
+    }
+    let mut governor = Governor::new(parts.len());
+    let abroad = Abroad::new(ranks, parts.len(), over.neighbors);
+    run_all(parts, layout, limits, (&places, Some(abroad)), |now| governor.look(now))
+}
+
+fn run_all<P: Part>(
+    parts: Vec<P>,
+    layout: &Layout,
+    limits: &Limits<'_>,
+    (places, abroad): (&[u32], Option<Abroad<'_, P>>),
+    look: impl FnMut(Reading) -> Option<usize>,
+) -> Finished<P> {
+    let slots = parts.len();
+    let first = abroad.as_ref().map_or(0, |abroad| abroad.ranks.rank() * slots);
     let workers = parts.into_iter().enumerate();
-    let workers =
-        workers.map(|(number, part)| Worker::new(number, part, layout, &places)).collect();
-    let running = Threads::new(workers, layout.windows(), limits);
+    let workers = workers
+        .map(|(slot, part)| Worker::new((slot, slots), first + slot, part, layout, places))
+        .collect();
+    let running = Threads::new(workers, layout.windows(), limits, abroad);
     let (stop, now) = running.run(look);
     (running.into_workers().map(|worker| worker.part).collect(), stop, now)
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::Part;
 use crate::barrier::Barrier;
+use crate::ranks::Totals;
 use crate::wire::Parcel;
 
 /// State that workers exchange at the barrier. There are two copies, used alternately, so that a fast
@@ -38,10 +39,34 @@ pub struct Report {
     pub unacknowledged: AtomicU64,
 }
 
+impl Report {
+    fn read(&self) -> Totals {
+        Totals {
+            next_window: self.next_window.load(Ordering::Relaxed),
+            hops: self.hops.load(Ordering::Relaxed),
+            flows_done: self.flows_done.load(Ordering::Relaxed),
+            awaited_done: self.awaited_done.load(Ordering::Relaxed),
+            unacknowledged: self.unacknowledged.load(Ordering::Relaxed),
+            interrupted: 0,
+        }
+    }
+
+    /// Replaces it.
+    pub fn write(&self, totals: Totals) {
+        self.next_window.store(totals.next_window, Ordering::Relaxed);
+        self.hops.store(totals.hops, Ordering::Relaxed);
+        self.flows_done.store(totals.flows_done, Ordering::Relaxed);
+        self.awaited_done.store(totals.awaited_done, Ordering::Relaxed);
+        self.unacknowledged.store(totals.unacknowledged, Ordering::Relaxed);
+    }
+}
+
 impl<P: Part> Meeting<P> {
-    /// For this number of workers, each with a thread.
-    pub fn new(workers: usize) -> Self {
-        let reports = [(); 2].map(|()| (0..workers).map(|_| Report::default()).collect());
+    /// For this number of workers, each with a thread, and for other processes if there are any: their
+    /// report is the last one.
+    pub fn new(workers: usize, others: bool) -> Self {
+        let reports = workers + usize::from(others);
+        let reports = [(); 2].map(|()| (0..reports).map(|_| Report::default()).collect());
         let mail = [(); 2].map(|()| (0..workers * workers).map(|_| Mutex::default()).collect());
         Self {
             barrier: Barrier::new(workers),
@@ -55,6 +80,13 @@ impl<P: Part> Meeting<P> {
     /// Sum of one reported value over all workers.
     pub fn sum(&self, turn: usize, of: impl Fn(&Report) -> &AtomicU64) -> u64 {
         self.reports[turn].iter().map(|report| of(report).load(Ordering::Relaxed)).sum()
+    }
+
+    /// What all reports say together.
+    pub fn totals(&self, turn: usize) -> Totals {
+        let mut totals = Totals::NONE;
+        self.reports[turn].iter().for_each(|report| totals.add(report.read()));
+        totals
     }
 
     /// First window in which any worker has something to do.

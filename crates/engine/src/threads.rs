@@ -13,6 +13,7 @@ use floodway_model::Instant;
 
 use crate::governor::Reading;
 use crate::meeting::{Meeting, lock};
+use crate::ranks::{Abroad, Totals};
 use crate::windows::Windows;
 use crate::worker::Worker;
 use crate::{Limits, Part, Progress, Stop};
@@ -21,6 +22,8 @@ use crate::{Limits, Part, Progress, Stop};
 pub struct Threads<'a, P: Part> {
     workers: Vec<Mutex<Worker<P>>>,
     meeting: Meeting<P>,
+    /// The other processes of the run.
+    abroad: Option<Abroad<'a, P>>,
     windows: Windows,
     limits: &'a Limits<'a>,
     phase: Mutex<Phase>,
@@ -51,12 +54,18 @@ struct Position {
 
 impl<'a, P: Part> Threads<'a, P> {
     /// With one thread for each of these workers.
-    pub fn new(workers: Vec<Worker<P>>, windows: Windows, limits: &'a Limits<'a>) -> Self {
+    pub fn new(
+        workers: Vec<Worker<P>>,
+        windows: Windows,
+        limits: &'a Limits<'a>,
+        abroad: Option<Abroad<'a, P>>,
+    ) -> Self {
         let (simulated, past_end, draining) = (Instant::ZERO, false, false);
         let position = Position { round: 0, simulated, past_end, draining };
         let phase = Phase { number: 0, active: workers.len(), position, ended: None };
         Self {
-            meeting: Meeting::new(workers.len()),
+            meeting: Meeting::new(workers.len(), abroad.is_some()),
+            abroad,
             workers: workers.into_iter().map(Mutex::new).collect(),
             windows,
             limits,
@@ -120,6 +129,25 @@ impl<'a, P: Part> Threads<'a, P> {
         }
     }
 
+    /// Exchanges reports and frames with the other processes, while the threads of this one wait.
+    fn meet_others(&self, abroad: &Abroad<'_, P>, turn: usize) {
+        let (reports, interrupted) = (&self.meeting.reports[turn], &self.meeting.interrupted[turn]);
+        let others = reports.last().expect("other processes have a report");
+        others.write(Totals::NONE);
+        let mut mine = self.meeting.totals(turn);
+        mine.interrupted = interrupted.load(Ordering::Relaxed).into();
+        let all = abroad.exchange(mine);
+        interrupted.store(all.interrupted > 0, Ordering::Relaxed);
+        others.write(Totals {
+            next_window: all.next_window,
+            hops: all.hops - mine.hops,
+            flows_done: all.flows_done - mine.flows_done,
+            awaited_done: all.awaited_done - mine.awaited_done,
+            unacknowledged: all.unacknowledged - mine.unacknowledged,
+            interrupted: 0,
+        });
+    }
+
     /// Runs windows until the run ends or the number of working threads changes, and returns the
     /// next phase. The first thread decides about that number.
     fn work(
@@ -147,8 +175,15 @@ impl<'a, P: Part> Threads<'a, P> {
                 meeting.active[turn].store(next, Ordering::Relaxed);
             }
             meeting.barrier.wait(active);
+            if let Some(abroad) = &self.abroad {
+                if thread == 0 {
+                    self.meet_others(abroad, turn);
+                }
+                meeting.barrier.wait(active);
+            }
             // Take in what the other workers sent in the previous window.
-            mine.iter_mut().for_each(|worker| worker.take_in(&meeting.mail[turn]));
+            let abroad = self.abroad.as_ref();
+            mine.iter_mut().for_each(|worker| worker.take_in(&meeting.mail[turn], abroad));
 
             let ended = |stop, at: Instant| Phase {
                 number: phase.number + 1,
@@ -200,7 +235,7 @@ impl<'a, P: Part> Threads<'a, P> {
             let mail = &meeting.mail[1 - turn];
             for worker in &mut mine {
                 worker.run_window(window, (start, end), past_end);
-                worker.hand_over(mail);
+                worker.hand_over(mail, abroad);
             }
             simulated = end;
             let next = meeting.active[turn].load(Ordering::Relaxed);

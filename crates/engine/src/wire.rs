@@ -32,6 +32,16 @@ pub struct Parcel<F> {
 }
 
 impl<F> Parcel<F> {
+    /// These arrivals in a window.
+    pub(crate) fn new(window: u64, arrivals: Vec<Arrival<F>>) -> Self {
+        Self { window, arrivals }
+    }
+
+    /// Its window, and the arrivals.
+    pub(crate) fn parts(&self) -> (u64, &[Arrival<F>]) {
+        (self.window, &self.arrivals)
+    }
+
     /// Its frames, always in the same order.
     pub fn frames(&mut self) -> impl Iterator<Item = &mut F> {
         self.arrivals.iter_mut().map(|arrival| &mut arrival.frame)
@@ -195,13 +205,27 @@ impl<F: Frame> Wire<F> {
         }
     }
 
+    /// Reuses the list of frames that were handed over to another process, in another form.
+    pub(crate) fn recycle(&mut self, parcel: Parcel<F>) {
+        let Parcel { mut arrivals, .. } = parcel;
+        arrivals.clear();
+        self.keep(arrivals);
+    }
+
+    /// Keeps an empty list. Frames from another process come in new ones, so there may be more than are needed.
+    fn keep(&mut self, arrivals: Vec<Arrival<F>>) {
+        if self.spare.len() < self.lists.len() {
+            self.spare.push(arrivals);
+        }
+    }
+
     /// Accepts frames that another thread handed over.
     pub(crate) fn accept(&mut self, parcel: Parcel<F>) {
         let Parcel { window, mut arrivals } = parcel;
         if window - self.current < self.ring {
             let list = self.list(self.thread, window);
             self.lists[list].append(&mut arrivals);
-            self.spare.push(arrivals);
+            self.keep(arrivals);
         } else {
             self.far.entry((window, self.thread)).or_default().append(&mut arrivals);
         }

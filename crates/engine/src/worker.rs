@@ -8,6 +8,7 @@ use crate::frame::Frame;
 use crate::layout::Layout;
 use crate::meeting::{Mail, Report, lock};
 use crate::order::Order;
+use crate::ranks::Abroad;
 use crate::windows::Windows;
 use crate::wire::{Arrival, Parcel};
 use crate::{Node, Part};
@@ -19,8 +20,10 @@ pub struct Worker<P: Part> {
     /// thousand nodes, most of them busy, that is cheaper than a priority queue.
     wakes: Vec<Instant>,
     order: Order,
-    /// Number of this worker, and of all workers.
-    number: usize,
+    /// Number of its part.
+    number: u16,
+    /// Its place among the workers of this process, and their number.
+    slot: usize,
     workers: usize,
     /// Whether all finite flows have completed.
     draining: bool,
@@ -29,17 +32,24 @@ pub struct Worker<P: Part> {
 }
 
 impl<P: Part> Worker<P> {
-    /// Worker number `number`, which runs the nodes of `part`. `places` gives the place of each node of the network on
-    /// its thread.
-    pub fn new(number: usize, mut part: P, layout: &Layout, places: &[u32]) -> Self {
+    /// The worker in place `slot` of those of this process, which runs the nodes of `part`, whose number is `number`.
+    /// `places` gives the place of each node of the network on its thread.
+    pub fn new(
+        (slot, workers): (usize, usize),
+        number: usize,
+        mut part: P,
+        layout: &Layout,
+        places: &[u32],
+    ) -> Self {
         part.wire().set_places(places);
         let wakes = part.wakes();
         Self {
             order: Order::new(wakes.len(), layout.ports(), layout.windows()),
             wakes,
             part,
-            number,
-            workers: layout.parts(),
+            number: number as u16,
+            slot,
+            workers,
             draining: false,
             parcels: Vec::new(),
         }
@@ -50,7 +60,7 @@ impl<P: Part> Worker<P> {
         let next = self.part.wire().next_window();
         let next = next.min(self.next_wake(windows));
         let done = self.part.done();
-        let report = &reports[self.number];
+        let report = &reports[self.slot];
         report.next_window.store(next, Ordering::Relaxed);
         report.hops.store(done.hops, Ordering::Relaxed);
         report.flows_done.store(done.flows, Ordering::Relaxed);
@@ -61,23 +71,38 @@ impl<P: Part> Worker<P> {
     }
 
     /// Takes in the frames that other workers sent.
-    pub fn take_in(&mut self, mail: &Mail<P>) {
-        let to_here = mail.iter().skip(self.number).step_by(self.workers);
+    pub fn take_in(&mut self, mail: &Mail<P>, abroad: Option<&Abroad<'_, P>>) {
+        let to_here = mail.iter().skip(self.slot).step_by(self.workers);
         for parcels in to_here {
             for (mut parcel, attached) in lock(parcels).drain(..) {
                 self.part.attach(&mut parcel, attached);
                 self.part.wire().accept(parcel);
             }
         }
+        if let Some(abroad) = abroad {
+            let part = &mut self.part;
+            abroad.collect(self.number, |mut parcel, attached| {
+                part.attach(&mut parcel, attached);
+                part.wire().accept(parcel);
+            });
+        }
     }
 
     /// Hands over the frames for other workers.
-    pub fn hand_over(&mut self, mail: &Mail<P>) {
-        let from = self.number * self.workers;
+    pub fn hand_over(&mut self, mail: &Mail<P>, abroad: Option<&Abroad<'_, P>>) {
+        let from = self.slot * self.workers;
+        // Number of the first part of this process.
+        let first = usize::from(self.number) - self.slot;
         self.part.wire().hand_over(&mut self.parcels);
         for (to, mut parcel) in self.parcels.drain(..) {
             let attached = self.part.detach(&mut parcel);
-            lock(&mail[from + usize::from(to)]).push((parcel, attached));
+            match abroad {
+                Some(abroad) if abroad.is_abroad(to) => {
+                    abroad.post(self.slot, to, &parcel, &attached);
+                    self.part.wire().recycle(parcel);
+                }
+                _ => lock(&mail[from + usize::from(to) - first]).push((parcel, attached)),
+            }
         }
     }
 

@@ -5,10 +5,13 @@
 //! token at any time has a closed form. On any number of threads every node must see the same tokens at
 //! the same times.
 
+mod crew;
+
 use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{
-    Done, Frame, Layout, Limits, Node, Part, Stop, Timers, Window, Windows, Wire, run, run_governed,
+    Done, Frame, Layout, Limits, Node, Over, Part, Portable, Ranks, Stop, Timers, Window, Windows,
+    Wire, run, run_governed, run_over,
 };
 use floodway_model::{Duration, Instant, NodeId, PortIx};
 
@@ -31,6 +34,23 @@ impl Frame for Token {
 
     fn is_one_hop(&self) -> bool {
         false
+    }
+}
+
+impl Portable for Token {
+    const OCTETS: usize = 6;
+
+    fn write(&self, octets: &mut [u8]) {
+        octets[..4].copy_from_slice(&self.number.to_le_bytes());
+        octets[4..].copy_from_slice(&self.ingress.0.to_le_bytes());
+    }
+
+    fn read(octets: &[u8]) -> Self {
+        let (number, ingress) = octets.split_at(4);
+        Self {
+            number: u32::from_le_bytes(number.try_into().unwrap()),
+            ingress: PortIx(u16::from_le_bytes(ingress.try_into().unwrap())),
+        }
     }
 }
 
@@ -116,10 +136,32 @@ fn turns(
     end: u64,
     look: Option<&mut dyn FnMut() -> usize>,
 ) -> (Vec<Relay>, u64) {
+    let layout = layout(relays, threads);
+    let parts = parts(&layout, relays, tokens);
+    let stop = AtomicBool::new(false);
+    let limits = limits(end, &stop);
+    let (parts, stop, now) = match look {
+        None => run(parts, &layout, &limits),
+        Some(look) => run_governed(parts, &layout, &limits, |_| Some(look())),
+    };
+    assert_eq!((stop, now), (Stop::TimeLimit, Instant(end)));
+    results(parts)
+}
+
+fn layout(relays: u32, threads: usize) -> Layout {
     let windows = Windows::new(Duration(DELAY), 2);
     let groups: Vec<Vec<NodeId>> = (0..relays).map(|node| vec![NodeId(node)]).collect();
     let ports = vec![2; relays as usize];
-    let layout = Layout::new(&ports, &groups, windows, Duration(DELAY), threads);
+    Layout::new(&ports, &groups, windows, Duration(DELAY), threads)
+}
+
+fn limits(end: u64, stop: &AtomicBool) -> Limits<'_> {
+    let end = Instant(end);
+    Limits { end, flows: 0, until_acknowledged: false, stop, watch: &|_| {} }
+}
+
+/// The parts of the layout, at the beginning.
+fn parts(layout: &Layout, relays: u32, tokens: u32) -> Vec<Relays> {
     let mut parts: Vec<Relays> = (0..layout.parts())
         .map(|part| Relays {
             nodes: Vec::new(),
@@ -135,14 +177,11 @@ fn turns(
         let (id, next) = (NodeId(node), NodeId((node + 1) % relays));
         parts[layout.part(id)].nodes.push(Relay { id, next, timers, seen: Vec::new() });
     }
-    let stop = AtomicBool::new(false);
-    let end = Instant(end);
-    let limits = Limits { end, flows: 0, until_acknowledged: false, stop: &stop, watch: &|_| {} };
-    let (parts, stop, now) = match look {
-        None => run(parts, &layout, &limits),
-        Some(look) => run_governed(parts, &layout, &limits, |_| Some(look())),
-    };
-    assert_eq!((stop, now), (Stop::TimeLimit, end));
+    parts
+}
+
+/// The relays in order, and the number of frames sent.
+fn results(parts: Vec<Relays>) -> (Vec<Relay>, u64) {
     let begun = parts[0].windows.clone();
     assert!(begun.is_sorted() && parts.iter().all(|part| part.windows == begun));
     let sent = parts.iter().map(|part| part.reach.sent).sum();
@@ -194,5 +233,27 @@ fn it_does_not_matter_how_many_threads_work_when() {
         assert!(looks > 20, "{looks}");
         let seen: Vec<_> = nodes.into_iter().map(|node| node.seen).collect();
         assert_eq!(seen, expected, "{threads} threads");
+    }
+}
+
+#[test]
+fn ranks_have_the_same_tokens() {
+    let (relays, tokens, end) = (13, 5, 300_000);
+    for (ranks, threads) in [(2, 1), (3, 2), (13, 1)] {
+        let shares = crew::on(ranks, |member| {
+            let layout = layout(relays, ranks * threads);
+            let all = parts(&layout, relays, tokens);
+            let nodes: Vec<Vec<NodeId>> = all.iter().map(Part::nodes).collect();
+            let others: Vec<usize> = (0..ranks).filter(|&rank| rank != member.rank()).collect();
+            let over = Over { ranks: member, nodes: &nodes, neighbors: &others };
+            let mine = all.into_iter().skip(member.rank() * threads).take(threads).collect();
+            let stop = AtomicBool::new(false);
+            let (parts, stop, now) = run_over(mine, &layout, &limits(end, &stop), &over);
+            assert_eq!((stop, now), (Stop::TimeLimit, Instant(end)));
+            parts
+        });
+        let (nodes, _) = results(shares.into_iter().flatten().collect());
+        let seen: Vec<_> = nodes.into_iter().map(|node| node.seen).collect();
+        assert_eq!(seen, expected(relays, tokens, end), "{ranks} ranks of {threads} threads");
     }
 }

@@ -117,6 +117,13 @@ impl Budget {
         self.of_run = self.of_run.saturating_add(self.captured);
     }
 
+    /// Divides a run over so many processes, as if each were on a machine of its own. What all of them hold, such as
+    /// the list of flows, is estimated as if it were divided too.
+    pub fn share(&mut self, ranks: usize) {
+        self.threads = 1;
+        self.of_run /= ranks.max(1) as u64;
+    }
+
     /// Number of simultaneous runs.
     fn at_once(&self) -> u64 {
         (self.threads as u64).min(self.runs).max(1)

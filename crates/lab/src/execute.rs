@@ -130,12 +130,17 @@ pub fn execute(
         due: 0,
         simulated: 0,
         cost: Cost::default(),
+        ranks: how.ranks.map_or(1, |ranks| ranks.ranks()),
         watcher,
         take,
     };
     let board = Board::new(left.len());
     let work = |job: &Job, place| queue::simulate(job, how, &board, place);
-    Queue::new(left, how.threads).run(how.stop, &board, work, &mut books)?;
+    let queue = match how.ranks {
+        Some(_) => Queue::one_by_one(left, how.threads),
+        None => Queue::new(left, how.threads),
+    };
+    queue.run(how.stop, &board, work, &mut books)?;
     books.reuse_before(jobs.len())?;
     books.watcher.end();
     books.finish(jobs.len())
@@ -182,6 +187,8 @@ struct Books<'a, Take> {
     /// Number of runs that were not cut short.
     simulated: usize,
     cost: Cost,
+    /// Number of processes that share a run.
+    ranks: usize,
     watcher: &'a mut dyn Watcher,
     take: Take,
 }
@@ -214,7 +221,7 @@ impl<'a, Take: FnMut(&Run)> Taker<'a> for Books<'_, Take> {
         self.cost.runs += 1;
         self.cost.hops += run.hops;
         self.cost.simulated_ns += run.simulated_ns;
-        self.cost.thread_s += run.wall_s * job.threads as f64;
+        self.cost.thread_s += run.wall_s * (job.threads * self.ranks) as f64;
         self.give(&run, false);
         Ok(())
     }
@@ -272,7 +279,7 @@ impl<Take: FnMut(&Run)> Books<'_, Take> {
 fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
     Manifest {
         replications: scenario.replications,
-        threads: how.threads,
+        threads: how.threads * how.ranks.map_or(1, |ranks| ranks.ranks()),
         command: how.command.to_vec(),
         formats: how.formats.to_vec(),
         trace: how.trace.map(str::to_owned),

@@ -7,6 +7,7 @@
 //! - [`mod@verify`]: repeats runs of a published study
 //! - [`capture`]: the frames of a run in octets
 //! - [`Kernels`]: what starts the hosts of a run that are kernels
+//! - [`ranks`]: one run over several processes
 //! - [`stored`]: finds a run in a results directory, and the scenario that was run
 //! - [`why`]: repeats a stored run and explains the delays of its flows
 //! - [`queue`]: distributes runs over threads
@@ -19,6 +20,7 @@ pub mod capture;
 pub mod execute;
 mod kernels;
 pub mod queue;
+pub mod ranks;
 pub mod stored;
 pub mod study;
 pub mod sweep;
@@ -29,6 +31,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use floodway_report::Run;
+use floodway_sim::Ranks;
 
 pub use board::Total;
 pub use budget::Budget;
@@ -38,7 +41,7 @@ pub use kernels::{Kept, Kernels, Started};
 /// Options for running an experiment, a study or a sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct How<'a> {
-    /// Number of threads, at least 1. Threads go to separate runs first.
+    /// Number of threads, at least 1. Threads go to separate runs first. With ranks, threads of each.
     pub threads: usize,
     /// Ends the command early when set. It is also set when results cannot be stored.
     pub stop: &'a AtomicBool,
@@ -56,6 +59,8 @@ pub struct How<'a> {
     /// Whether the auditor checks the invariants of every simulation at every event; in builds with
     /// debug assertions it always does.
     pub audit: bool,
+    /// The processes over which every run goes, one run at a time; `None` for this one alone. This is then rank 0.
+    pub ranks: Option<&'a dyn Ranks>,
     /// The command line, word by word, for the provenance.
     pub command: &'a [String],
 }

@@ -16,12 +16,13 @@ use floodway_report::Run;
 use floodway_scenario::{Scenario, Variant};
 use floodway_sim::capture::{Port, Wanted};
 use floodway_sim::simulation;
-use floodway_sim::{Outcome, Simulation, Spec};
+use floodway_sim::{Outcome, Ranks, Simulation, Spec};
 
 use crate::How;
 use crate::board::{Board, nanoseconds};
 use crate::capture::{self, Choice};
 use crate::kernels::Kept;
+use crate::ranks;
 
 /// One run to execute.
 #[derive(Clone, Copy, Debug)]
@@ -128,13 +129,20 @@ pub struct Queue<'a> {
     jobs: Vec<Job<'a>>,
     /// Number of threads of each worker.
     workers: Vec<usize>,
+    /// Whether they have that number even if a run can use fewer.
+    asked: bool,
 }
 
 impl<'a> Queue<'a> {
     /// Distributes threads over jobs.
     pub fn new(jobs: Vec<Job<'a>>, threads: usize) -> Self {
         let workers = shares(threads, jobs.len());
-        Self { jobs, workers }
+        Self { jobs, workers, asked: false }
+    }
+
+    /// One job after the other, all with so many threads.
+    pub fn one_by_one(jobs: Vec<Job<'a>>, threads: usize) -> Self {
+        Self { jobs, workers: vec![threads], asked: true }
     }
 
     /// Runs `work` on the jobs until all are done or `stop` is set, and hands on the results. If a
@@ -159,7 +167,8 @@ impl<'a> Queue<'a> {
                     while !stop.load(Ordering::Relaxed) {
                         let place = next.fetch_add(1, Ordering::Relaxed);
                         let Some(&job) = self.jobs.get(place) else { break };
-                        let threads = threads.min(most_threads(job.variant));
+                        let most = if self.asked { threads } else { most_threads(job.variant) };
+                        let threads = threads.min(most);
                         let job = Job { threads, ..job };
                         let product = work(&job, place);
                         // After a failure the receiver is gone, and `stop` is set.
@@ -197,6 +206,9 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 pub fn simulate(job: &Job, how: &How, board: &Board, place: usize) -> Finished {
     let spec = job.spec();
     let key = spec.key();
+    if let Some(ranks) = how.ranks {
+        return simulate_over(job, (key, spec), (ranks, how.stop), board, place);
+    }
     // Audited only on request, even in builds with debug assertions: otherwise tests of the program would
     // take several times as long.
     let mut simulation = Simulation::new(spec.clone()).audited(how.audit);
@@ -229,6 +241,21 @@ fn captured(
     board.done(place, nanoseconds(outcome.simulated), outcome.hops);
     let captured = Some(Captured { spec, wanted, seen, octets: choice.octets });
     Finished { key, outcome, captured, kept: Vec::new() }
+}
+
+/// Like [`simulate`], over several processes.
+fn simulate_over(
+    job: &Job,
+    (key, spec): (String, Spec),
+    (ranks, stop): (&dyn Ranks, &AtomicBool),
+    board: &Board,
+    place: usize,
+) -> Finished {
+    let watch = |progress| board.reached(place, progress);
+    let run = simulation::Run { threads: job.threads, stop, watch: &watch };
+    let outcome = ranks::lead(job, (spec, &key), ranks, &run);
+    board.done(place, nanoseconds(outcome.simulated), outcome.hops);
+    Finished { key, outcome, captured: None, kept: Vec::new() }
 }
 
 /// Like [`simulate`], for an existing simulation and without an auditor.

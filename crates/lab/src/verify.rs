@@ -91,6 +91,7 @@ pub fn verify(
         trace: None,
         capture: None,
         kernels: None,
+        ranks: None,
         audit: false,
         command: &[],
     };

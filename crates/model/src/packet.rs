@@ -4,8 +4,11 @@
 //! Other header fields (addresses, ports, the exact header stack) follow from the flow; the lengths
 //! here are those of the real encapsulations.
 
+mod words;
+
 use crate::id::{Class, FlowId, NodeId, PortIx};
 use crate::units::Instant;
+pub use words::WORDS;
 
 /// The ECN field of the IP header (RFC 3168 section 5, RFC 9331 section 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,13 +4,15 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::random::mix;
 
 /// A name or a description, from the code or from a file.
 pub type Words = Cow<'static, str>;
 
 /// A named set of columns of equal length.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Plural noun for the rows: `flows`, `queues`.
     pub name: Words,
@@ -21,7 +23,7 @@ pub struct Table {
 }
 
 /// One column.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     /// Its name, with the unit as suffix if it has one: `fct_ns`.
     pub name: Words,
@@ -32,7 +34,7 @@ pub struct Column {
 }
 
 /// The values of a column.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Values {
     /// Whole numbers.
     U64(Vec<u64>),

@@ -14,7 +14,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A point in time: picoseconds since the start of the simulation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Instant(pub u64);
 
 /// A span of time in picoseconds.
@@ -362,12 +364,18 @@ macro_rules! spelled {
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
+                match serializer.is_human_readable() {
+                    true => serializer.collect_str(self),
+                    false => serializer.serialize_u64(self.0),
+                }
             }
         }
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                if !deserializer.is_human_readable() {
+                    return u64::deserialize(deserializer).map(Self);
+                }
                 struct Visitor;
                 impl de::Visitor<'_> for Visitor {
                     type Value = $name;

@@ -113,6 +113,7 @@ pub fn execute(
             trace,
             capture: capture.as_ref(),
             kernels: None,
+            ranks: None,
             audit: false,
             command: &command,
         };
@@ -176,6 +177,7 @@ pub fn study(
             trace: None,
             capture: None,
             kernels: None,
+            ranks: None,
             audit: false,
             command: &command,
         };

@@ -230,6 +230,7 @@ impl Grid {
                 trace: None,
                 capture: None,
                 kernels: None,
+                ranks: None,
                 audit: false,
                 command: &command,
             };

@@ -21,6 +21,7 @@ mod named;
 mod overlays;
 mod patterns;
 mod profiles;
+mod ranks;
 mod renamed;
 mod runs;
 mod saturated;

@@ -11,13 +11,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use floodway_engine::Ranks;
 use floodway_model::{Instant, NodeId};
+use serde::{Deserialize, Serialize};
 
+use crate::over::{pack, unpack};
 use crate::switch::Switch;
 use crate::switch::stopped::{Stopped, Waits};
 
 /// The deadlocks found.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Deadlocks {
     /// Cycles that have no port in common.
     pub cycles: Vec<Cycle>,
@@ -28,7 +31,7 @@ pub struct Deadlocks {
 }
 
 /// Ports that are blocked on each other, in order: each is stopped by the node of the next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cycle {
     /// The ports with their nodes, starting with the lowest number.
     pub members: Vec<(NodeId, Stopped)>,
@@ -46,7 +49,7 @@ impl Cycle {
 type Wait = Vec<Need>;
 
 /// One condition.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Need {
     /// Bytes that keep the port stopped, each with the stopped ports (by number) that keep these
     /// bytes where they are.
@@ -67,13 +70,49 @@ impl Need {
 /// Detects deadlocks in the state of the switches at `now`. Hosts do not forward, so they are part
 /// of no cycle.
 pub fn find(switches: &[Switch], now: Instant) -> Deadlocks {
-    let stopped: Vec<(NodeId, Stopped)> = switches
-        .iter()
-        .flat_map(|switch| switch.stopped(now).into_iter().map(|stopped| (switch.id(), stopped)))
-        .collect();
+    let stopped = stopped(switches, now);
     if stopped.is_empty() {
         return Deadlocks::default();
     }
+    let waits = waits(switches, &stopped);
+    resolve(&stopped, &waits)
+}
+
+/// Like [`find`], when each process has some of the switches. Rank 0 has the result, the others have none.
+pub fn find_over(switches: &[Switch], now: Instant, ranks: &dyn Ranks) -> Deadlocks {
+    let mut all: Vec<(NodeId, Stopped)> = Vec::new();
+    ranks.gather(pack(&stopped(switches, now)), &mut |_, octets| {
+        all.append(&mut unpack(&octets));
+    });
+    all.sort_by_key(|(node, _)| *node);
+    let all: Vec<(NodeId, Stopped)> = unpack(&ranks.broadcast(pack(&all)));
+    if all.is_empty() {
+        return Deadlocks::default();
+    }
+    // A rank knows the conditions of the ports that its own switches have stopped.
+    let mut known: Vec<Wait> = vec![Wait::default(); all.len()];
+    ranks.gather(pack(&waits(switches, &all)), &mut |_, octets| {
+        let theirs: Vec<Wait> = unpack(&octets);
+        let some = known.iter_mut().zip(theirs).filter(|(_, wait)| !wait.is_empty());
+        some.for_each(|(known, wait)| *known = wait);
+    });
+    match ranks.rank() {
+        0 => resolve(&all, &known),
+        _ => Deadlocks::default(),
+    }
+}
+
+/// The ports and classes of these switches that are stopped.
+fn stopped(switches: &[Switch], now: Instant) -> Vec<(NodeId, Stopped)> {
+    let of = |switch: &Switch| {
+        let id = switch.id();
+        switch.stopped(now).into_iter().map(move |stopped| (id, stopped))
+    };
+    switches.iter().flat_map(of).collect()
+}
+
+/// The conditions for resuming these ports, of those that these switches have stopped.
+fn waits(switches: &[Switch], stopped: &[(NodeId, Stopped)]) -> Vec<Wait> {
     let place = |(node, stopped): &(NodeId, Stopped)| (*node, stopped.port, stopped.class);
     let numbers: BTreeMap<_, usize> = stopped.iter().map(place).zip(0..).collect();
     let nodes: BTreeMap<NodeId, &Switch> =
@@ -90,9 +129,13 @@ pub fn find(switches: &[Switch], now: Instant) -> Deadlocks {
         };
         peer.holds_up(stopped.source).unwrap_or_default().into_iter().map(need).collect()
     };
-    let waits: Vec<Wait> = stopped.iter().map(wait).collect();
-    let stuck = stuck(&waits);
-    let cycles = cycles(&waits, &stuck);
+    stopped.iter().map(wait).collect()
+}
+
+/// The cycles among stopped ports with these conditions.
+fn resolve(stopped: &[(NodeId, Stopped)], waits: &[Wait]) -> Deadlocks {
+    let stuck = stuck(waits);
+    let cycles = cycles(waits, &stuck);
     let members: usize = cycles.iter().map(Vec::len).sum();
     let all = stuck.iter().filter(|&&stuck| stuck).count();
     Deadlocks {

@@ -14,9 +14,12 @@
 //! - `observe`: facts reported by nodes, and the observers that turn them into tables
 //! - [`metric`]: counters and samples of a run
 //! - `run`: switches and hosts on the threads of `floodway-engine`
+//! - `audit`: checks of sums at the end of every run
+//! - [`over`]: a run over several processes
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
 pub mod allowance;
+mod audit;
 mod auditor;
 mod context;
 pub mod deadlock;
@@ -30,6 +33,7 @@ pub mod link;
 pub mod metric;
 mod observe;
 mod outcome;
+pub mod over;
 pub mod routing;
 mod run;
 pub mod search;
@@ -47,7 +51,7 @@ use floodway_model::family::Entry;
 use floodway_model::{Duration, FlowSpec, Graph, Operation, Trigger};
 use serde::Serialize;
 
-pub use floodway_engine::{MAX_PORTS, Progress, Stop};
+pub use floodway_engine::{MAX_PORTS, Progress, Ranks, Stop};
 pub use observe::{Sent, capture, delays};
 pub use outcome::Outcome;
 pub use simulation::Simulation;

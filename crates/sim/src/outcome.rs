@@ -3,11 +3,11 @@
 mod deadlocks;
 mod frames;
 mod inputs;
+mod nodes;
 mod occupancy;
 mod operations;
 
 use floodway_engine::Stop;
-use floodway_model::flow::numbered;
 use floodway_model::graph::NodeKind;
 use floodway_model::id::CLASSES;
 use floodway_model::table::{Table, fingerprint};
@@ -16,8 +16,6 @@ use floodway_model::{Duration, FlowSpec, Instant, NodeId};
 
 use crate::Spec;
 use crate::failure::Outages;
-use crate::host::Receiver;
-use crate::host::transport::Sent;
 use crate::ideal::Ideal;
 use crate::link::{Link, Transmitter};
 use crate::metric::{Sample, bin_edge};
@@ -25,6 +23,8 @@ use crate::observe::{deliveries, departures, latencies, record, trims};
 use crate::run::Finished;
 use crate::switch::flow_control::pausing::Paused;
 use crate::switch::port::{DropReason, Drops};
+use nodes::FlowFacts;
+pub(crate) use nodes::OfNodes;
 
 /// The result of one run.
 #[derive(Clone, Debug)]
@@ -53,34 +53,46 @@ impl Outcome {
     pub(crate) fn new(
         spec: &Spec,
         finished: &Finished,
+        violations: Vec<String>,
+        wall: std::time::Duration,
+    ) -> Self {
+        Self::of(spec, finished, OfNodes::new(spec, finished), violations, wall)
+    }
+
+    /// From what all nodes have to say. The switches and hosts in `finished` are not asked: they may be
+    /// those of one process of several.
+    pub(crate) fn of(
+        spec: &Spec,
+        finished: &Finished,
+        of_nodes: OfNodes,
         mut violations: Vec<String>,
         wall: std::time::Duration,
     ) -> Self {
-        let flows = FlowFacts::gather(spec, finished);
+        let OfNodes { tables: of, flows, requests } = of_nodes;
         let observers = &finished.observers;
         let flow_table = flow_table(spec, &flows, &mut violations);
         let mut tables = vec![
             flow_table,
-            queue_table(spec, finished),
+            of.queues,
             depth_table(finished),
             departures::table(spec, observers.departures.as_ref()),
             departures::sojourns(spec, observers.departures.as_ref()),
             departures::series(spec, observers.departures.as_ref()),
             latencies::table(observers.latencies.as_ref()),
-            occupancy::switches(spec, finished),
+            of.switches,
             occupancy::occupancy(finished),
-            inputs::table(spec, finished),
-            timeline_table(finished),
+            of.inputs,
+            timeline_table(spec, finished),
             deliveries::table(spec, observers.deliveries.as_ref()),
-            frames::table(finished, &flows),
-            frames::entries(spec, finished, &flows),
+            frames::table(&requests, &flows),
+            frames::entries(spec, finished, &requests, &flows),
             operations::table(spec, &flows),
-            pause_table(spec, finished),
-            link_table(spec, finished),
-            drop_table(spec, finished),
+            of.pauses,
+            of.links,
+            of.drops,
             trims::table(spec, observers.trims.as_ref()),
             deadlocks::table(spec, finished),
-            deadlocks::storms(spec, finished),
+            of.storms,
             counter_table(spec, finished, &flows),
         ];
         if !finished.deadlocks.cycles.is_empty() {
@@ -112,65 +124,11 @@ impl Outcome {
     }
 }
 
-/// Per-flow information from both ends, by flow.
-struct FlowFacts<'a> {
-    /// When the flow began; [`Instant::NEVER`] if it never did.
-    starts: Vec<Instant>,
-    sent: Vec<Sent>,
-    /// Data packets that switches dropped or links lost.
-    lost: Vec<u64>,
-    receivers: Vec<&'a Receiver>,
-}
-
-impl<'a> FlowFacts<'a> {
-    fn gather(spec: &Spec, finished: &'a Finished) -> Self {
-        let mut sent = vec![Sent::default(); spec.flows.len()];
-        for host in &finished.hosts {
-            for (flow, counts) in host.ended.iter().copied().chain(host.sending()) {
-                sent[flow.index()] = counts;
-            }
-        }
-        let mut lost = vec![0; spec.flows.len()];
-        for (flow, packets) in finished.switches.iter().flat_map(|switch| &switch.lost) {
-            lost[flow.index()] += packets;
-        }
-        for (flow, packets) in ends(finished).iter().flat_map(End::outages).flat_map(|o| &o.lost_of)
-        {
-            lost[flow.index()] += packets;
-        }
-        let mut host_at = vec![usize::MAX; spec.graph.nodes.len()];
-        for (place, host) in finished.hosts.iter().enumerate() {
-            host_at[host.id().index()] = place;
-        }
-        let receiver = |(id, flow): (floodway_model::FlowId, &FlowSpec)| {
-            let host = &finished.hosts[host_at[flow.dst.index()]];
-            &host.receivers[host.shared().places[id.index()].1 as usize]
-        };
-        let receivers = numbered(&spec.flows).map(receiver).collect();
-        let start = |(id, flow): (floodway_model::FlowId, &FlowSpec)| {
-            let began = finished.hosts[host_at[flow.src.index()]].began(id);
-            began.unwrap_or(flow.start)
-        };
-        let starts = numbered(&spec.flows).map(start).collect();
-        Self { starts, sent, lost, receivers }
-    }
-
-    /// For every flow that has begun: its index, its start, and its specification.
-    fn begun<'b>(
-        &'b self,
-        spec: &'b Spec,
-    ) -> impl Iterator<Item = (usize, Instant, &'b FlowSpec)> + 'b {
-        let all = self.starts.iter().zip(&spec.flows).enumerate();
-        all.map(|(place, (start, flow))| (place, *start, flow))
-            .filter(|(_, start, _)| *start < Instant::NEVER)
-    }
-}
-
 fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> Table {
     let ideal = Ideal::new(spec);
     let mut impossible = 0;
     let row = |(place, start, flow): (usize, Instant, &FlowSpec)| {
-        let (sent, receiver) = (&facts.sent[place], facts.receivers[place]);
+        let (sent, receiver) = (&facts.sent[place], &facts.received[place]);
         let after_start = |at: Option<Instant>| at.map_or(f64::NAN, |at| (at - start).as_ns());
         let fct_ns = after_start(receiver.finished);
         let finished = receiver.finished.unwrap_or(Instant::NEVER);
@@ -195,7 +153,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
             acked_fct_ns: after_start(sent.acknowledged.filter(|_| ends)),
             ideal_fct_ns,
             slowdown: fct_ns / ideal_fct_ns,
-            delivered_bytes: receiver.delivered(),
+            delivered_bytes: receiver.delivered,
             packets_sent: sent.packets,
             retransmitted_packets: sent.retransmitted,
             lost_packets: facts.lost[place],
@@ -260,8 +218,8 @@ fn depth_table(finished: &Finished) -> Table {
     finished.metrics.depths().map(row).collect()
 }
 
-fn timeline_table(finished: &Finished) -> Table {
-    let ports: usize = finished.switches.iter().map(|switch| switch.ports.len()).sum();
+fn timeline_table(spec: &Spec, finished: &Finished) -> Table {
+    let ports: usize = spec.graph.switches().map(|id| spec.graph.node(id).ports.len()).sum();
     let row = |(at, queue, sample, paused_ports): (Instant, usize, Sample, u64)| timeline::Row {
         time_ns: nanoseconds(at),
         queue: queue as u64,
@@ -397,8 +355,7 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     let end = finished.now.min(finished.metrics.sampling().measured_until).0;
     let begun: Vec<(usize, Instant, &FlowSpec)> = flows.begun(spec).collect();
     let ending = begun.iter().filter(|(.., flow)| !flow.is_persistent());
-    let unfinished =
-        ending.filter(|flow| flows.receivers[flow.0].finished.is_none()).count() as u64;
+    let unfinished = ending.filter(|flow| flows.received[flow.0].finished.is_none()).count() as u64;
     let persistent = begun.iter().filter(|(.., flow)| flow.is_persistent()).count() as u64;
     let mut of_run: Vec<(&str, u64, &str)> = vec![
         (

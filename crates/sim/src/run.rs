@@ -1,10 +1,12 @@
 //! A run: distributes switches and hosts over the threads of the engine, and connects them with the
 //! wire, the metrics and the observers.
 
+use std::ops::Range;
+
 #[cfg(test)]
 use floodway_engine::Reading;
 use floodway_engine::{
-    self as engine, Done, Layout, Limits, Node, Parcel, Part, Stop, Window, Wire,
+    self as engine, Done, Layout, Limits, Node, Over, Parcel, Part, Stop, Window, Wire,
 };
 use floodway_model::{FlowId, Instant, NodeId, Packet};
 
@@ -24,18 +26,6 @@ pub(crate) struct Nodes {
     pub hosts: Vec<Host>,
     /// Hosts that are kernels, which `hosts` does not have, in order of their identifiers.
     pub kernels: Vec<KernelHost>,
-}
-
-impl Nodes {
-    /// By node: its number of ports, for [`Layout::new`].
-    pub fn ports(&self) -> Vec<usize> {
-        let hosts = self.hosts.len() + self.kernels.len();
-        let mut ports = vec![1; self.switches.len() + hosts];
-        for switch in &self.switches {
-            ports[switch.id().index()] = switch.ports();
-        }
-        ports
-    }
 }
 
 /// What is measured, and when.
@@ -84,8 +74,23 @@ pub(crate) fn run(
     limits: &Limits<'_>,
     measurement: &Measurement<'_>,
 ) -> Finished {
-    let shares = share_out(nodes, layout, measurement);
+    let shares = share_out(nodes, layout, 0..layout.parts(), measurement);
     finish(engine::run(shares, layout, limits), measurement.metrics)
+}
+
+/// The same for the nodes of one process in a run over several, with `threads` parts each. What is
+/// returned is about these nodes alone.
+#[inline(never)]
+pub(crate) fn run_over(
+    nodes: Nodes,
+    layout: &Layout,
+    limits: &Limits<'_>,
+    measurement: &Measurement<'_>,
+    (over, threads): (&Over<'_>, usize),
+) -> Finished {
+    let first = over.ranks.rank() * threads;
+    let shares = share_out(nodes, layout, first..first + threads, measurement);
+    finish(engine::run_over(shares, layout, limits, over), measurement.metrics)
 }
 
 /// The same, but `look`, called between windows, sets the number of active threads whenever it
@@ -98,7 +103,7 @@ pub(crate) fn run_governed(
     measurement: &Measurement<'_>,
     look: impl FnMut(Reading) -> Option<usize>,
 ) -> Finished {
-    let shares = share_out(nodes, layout, measurement);
+    let shares = share_out(nodes, layout, 0..layout.parts(), measurement);
     finish(engine::run_governed(shares, layout, limits, look), measurement.metrics)
 }
 
@@ -112,12 +117,19 @@ struct Share {
     awaited: u64,
 }
 
-fn share_out(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Vec<Share> {
+/// Distributes nodes over these parts of the layout, to which all of them belong.
+fn share_out(
+    nodes: Nodes,
+    layout: &Layout,
+    parts: Range<usize>,
+    measurement: &Measurement<'_>,
+) -> Vec<Share> {
     let none = |_| Nodes { switches: Vec::new(), hosts: Vec::new(), kernels: Vec::new() };
-    let mut shares: Vec<_> = (0..layout.parts()).map(none).collect();
-    nodes.switches.into_iter().for_each(|one| shares[layout.part(one.id())].switches.push(one));
-    nodes.hosts.into_iter().for_each(|one| shares[layout.part(one.id())].hosts.push(one));
-    nodes.kernels.into_iter().for_each(|one| shares[layout.part(one.id())].kernels.push(one));
+    let mut shares: Vec<_> = parts.clone().map(none).collect();
+    let place = |node| layout.part(node) - parts.start;
+    nodes.switches.into_iter().for_each(|one| shares[place(one.id())].switches.push(one));
+    nodes.hosts.into_iter().for_each(|one| shares[place(one.id())].hosts.push(one));
+    nodes.kernels.into_iter().for_each(|one| shares[place(one.id())].kernels.push(one));
     let share = |(number, Nodes { switches, hosts, kernels }): (usize, Nodes)| {
         let ids: Vec<_> = ids(&switches, &hosts, &kernels).collect();
         let (metrics, observers) = (measurement.metrics.clone(), (measurement.observers)(&ids));
@@ -126,7 +138,7 @@ fn share_out(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Ve
         let (interval, awaited) = (measurement.interval, measurement.awaited);
         Share { switches, hosts, kernels, context, interval, awaited }
     };
-    shares.into_iter().enumerate().map(share).collect()
+    parts.zip(shares).map(share).collect()
 }
 
 /// In order of place.

@@ -6,15 +6,16 @@ use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{Layout, Limits, Progress, Windows};
 use floodway_model::flow::numbered;
-use floodway_model::graph::NodeKind;
+use floodway_model::graph::{Node, NodeKind};
 use floodway_model::packet::length;
 use floodway_model::{
-    Body, Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, PortIx, Rate, Trigger,
+    Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, PortIx, Rate, Trigger,
 };
 
 use crate::Spec;
+use crate::audit::Audit;
 use crate::auditor::Network;
-use crate::deadlock;
+use crate::deadlock::{self, Deadlocks};
 use crate::distances::Distances;
 use crate::failure::{self, Outages};
 use crate::host::congestion::Needs;
@@ -28,7 +29,6 @@ use crate::observe::{Kinds, Observers, Sent, Setup};
 use crate::outcome::Outcome;
 use crate::routing::Routes;
 use crate::run::{self, Finished, Measurement, Nodes};
-use crate::switch::flow_control::bfc;
 use crate::switch::{Knowledge, Switch};
 
 /// A network that is ready to run.
@@ -36,8 +36,6 @@ pub struct Simulation {
     spec: Spec,
     nodes: Nodes,
     metrics: Metrics,
-    /// Nodes that belong on the same thread, such as a leaf and its hosts.
-    groups: Vec<Vec<NodeId>>,
     windows: Windows,
     longest_hop: Duration,
     /// Number of flows whose completion extends the measured interval.
@@ -67,6 +65,12 @@ pub struct Run<'a> {
 impl Simulation {
     /// Builds all nodes.
     pub fn new(spec: Spec) -> Self {
+        Self::with_nodes(spec, &|_| true)
+    }
+
+    /// Builds these nodes of the network. What all nodes share is built as a whole: the graph, the
+    /// list of flows and, until the switches have taken theirs, the routing tables.
+    pub(crate) fn with_nodes(spec: Spec, here: &dyn Fn(NodeId) -> bool) -> Self {
         let by_flow = awaited(&spec);
         let awaited = by_flow.iter().filter(|awaited| **awaited).count() as u64;
         let shared = Arc::new(Shared {
@@ -85,20 +89,18 @@ impl Simulation {
         let tables = Routes::of(&spec.graph);
         let knowledge = Knowledge::of(&spec, &shared, &tables);
         let nodes = Nodes {
-            switches: switches(&spec, &shared, tables, &knowledge),
-            hosts: hosts(&spec, &shared, &knowledge),
+            switches: switches(&spec, &shared, (tables, &knowledge), here),
+            hosts: hosts(&spec, &shared, &knowledge, here),
             kernels: Vec::new(),
         };
         let (windows, longest_hop) = windows(&spec);
         let queues = usize::from(spec.switch.queue.count) + 1;
         let metrics = Metrics::new(sampling(&spec, awaited), usize::from(shared.tiers), queues);
-        let groups = groups(&spec.graph);
         let explained = spec.explained.map(|sample| Chosen::sample(&spec, sample));
         Self {
             spec,
             nodes,
             metrics,
-            groups,
             windows,
             longest_hop,
             awaited,
@@ -149,6 +151,11 @@ impl Simulation {
         self
     }
 
+    /// What is simulated.
+    pub(crate) fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
     /// Runs the simulation to its end on one thread.
     pub fn run(self) -> Outcome {
         self.run_with(&Run { threads: 1, stop: &AtomicBool::new(false), watch: &|_| {} })
@@ -180,7 +187,7 @@ impl Simulation {
         let explained = finished.observers.take_explained();
         let captured = finished.observers.take_captured();
         let wall = begun.elapsed();
-        let mut violations = audit(&spec, &finished);
+        let mut violations = violations(&spec, &finished);
         if let Some(explained) = &explained {
             violations.extend(explained.violations());
         }
@@ -196,7 +203,7 @@ impl Simulation {
         self.traced = true;
         let (spec, mut finished) = self.finish(run);
         let trace = finished.observers.take_trace();
-        let violations = audit(&spec, &finished);
+        let violations = violations(&spec, &finished);
         (Outcome::new(&spec, &finished, violations, std::time::Duration::ZERO), trace)
     }
 
@@ -207,9 +214,22 @@ impl Simulation {
 
     /// The same, with `by` as the function that runs the nodes.
     pub(crate) fn finish_by(
-        mut self,
+        self,
         run: &Run,
         by: impl FnOnce(Nodes, &Layout, &Limits<'_>, &Measurement<'_>) -> Finished,
+    ) -> (Spec, Finished) {
+        let layout = layout(&self.spec, (self.windows, self.longest_hop), run.threads);
+        let find = |finished: &Finished| deadlock::find(&finished.switches, finished.now);
+        self.finish_with(run, &layout, by, find)
+    }
+
+    /// The same with this layout; `find` finds the deadlocks.
+    pub(crate) fn finish_with(
+        mut self,
+        run: &Run,
+        layout: &Layout,
+        by: impl FnOnce(Nodes, &Layout, &Limits<'_>, &Measurement<'_>) -> Finished,
+        find: impl FnOnce(&Finished) -> Deadlocks,
     ) -> (Spec, Finished) {
         let ending = self.spec.flows.iter().filter(|flow| !flow.is_persistent()).count();
         let limits = Limits {
@@ -244,11 +264,9 @@ impl Simulation {
             telemetry: wants_telemetry(&self.spec),
             observers: &observers,
         };
-        let (ports, hop) = (self.nodes.ports(), self.longest_hop);
-        let layout = Layout::new(&ports, &self.groups, self.windows, hop, run.threads);
-        let mut finished = by(self.nodes, &layout, &limits, &measurement);
+        let mut finished = by(self.nodes, layout, &limits, &measurement);
         // Before the pauses that are still active are ended below.
-        finished.deadlocks = deadlock::find(&finished.switches, finished.now);
+        finished.deadlocks = find(&finished);
         finished.deadlocks.last_moved = last_moved(&finished);
         let (now, metrics) = (finished.now, &mut finished.metrics);
         let observers = &mut finished.observers;
@@ -270,6 +288,15 @@ impl Simulation {
         }
         (spec, finished)
     }
+}
+
+/// Detected errors, one sentence each, those of the auditor first.
+fn violations(spec: &Spec, finished: &Finished) -> Vec<String> {
+    let findings = finished.observers.auditor.as_ref();
+    let mut wrong: Vec<String> =
+        findings.map_or_else(Vec::new, |auditor| auditor.findings.messages(&spec.graph));
+    wrong.extend(Audit::of(spec, finished).violations());
+    wrong
 }
 
 /// End of the last transmission of a frame that had been queued.
@@ -315,8 +342,8 @@ fn places(spec: &Spec) -> Vec<(u32, u32)> {
 fn switches(
     spec: &Spec,
     shared: &Shared,
-    tables: Vec<Routes>,
-    knowledge: &Knowledge,
+    (tables, knowledge): (Vec<Routes>, &Knowledge),
+    here: &dyn Fn(NodeId) -> bool,
 ) -> Vec<Switch> {
     let make = |(id, routes): (NodeId, Routes)| {
         let mut switch =
@@ -324,18 +351,25 @@ fn switches(
         switch.ports.iter_mut().for_each(|port| port.telemetry = shared.telemetry);
         switch
     };
-    let mut switches: Vec<Switch> = spec.graph.switches().zip(tables).map(make).collect();
-    let mut epochs = vec![VecDeque::new(); switches.len()];
+    let routed = spec.graph.switches().zip(tables).filter(|(id, _)| here(*id));
+    let mut switches: Vec<Switch> = routed.map(make).collect();
+    let mut epochs = vec![VecDeque::new(); spec.graph.switches().count()];
     for (at, tables) in failure::epochs(&spec.failures, &spec.graph) {
         epochs.iter_mut().zip(tables).for_each(|(epochs, routes)| epochs.push_back((at, routes)));
     }
-    for (switch, epochs) in switches.iter_mut().zip(epochs) {
+    let epochs = spec.graph.switches().zip(epochs).filter(|(id, _)| here(*id));
+    for (switch, (_, epochs)) in switches.iter_mut().zip(epochs) {
         switch.fail(&spec.failures, &spec.graph, epochs);
     }
     switches
 }
 
-fn hosts(spec: &Spec, shared: &Arc<Shared>, knowledge: &Knowledge) -> Vec<Host> {
+fn hosts(
+    spec: &Spec,
+    shared: &Arc<Shared>,
+    knowledge: &Knowledge,
+    here: &dyn Fn(NodeId) -> bool,
+) -> Vec<Host> {
     let nodes = spec.graph.nodes.len();
     let (mut outgoing, mut incoming) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
     for (id, flow) in numbered(&spec.flows) {
@@ -360,7 +394,7 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, knowledge: &Knowledge) -> Vec<Host> 
         }
         host
     };
-    spec.graph.hosts().map(make).collect()
+    spec.graph.hosts().filter(|id| here(*id)).map(make).collect()
 }
 
 /// The links of a node, as its transmitters see them.
@@ -391,8 +425,18 @@ fn response(spec: &Spec, rate: Rate) -> Duration {
     pfc.or(flow_control.pause.as_ref().map(|pause| pause.response)).unwrap_or_default()
 }
 
+/// Which nodes are on which of so many threads, with these windows and longest time on a link.
+pub(crate) fn layout(spec: &Spec, (windows, hop): (Windows, Duration), threads: usize) -> Layout {
+    let ports = |node: &Node| match node.kind {
+        NodeKind::Host => 1,
+        NodeKind::Switch { .. } => node.ports.len(),
+    };
+    let ports: Vec<usize> = spec.graph.nodes.iter().map(ports).collect();
+    Layout::new(&ports, &groups(&spec.graph), windows, hop, threads)
+}
+
 /// Nodes that belong on the same thread: a switch with its hosts.
-fn groups(graph: &Graph) -> Vec<Vec<NodeId>> {
+pub(crate) fn groups(graph: &Graph) -> Vec<Vec<NodeId>> {
     let mut groups: BTreeMap<NodeId, Vec<NodeId>> =
         graph.switches().map(|switch| (switch, vec![switch])).collect();
     for host in graph.hosts() {
@@ -410,7 +454,7 @@ fn largest_frame(spec: &Spec) -> u16 {
 
 /// Windows as long as the shortest time from a decision to send to the arrival; and the longest
 /// such time.
-fn windows(spec: &Spec) -> (Windows, Duration) {
+pub(crate) fn windows(spec: &Spec) -> (Windows, Duration) {
     let largest = u64::from(largest_frame(spec));
     let frames = spec.profiles.iter().map(|profile| profile.transport.shortest_frame());
     let shortest = u64::from(frames.min().unwrap_or(length::SHORTEST_FRAME));
@@ -468,135 +512,4 @@ fn sampling(spec: &Spec, awaited: u64) -> Sampling {
             _ => Instant::NEVER,
         },
     }
-}
-
-/// Whether packets of a flow cannot overtake each other.
-fn keeps_order(spec: &Spec) -> bool {
-    let switch = &spec.switch;
-    switch.classify.keeps_order() && switch.path.keeps_order() && spec.failures.is_empty()
-}
-
-/// Detected errors, one sentence each: none, unless floodway has a bug or a "lossless" network
-/// loses packets.
-fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
-    let findings = finished.observers.auditor.as_ref();
-    let mut wrong: Vec<String> =
-        findings.map_or_else(Vec::new, |auditor| auditor.findings.messages(&spec.graph));
-    let name = |id: NodeId| &spec.graph.node(id).name;
-    for switch in &finished.switches {
-        wrong.extend(switch.audit().iter().map(|what| format!("{}: {what}", name(switch.id()))));
-    }
-    for host in &finished.hosts {
-        wrong.extend(host.audit().iter().map(|what| format!("{}: {what}", name(host.id()))));
-        let reordered: u64 = host.receivers.iter().map(|receiver| receiver.reordered).sum();
-        if reordered > 0 && keeps_order(spec) {
-            wrong.push(format!("{}: {reordered} packets arrived out of order", name(host.id())));
-        }
-    }
-
-    if let Some(kernel) = finished.unconnected {
-        wrong.push(format!(
-            "{}: it is a Linux kernel, which has not run; only `floodway emulate` runs kernels",
-            name(kernel)
-        ));
-    }
-    // Every generated frame has ended, is queued in a node, or is on a wire.
-    let (switches, hosts) = (&finished.switches, &finished.hosts);
-    let made = switches.iter().map(|switch| switch.emitted).sum::<u64>()
-        + hosts.iter().map(|host| host.emitted).sum::<u64>();
-    let ended = switches.iter().map(|switch| switch.consumed + switch.dropped).sum::<u64>()
-        + hosts.iter().map(|host| host.consumed).sum::<u64>();
-    let waits = switches.iter().map(|switch| switch.held().count() as u64).sum::<u64>()
-        + hosts.iter().map(|host| host.nic.waiting() as u64).sum::<u64>();
-    wrong.extend(bfc::audit(switches, hosts, &finished.in_flight));
-    wrong.extend(audit_telemetry(finished));
-    wrong.extend(audit_octets(finished));
-    wrong.extend(audit_trimming(finished));
-    wrong.extend(audit_credit(finished));
-    let flies = finished.in_flight.len() as u64;
-    let lost =
-        switches.iter().flat_map(|switch| &switch.ports).map(|port| port.tx.lost()).sum::<u64>()
-            + hosts.iter().map(|host| host.nic.tx.lost()).sum::<u64>();
-    if made != ended + waits + flies + lost {
-        let lost = if lost > 0 { format!(", {lost} were lost on links") } else { String::new() };
-        wrong.push(format!(
-            "{made} frames were made, {ended} ended, {waits} wait and {flies} are on the wire{lost}"
-        ));
-    }
-    wrong
-}
-
-/// Every trimmed packet is a header that has arrived, is queued, is on a wire, or is counted as
-/// lost.
-fn audit_trimming(finished: &Finished) -> Option<String> {
-    let (switches, hosts) = (&finished.switches, &finished.hosts);
-    let trimming = || switches.iter().filter_map(|switch| switch.trimming.as_ref());
-    let trimmed: u64 = trimming().map(|trimming| trimming.trimmed).sum();
-    let dropped: u64 = trimming().map(|trimming| trimming.headers_dropped).sum();
-    let arrived: u64 = hosts.iter().map(|host| host.headers).sum();
-    let frames = switches.iter().flat_map(Switch::held).chain(&finished.in_flight);
-    let on_path =
-        frames.filter(|packet| matches!(packet.body, Body::Trimmed { .. })).count() as u64;
-    // Hosts do not forward, so headers are lost only on links of switches.
-    let ports = switches.iter().flat_map(|switch| &switch.ports);
-    let lost: u64 =
-        ports.filter_map(|port| port.tx.outages()).map(|outages| outages.lost_headers).sum();
-    (trimmed != arrived + dropped + on_path + lost).then(|| {
-        format!(
-            "{trimmed} packets were trimmed; of their headers {arrived} have arrived, {dropped} were \
-             dropped, {on_path} are on their path and {lost} were lost on links"
-        )
-    })
-}
-
-/// No credit was created from nothing. If no frame was dropped or lost, all credit has arrived or
-/// is on its path.
-fn audit_credit(finished: &Finished) -> Option<String> {
-    let (switches, hosts) = (&finished.switches, &finished.hosts);
-    let sent: u64 = hosts.iter().map(Host::credits_sent).sum();
-    let arrived: u64 = hosts.iter().map(|host| host.credits_received).sum();
-    let in_nics = hosts.iter().flat_map(|host| host.nic.feedback());
-    let frames = switches.iter().flat_map(Switch::held).chain(&finished.in_flight).chain(in_nics);
-    let on_path = frames.filter(|frame| matches!(frame.body, Body::Credit { .. })).count() as u64;
-    let ports = switches.iter().flat_map(|switch| &switch.ports).map(|port| &port.tx);
-    let ends = ports.chain(hosts.iter().map(|host| &host.nic.tx));
-    let lost = switches.iter().map(|switch| switch.dropped).sum::<u64>()
-        + ends.map(|end| end.lost()).sum::<u64>();
-    let known = arrived + on_path..=arrived + on_path + lost;
-    (!known.contains(&sent)).then(|| {
-        format!(
-            "{sent} credit frames were sent; {arrived} have arrived, {on_path} are on their path and \
-             {lost} frames of any kind were lost"
-        )
-    })
-}
-
-/// Octets are kept of frames in switches, on wires and in NICs, and of those that were lost on links.
-fn audit_octets(finished: &Finished) -> Option<String> {
-    let (switches, in_flight) = (&finished.switches, &finished.in_flight);
-    let frames = switches.iter().flat_map(Switch::held).chain(in_flight);
-    let carried = frames.filter(|packet| matches!(packet.body, Body::Octets { .. })).count() as u64;
-    let in_nics: usize = finished.hosts.iter().map(|host| host.nic.waiting()).sum();
-    let ports = switches.iter().flat_map(|switch| &switch.ports).map(|port| port.tx.lost());
-    let lost =
-        ports.sum::<u64>() + finished.hosts.iter().map(|host| host.nic.tx.lost()).sum::<u64>();
-    let kept = finished.octets;
-    (!(carried..=carried + in_nics as u64 + lost).contains(&kept)).then(|| {
-        format!("octets of {kept} frames of kernels are kept, and {carried} are in the network")
-    })
-}
-
-/// Every telemetry record is free or belongs to a packet, in a switch, on a wire or in a NIC.
-fn audit_telemetry(finished: &Finished) -> Option<String> {
-    let taken = finished.records?;
-    let (switches, in_flight) = (&finished.switches, &finished.in_flight);
-    let frames = switches.iter().flat_map(Switch::held).chain(in_flight);
-    let carried = frames.filter(|packet| packet.record().is_some()).count() as u64;
-    let in_nics: usize = finished.hosts.iter().map(|host| host.nic.waiting()).sum();
-    let known = carried..=carried + in_nics as u64;
-    (!known.contains(&taken)).then(|| {
-        format!(
-            "{taken} telemetry records are taken, and {carried} packets in the network have one"
-        )
-    })
 }

@@ -11,6 +11,7 @@
 //! there. Results do not depend on which record a packet has.
 
 use floodway_model::{Echo, Instant, Packet, Rate};
+use serde::{Deserialize, Serialize};
 
 /// Maximum number of hops in a record; later hops are not recorded.
 pub const HOPS: usize = 8;
@@ -62,7 +63,7 @@ const TX_BITS: u32 = 40;
 const TX_MASK: u64 = (1 << TX_BITS) - 1;
 
 /// The telemetry of one packet.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Record {
     /// Number of hops written.
     count: u8,

@@ -1,5 +1,6 @@
 //! `floodway run`: every variant in every replication, into a results directory.
 
+mod over;
 mod progress;
 mod signals;
 mod words;
@@ -11,6 +12,7 @@ use floodway_lab::capture::Choice;
 use floodway_lab::{Budget, Done, Existing, How, Kernels, What, all_cores, execute};
 use floodway_report::terminal;
 use floodway_scenario::{Scenario, Variant};
+use floodway_sim::Ranks;
 use floodway_study::RunClaims;
 
 use crate::failure::Failure;
@@ -21,23 +23,32 @@ pub use signals::stop_on_signals;
 
 /// Runs a scenario.
 pub fn run(options: &RunOptions) -> Result<(), Failure> {
+    if options.mpi {
+        return over::run(options);
+    }
     let scenario = options.selection.load(settings(options))?;
     let variants = options.selection.variants(&scenario)?;
-    if let Some(variant) = variants.iter().find(|variant| variant.has_kernels()) {
-        return Err(Failure::Unknown(format!(
+    refuse_kernels(&scenario, &variants)?;
+    run_with(options, (&scenario, &variants), (&*stop_on_signals(false)?, None), None)
+}
+
+/// Refuses variants whose hosts are kernels.
+fn refuse_kernels(scenario: &Scenario, variants: &[&Variant]) -> Result<(), Failure> {
+    match variants.iter().find(|variant| variant.has_kernels()) {
+        None => Ok(()),
+        Some(variant) => Err(Failure::Unknown(format!(
             "hosts of variant `{}` are Linux kernels ([workload.linux]), which are not simulated; run it with \
              `floodway emulate {}`",
             variant.name, scenario.file_name
-        )));
+        ))),
     }
-    run_with(options, (&scenario, &variants), &*stop_on_signals()?, None)
 }
 
-/// Runs these variants of a scenario, until `stop` is set.
+/// Runs these variants of a scenario, until `stop` is set, over all ranks if there are others.
 pub fn run_with(
     options: &RunOptions,
     (scenario, variants): (&Scenario, &[&Variant]),
-    stop: &AtomicBool,
+    (stop, ranks): (&AtomicBool, Option<&dyn Ranks>),
     kernels: Option<&dyn Kernels>,
 ) -> Result<(), Failure> {
     let claims = RunClaims::of(scenario)?;
@@ -49,14 +60,22 @@ pub fn run_with(
     }
     let path = out(options, scenario);
     let capture = capture(options, scenario, variants)?;
-    let mut budget = Budget::of(scenario, variants, threads(options.threads));
+    // Several processes may be on one machine, so a rank takes one core unless it is asked to take more.
+    let threads = match ranks {
+        Some(_) => options.threads.map_or(1, usize::from),
+        None => threads(options.threads),
+    };
+    let mut budget = Budget::of(scenario, variants, threads);
     if let Some(choice) = &capture {
         budget.add_capture(choice, variants);
+    }
+    if let Some(ranks) = ranks {
+        budget.share(ranks.ranks());
     }
     budget.check(&scenario.file_name)?;
     announce(options, scenario, variants, &budget, &path);
     let how = How {
-        threads: threads(options.threads),
+        threads,
         stop,
         existing: existing(options),
         formats: &options.format,
@@ -64,6 +83,7 @@ pub fn run_with(
         capture: capture.as_ref(),
         kernels,
         audit: options.audit,
+        ranks,
         command: &command(),
     };
     let mut speaker = Speaker::new(talk(options));

@@ -14,11 +14,12 @@ pub use tally::Tally;
 
 use floodway_model::id::CLASSES;
 use floodway_model::{Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 use crate::switch::occupancy::Scope;
 
 /// The sampling schedule.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Sampling {
     /// The first sample.
     pub from: Instant,
@@ -67,7 +68,7 @@ impl Sampling {
 }
 
 /// All queues with the same number, at one sample.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Sample {
     /// Sum of the backlogs, in bytes.
     pub sum: u64,
@@ -78,7 +79,7 @@ pub struct Sample {
 }
 
 /// Sums over the nodes of one thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Metrics {
     sampling: Sampling,
     queues: usize,

@@ -4,9 +4,10 @@
 //! compared over the same time, however long each of them takes to finish.
 
 use floodway_model::id::CLASSES;
+use serde::{Deserialize, Serialize};
 
 /// Counters of the ports of one tier, for one class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pauses {
     /// XOFF frames sent, without refreshes.
     pub xoffs: u64,
@@ -25,7 +26,7 @@ macro_rules! counters {
         $(; $rows:ident, there $when:literal: $($of_group:ident: $about:literal,)+)+
     ) => {
         /// Sums of the counters of nodes since the start of the run.
-        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Tally {
             $(#[doc = $meaning] pub $field: u64,)+
             $($(#[doc = $about] pub $of_group: u64,)+)+

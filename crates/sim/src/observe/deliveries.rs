@@ -8,20 +8,21 @@ use floodway_model::flow::numbered;
 use floodway_model::table::Table;
 use floodway_model::tables::deliveries;
 use floodway_model::{Duration, FlowId, Instant};
+use serde::{Deserialize, Serialize};
 
 use crate::Spec;
 
 use super::{At, Fact, Kinds, Observer, Setup};
 
 /// The long-lived flows whose receivers are on nodes of a thread.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Deliveries {
     interval: Duration,
     flows: BTreeMap<FlowId, Samples>,
 }
 
 /// Samples of one flow.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Samples {
     next: Instant,
     /// Bytes delivered so far.

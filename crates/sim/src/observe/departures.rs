@@ -4,6 +4,7 @@
 use floodway_model::table::Table;
 use floodway_model::tables::{departures, sojourn_series, sojourns};
 use floodway_model::{Duration, Instant, NodeId};
+use serde::{Deserialize, Serialize};
 
 use super::{At, Fact, Kinds, Observer, Setup};
 use crate::Spec;
@@ -17,7 +18,7 @@ const LONGEST: u64 = 4_095;
 const INTERVALS: usize = 400;
 
 /// The departures of the measurement, by switch, port and queue.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Departures {
     /// Data queues per port.
     per_port: usize,
@@ -30,14 +31,14 @@ pub struct Departures {
 }
 
 /// What is known of one queue.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Queue {
     histograms: Histograms,
     series: Series,
 }
 
 /// Sojourn times over time, in intervals that double whenever there are too many.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Series {
     /// Length of the intervals; zero before the first departure.
     interval: Duration,
@@ -45,7 +46,7 @@ struct Series {
 }
 
 /// Departures in an interval.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Interval {
     count: u64,
     /// Sum of the sojourn times, in ps.
@@ -85,7 +86,7 @@ impl Series {
 }
 
 /// Histograms of one queue.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Histograms {
     /// By length in packets, up to the longest that occurred.
     lengths: Vec<u64>,

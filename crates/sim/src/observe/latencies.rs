@@ -5,12 +5,13 @@
 use floodway_model::Duration;
 use floodway_model::table::Table;
 use floodway_model::tables::latencies;
+use serde::{Deserialize, Serialize};
 
 use super::{At, Fact, Kinds, Observer, Setup};
 use crate::metric::{sojourn_bin, sojourn_edge};
 
 /// A histogram of times.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Histogram {
     /// By bin: the number of packets, and the sum of their times in ps.
     bins: Vec<(u64, u128)>,
@@ -44,7 +45,7 @@ impl Histogram {
 }
 
 /// The histograms of data packets that arrive in the measured interval.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Latencies {
     /// The workload of each flow.
     workload_of: Vec<u16>,

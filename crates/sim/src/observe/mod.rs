@@ -26,6 +26,7 @@ pub mod trims;
 use std::sync::Arc;
 
 use floodway_model::{FlowId, Instant, NodeId};
+use serde::{Deserialize, Serialize};
 
 use crate::Spec;
 use crate::auditor::{Auditor, Network};
@@ -236,6 +237,51 @@ impl Observers {
         self.wanted = self.wanted.and(other.wanted);
         self.of_all = self.of_all.and(other.of_all);
         self.all.merge(*other.all);
+    }
+}
+
+/// Observations that can go to another process.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Packed {
+    deliveries: Option<deliveries::Deliveries>,
+    departures: Option<departures::Departures>,
+    latencies: Option<latencies::Latencies>,
+    record: Option<record::Record>,
+    trims: Option<trims::Trims>,
+}
+
+impl Observers {
+    /// Takes the observations, to send them to another process. Panics if there are any that cannot be sent:
+    /// those of the auditor, captures, traces, octets of kernels and explained delays, which see both ends of a link or the whole
+    /// path of a packet.
+    pub fn pack(&mut self) -> Packed {
+        let All {
+            auditor,
+            capture,
+            delays,
+            deliveries,
+            departures,
+            latencies,
+            octets,
+            record,
+            trace,
+            trims,
+        } = std::mem::take(&mut *self.all);
+        let stays = [
+            auditor.is_some(),
+            capture.is_some(),
+            delays.is_some(),
+            octets.is_some(),
+            trace.is_some(),
+        ];
+        assert!(!stays.contains(&true), "observers that cannot go over several processes");
+        Packed { deliveries, departures, latencies, record, trims }
+    }
+
+    /// Adds the observations of another process.
+    pub fn merge_packed(&mut self, packed: Packed) {
+        let Packed { deliveries, departures, latencies, record, trims } = packed;
+        self.all.merge(All { deliveries, departures, latencies, record, trims, ..All::default() });
     }
 }
 

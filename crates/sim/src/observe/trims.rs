@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use floodway_model::NodeId;
 use floodway_model::table::Table;
 use floodway_model::tables::trims;
+use serde::{Deserialize, Serialize};
 
 use super::{At, Fact, Kinds, Observer, Setup};
 use crate::Spec;
 use crate::outcome::{name_of, tier_of};
 
 /// By switch, port and queue: trimmed packets, and the bytes cut off.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Trims {
     counts: BTreeMap<(NodeId, usize, usize), (u64, u64)>,
 }

@@ -1,13 +1,13 @@
 //! The tables of what applications hand to their transports: frames of interactive flows, and
 //! database requests.
 
-use floodway_model::Instant;
 use floodway_model::table::Table;
 use floodway_model::tables::{entries, frames};
+use floodway_model::{FlowId, Instant, NodeId};
 
-use super::{FlowFacts, nanoseconds};
+use super::nanoseconds;
+use super::nodes::{FlowFacts, Requests};
 use crate::Spec;
-use crate::host::application::{Application, State};
 use crate::run::Finished;
 
 /// Arrival times of segments together with everything before them, in order of segment numbers, in
@@ -15,8 +15,8 @@ use crate::run::Finished;
 struct Arrivals<'a>(std::iter::Peekable<std::slice::Iter<'a, (u32, Instant)>>);
 
 impl<'a> Arrivals<'a> {
-    fn of(application: &Application, facts: &FlowFacts<'a>) -> Self {
-        Self(facts.receivers[application.flow.index()].pushed().iter().peekable())
+    fn of(flow: FlowId, facts: &'a FlowFacts) -> Self {
+        Self(facts.pushed.get(&flow).map_or(&[][..], Vec::as_slice).iter().peekable())
     }
 
     fn next(&mut self, last: u32) -> f64 {
@@ -26,18 +26,14 @@ impl<'a> Arrivals<'a> {
     }
 }
 
-fn applications(finished: &Finished) -> impl Iterator<Item = &Application> {
-    finished.hosts.iter().flat_map(|host| &host.applications)
-}
-
 /// Rows in order of host, flow, and generation.
-pub fn table(finished: &Finished, facts: &FlowFacts) -> Table {
+pub(super) fn table(requests: &[(NodeId, FlowId, Requests)], facts: &FlowFacts) -> Table {
     let mut rows = Vec::new();
-    for application in applications(finished) {
-        let State::Interactive(state) = &application.state else { continue };
-        let mut arrivals = Arrivals::of(application, facts);
-        rows.extend(state.frames.iter().map(|frame| frames::Row {
-            flow: application.flow.0.into(),
+    for (_, flow, requests) in requests {
+        let Requests::Frames(frames) = requests else { continue };
+        let mut arrivals = Arrivals::of(*flow, facts);
+        rows.extend(frames.iter().map(|frame| frames::Row {
+            flow: flow.0.into(),
             made_ns: nanoseconds(frame.made),
             bytes: frame.bytes,
             arrived_ns: arrivals.next(frame.last),
@@ -47,14 +43,19 @@ pub fn table(finished: &Finished, facts: &FlowFacts) -> Table {
 }
 
 /// Rows in order of host, flow, and request.
-pub fn entries(spec: &Spec, finished: &Finished, facts: &FlowFacts) -> Table {
+pub(super) fn entries(
+    spec: &Spec,
+    finished: &Finished,
+    requests: &[(NodeId, FlowId, Requests)],
+    facts: &FlowFacts,
+) -> Table {
     let measured = spec.warmup.0..finished.metrics.sampling().measured_until.0;
     let mut rows = Vec::new();
-    for application in applications(finished) {
-        let State::Entries(state) = &application.state else { continue };
-        let mut arrivals = Arrivals::of(application, facts);
-        rows.extend(state.entries.iter().map(|entry| entries::Row {
-            flow: application.flow.0.into(),
+    for (_, flow, requests) in requests {
+        let Requests::Entries(entries) = requests else { continue };
+        let mut arrivals = Arrivals::of(*flow, facts);
+        rows.extend(entries.iter().map(|entry| entries::Row {
+            flow: flow.0.into(),
             requested_ns: nanoseconds(entry.requested),
             bytes: entry.bytes,
             arrived_ns: arrivals.next(entry.last),

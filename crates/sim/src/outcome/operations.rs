@@ -17,7 +17,7 @@ pub(super) fn table(spec: &Spec, facts: &FlowFacts) -> Table {
         if start == Instant::NEVER {
             return None;
         }
-        let ends = flows().map(|flow| facts.receivers[flow].finished);
+        let ends = flows().map(|flow| facts.received[flow].finished);
         let finish = ends.collect::<Option<Vec<Instant>>>().and_then(|ends| ends.into_iter().max());
         let first = &spec.flows[operation.flows[0].index()];
         Some(operations::Row {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::{FlowId, Instant, NodeId, Packet};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::Switch;
 use super::fabric::Waiting;
@@ -14,7 +15,7 @@ use super::queue::Queue;
 
 /// A port and class that has packets queued and is paused. PAUSE stops a port as a whole,
 /// represented here as class 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stopped {
     /// Egress port.
     pub port: usize,
@@ -36,7 +37,7 @@ pub struct Stopped {
 pub type Place = (usize, usize);
 
 /// What a paused source depends on in this switch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waits {
     /// Bytes that keep the source paused, each with the egress ports and classes that keep these
     /// bytes here while any of them is stopped: the one that the bytes are bound for, and those

@@ -107,7 +107,7 @@ impl Spec {
 }
 
 /// One request.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// Time at which it was handed to TCP.
     pub requested: Instant,

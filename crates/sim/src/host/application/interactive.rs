@@ -80,7 +80,7 @@ impl Check for Spec {
 const LARGEST_FRAME: Bytes = Bytes(1_000_000_000);
 
 /// A frame that was handed to the transport.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
     /// Time at which it was generated.
     pub made: Instant,

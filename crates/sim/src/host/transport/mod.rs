@@ -12,6 +12,7 @@ pub mod udp;
 use floodway_model::check::Findings;
 use floodway_model::packet::length;
 use floodway_model::{Body, Bytes, Duration, Ecn, EcnFeedback, FlowSpec, Instant, Packet, Rate};
+use serde::{Deserialize, Serialize};
 
 use super::Profile;
 use super::congestion::{self, Needs, Path};
@@ -411,7 +412,7 @@ pub struct Frame {
 }
 
 /// Counters of a sender.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
     /// Data packets put on the wire, including retransmissions.
     pub packets: u64,

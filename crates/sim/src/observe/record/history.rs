@@ -5,12 +5,13 @@
 //! between two samples is their difference, no matter which samples in between were discarded.
 
 use floodway_model::Instant;
+use serde::{Deserialize, Serialize};
 
 use super::schedule::Schedule;
 use crate::link::Transmitter;
 
 /// The state of all ports of a node at the kept samples.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct History {
     schedule: Schedule,
     /// Whether the latest sample is kept.

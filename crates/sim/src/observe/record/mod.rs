@@ -8,6 +8,7 @@ mod schedule;
 use floodway_model::table::Table;
 use floodway_model::tables::{backlogs, nodes, pause_intervals, record, samples};
 use floodway_model::{Instant, NodeId};
+use serde::{Deserialize, Serialize};
 
 use super::{At, Fact, Kinds, Observer, Setup};
 use crate::Spec;
@@ -19,7 +20,7 @@ use pauses::{Pause, Pauses};
 pub use schedule::Schedule;
 
 /// The record of the nodes of a thread.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Record {
     /// Maximum number of samples.
     limit: u32,

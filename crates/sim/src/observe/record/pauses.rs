@@ -4,12 +4,13 @@
 //! however the nodes are distributed over threads.
 
 use floodway_model::{Instant, NodeId};
+use serde::{Deserialize, Serialize};
 
 /// Maximum number of pauses kept in a run.
 pub const MOST: usize = 100_000;
 
 /// An interval in which a port was not allowed to send a class. The ordering is by time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Pause {
     /// Start of the pause.
     pub since: Instant,
@@ -22,7 +23,7 @@ pub struct Pause {
 }
 
 /// Pauses, added as they end.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Pauses {
     /// The earliest pauses, and further ones added since the last selection.
     some: Vec<Pause>,

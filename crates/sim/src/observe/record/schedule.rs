@@ -3,10 +3,12 @@
 //! every fourth, and so on. The rule depends only on the number of the sample, so all nodes keep
 //! the same ones.
 
+use serde::{Deserialize, Serialize};
+
 use crate::metric::Sampling;
 
 /// State of the selection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
     /// Maximum number of samples.
     limit: usize,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, NodeId, Packet};
+use serde::{Deserialize, Serialize};
 
 use super::{Bfc, PhysicalQueues};
 use crate::host::Host;
@@ -14,16 +15,48 @@ use crate::switch::flow_control::pausing::{Source, source_of};
 /// A physical queue at its sending end: node, port, class, physical queue.
 type End = (NodeId, usize, u8, u8);
 
-/// Inconsistencies at the end of a run, one sentence each.
-pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let (mut told, mut obeyed) = (BTreeSet::<End>::new(), BTreeSet::<End>::new());
-    // While the latest frame about a physical queue is queued or on the wire, its receiver does not
-    // obey it yet.
-    let mut unsettled: BTreeSet<End> = in_flight
-        .iter()
-        .filter_map(|frame| subject(frame, frame.dst, frame.ingress.index()))
-        .collect();
+/// State at the end of a run that is to be checked.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Audit {
+    /// Inconsistencies within a switch, one sentence each.
+    wrong: Vec<String>,
+    /// Physical queues that the next hop has paused.
+    told: BTreeSet<End>,
+    /// Physical queues that are paused.
+    obeyed: BTreeSet<End>,
+    /// While the latest frame about a physical queue is queued or on the wire, its receiver does not
+    /// obey it yet.
+    unsettled: BTreeSet<End>,
+}
+
+impl Audit {
+    /// Adds what another process has found in its nodes.
+    pub fn merge(&mut self, other: Self) {
+        self.wrong.extend(other.wrong);
+        self.told.extend(other.told);
+        self.obeyed.extend(other.obeyed);
+        self.unsettled.extend(other.unsettled);
+    }
+
+    /// Inconsistencies, one sentence each.
+    pub fn violations(self) -> Vec<String> {
+        let Self { mut wrong, told, obeyed, unsettled } = self;
+        let differ =
+            told.symmetric_difference(&obeyed).filter(|end| !unsettled.contains(end)).count();
+        if differ > 0 {
+            wrong.push(format!(
+                "{differ} physical queues are not in the state that the next hop has signalled"
+            ));
+        }
+        wrong
+    }
+}
+
+/// What is to be checked in these nodes.
+pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -> Audit {
+    let Audit { mut wrong, mut told, mut obeyed, mut unsettled } = Audit::default();
+    let on_wires = in_flight.iter();
+    unsettled.extend(on_wires.filter_map(|frame| subject(frame, frame.dst, frame.ingress.index())));
     for switch in switches {
         let Some(bfc) = switch.mechanisms.bfc.as_deref() else { continue };
         let mut counted = BTreeMap::new();
@@ -64,13 +97,7 @@ pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -
             host.nic.physical_queues.iter().flat_map(|physical_queues| physical_queues.paused());
         obeyed.extend(paused.map(|(class, physical_queue)| (host.id(), 0, class, physical_queue)));
     }
-    let differ = told.symmetric_difference(&obeyed).filter(|end| !unsettled.contains(end)).count();
-    if differ > 0 {
-        wrong.push(format!(
-            "{differ} physical queues are not in the state that the next hop has signalled"
-        ));
-    }
-    wrong
+    Audit { wrong, told, obeyed, unsettled }
 }
 
 /// Ingress port, class and upstream physical queue of each packet that is counted there as a reason

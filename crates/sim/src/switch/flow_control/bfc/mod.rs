@@ -23,7 +23,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use audit::audit;
+pub(crate) use audit::{Audit, audit};
 pub use bits::Bits;
 pub use in_switch::Bfc;
 pub use paused::Paused;

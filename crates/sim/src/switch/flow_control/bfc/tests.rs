@@ -216,8 +216,9 @@ fn an_empty_network_is_settled_and_the_audit_sees_what_is_not() {
     // The run continues until this flow has completed, long after the others.
     flows.push(flow(1, 2, 64, 2_000_000));
     let mut finished = network(20, flows, Duration::from_ms(10));
-    let violations =
-        |finished: &Finished| audit(&finished.switches, &finished.hosts, &finished.in_flight);
+    let violations = |finished: &Finished| {
+        audit(&finished.switches, &finished.hosts, &finished.in_flight).violations()
+    };
     assert_eq!(violations(&finished), Vec::<String>::new());
     let switch = &mut finished.switches[0];
     let bfc = switch.mechanisms.bfc.as_mut().unwrap();

@@ -10,6 +10,7 @@ pub mod source;
 use crate::link::pause_time;
 use floodway_model::id::CLASSES;
 use floodway_model::{Bytes, Duration, Packet, Rate};
+use serde::{Deserialize, Serialize};
 
 pub use headroom::{Link, Part, carried, most_in};
 pub use held::Held;
@@ -23,7 +24,7 @@ pub const XON_BELOW: &str =
 pub const NO_PAUSE: &str = "a pause of 0 quanta is a resumption; 65535 is what switches send";
 
 /// A source that can be paused: an ingress port and class, as one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Source(u32);
 
 impl Source {

@@ -1,0 +1,289 @@
+//! What the nodes of a process have to say at the end of a run: rows about themselves, and both ends
+//! of flows. What several processes have gathered can be added, and is then what one would have gathered.
+
+use std::collections::{BTreeMap, HashMap};
+
+use floodway_model::flow::numbered;
+use floodway_model::graph::NodeKind;
+use floodway_model::table::{Table, Values};
+use floodway_model::tables::drops;
+use floodway_model::{FlowId, FlowSpec, Graph, Instant, NodeId};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    End, deadlocks, drop_table, ends, inputs, link_table, occupancy, pause_table, queue_table,
+};
+use crate::Spec;
+use crate::host::Host;
+use crate::host::application::State;
+use crate::host::application::entries::Entry;
+use crate::host::application::interactive::Frame;
+use crate::host::transport::Sent;
+use crate::run::Finished;
+use crate::switch::port::DropReason;
+
+/// What the nodes of a process have to say.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct OfNodes {
+    /// Tables with a column `node`, in order of node.
+    pub tables: Tables,
+    /// Both ends of flows.
+    pub flows: FlowFacts,
+    /// What applications have handed over, in order of host.
+    pub requests: Vec<(NodeId, FlowId, Requests)>,
+}
+
+/// Declares the tables whose rows each are about one node.
+macro_rules! tables {
+    ($($name:ident,)+) => {
+        /// Tables with a column `node`, in order of node.
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(crate) struct Tables {
+            $(pub $name: Table,)+
+        }
+
+        impl Tables {
+            fn merge(&mut self, other: Self, places: &HashMap<&str, (bool, NodeId)>) {
+                $(append(&mut self.$name, other.$name, places);)+
+            }
+        }
+    };
+}
+
+tables! {
+    queues,
+    switches,
+    inputs,
+    pauses,
+    links,
+    drops,
+    storms,
+}
+
+/// What an application has handed to its transport.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Requests {
+    Frames(Vec<Frame>),
+    Entries(Vec<Entry>),
+}
+
+impl OfNodes {
+    /// What the nodes of this process have to say.
+    pub fn new(spec: &Spec, finished: &Finished) -> Self {
+        Self {
+            tables: Tables {
+                queues: queue_table(spec, finished),
+                switches: occupancy::switches(spec, finished),
+                inputs: inputs::table(spec, finished),
+                pauses: pause_table(spec, finished),
+                links: link_table(spec, finished),
+                drops: drop_table(spec, finished),
+                storms: deadlocks::storms(spec, finished),
+            },
+            flows: FlowFacts::gather(spec, finished),
+            requests: finished.hosts.iter().flat_map(requests).collect(),
+        }
+    }
+
+    /// Adds what the nodes of other processes have to say.
+    pub fn merge(&mut self, graph: &Graph, others: impl IntoIterator<Item = Self>) {
+        let places = places(graph);
+        for other in others {
+            self.tables.merge(other.tables, &places);
+            self.flows.merge(other.flows);
+            self.requests.extend(other.requests);
+        }
+        self.requests.sort_by_key(|(host, ..)| *host);
+    }
+}
+
+fn requests(host: &Host) -> impl Iterator<Item = (NodeId, FlowId, Requests)> {
+    host.applications.iter().map(|application| {
+        let requests = match &application.state {
+            State::Interactive(state) => Requests::Frames(state.frames.clone()),
+            State::Entries(state) => Requests::Entries(state.entries.clone()),
+        };
+        (host.id(), application.flow, requests)
+    })
+}
+
+/// By name: whether a node is a switch, and its number. Rows about hosts come first.
+fn places(graph: &Graph) -> HashMap<&str, (bool, NodeId)> {
+    let place = |(node, number): (&'_ floodway_model::graph::Node, u32)| {
+        (matches!(node.kind, NodeKind::Switch { .. }), NodeId(number))
+    };
+    let named = graph.nodes.iter().map(|node| &*node.name);
+    named.zip(graph.nodes.iter().zip(0..).map(place)).collect()
+}
+
+/// Adds rows to a table, in order of node. The rows of a node all come from one process, in their order.
+fn append(table: &mut Table, other: Table, places: &HashMap<&str, (bool, NodeId)>) {
+    for (mine, theirs) in table.columns.iter_mut().zip(other.columns) {
+        match (&mut mine.values, theirs.values) {
+            (Values::U64(mine), Values::U64(theirs)) => mine.extend(theirs),
+            (Values::F64(mine), Values::F64(theirs)) => mine.extend(theirs),
+            (Values::Text(mine), Values::Text(theirs)) => mine.extend(theirs),
+            _ => unreachable!("a table has the same columns everywhere"),
+        }
+    }
+    let nodes = table.texts("node").iter().map(|node| places[&**node]);
+    // Losses on links come before what switches drop.
+    let of_switches: Vec<bool> = match drops::View::of_table(table) {
+        Some(rows) if table.name == drops::NAME => {
+            rows.reason.iter().map(|reason| reason != DropReason::LostOnLink.name()).collect()
+        }
+        _ => vec![false; table.rows()],
+    };
+    let keys: Vec<_> = of_switches.into_iter().zip(nodes).collect();
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_by_key(|&row| keys[row]);
+    for column in &mut table.columns {
+        match &mut column.values {
+            Values::U64(values) => arrange(values, &order),
+            Values::F64(values) => arrange(values, &order),
+            Values::Text(values) => arrange(values, &order),
+        }
+    }
+}
+
+fn arrange<T: Clone>(values: &mut Vec<T>, order: &[usize]) {
+    *values = order.iter().map(|&row| values[row].clone()).collect();
+}
+
+/// Per-flow information from both ends, by flow.
+#[derive(Debug)]
+pub(crate) struct FlowFacts {
+    /// When the flow began; [`Instant::NEVER`] if it never did, or is not known to.
+    pub starts: Vec<Instant>,
+    pub sent: Vec<Sent>,
+    /// Data packets that switches dropped or links lost.
+    pub lost: Vec<u64>,
+    pub received: Vec<Received>,
+    /// By flow: see [`Receiver::pushed`](crate::host::Receiver::pushed).
+    pub pushed: BTreeMap<FlowId, Vec<(u32, Instant)>>,
+}
+
+/// What the receiver of a flow knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Received {
+    /// When the message was complete.
+    pub finished: Option<Instant>,
+    /// Payload bytes delivered.
+    pub delivered: u64,
+    /// Packets that arrived with CE.
+    pub marked: u64,
+}
+
+impl FlowFacts {
+    fn gather(spec: &Spec, finished: &Finished) -> Self {
+        let mut facts = Self::none(spec.flows.len());
+        for host in &finished.hosts {
+            for (flow, counts) in host.ended.iter().copied().chain(host.sending()) {
+                facts.sent[flow.index()] = counts;
+            }
+        }
+        for (flow, packets) in finished.switches.iter().flat_map(|switch| &switch.lost) {
+            facts.lost[flow.index()] += packets;
+        }
+        for (flow, packets) in ends(finished).iter().flat_map(End::outages).flat_map(|o| &o.lost_of)
+        {
+            facts.lost[flow.index()] += packets;
+        }
+        let mut host_at = vec![None; spec.graph.nodes.len()];
+        for host in &finished.hosts {
+            host_at[host.id().index()] = Some(host);
+        }
+        for (id, flow) in numbered(&spec.flows) {
+            if let Some(host) = host_at[flow.dst.index()] {
+                facts.receive(id, host);
+            }
+            if let Some(host) = host_at[flow.src.index()] {
+                facts.starts[id.index()] = host.began(id).unwrap_or(flow.start);
+            }
+        }
+        facts
+    }
+
+    /// Nothing is known of this number of flows.
+    fn none(flows: usize) -> Self {
+        Self {
+            starts: vec![Instant::NEVER; flows],
+            sent: vec![Sent::default(); flows],
+            lost: vec![0; flows],
+            received: vec![Received::default(); flows],
+            pushed: BTreeMap::new(),
+        }
+    }
+
+    /// Notes what the receiver of a flow at this host knows.
+    fn receive(&mut self, id: FlowId, host: &Host) {
+        let receiver = &host.receivers[host.shared().places[id.index()].1 as usize];
+        let (finished, marked) = (receiver.finished, receiver.marked);
+        let delivered = receiver.delivered();
+        self.received[id.index()] = Received { finished, delivered, marked };
+        if !receiver.pushed().is_empty() {
+            self.pushed.insert(id, receiver.pushed().to_vec());
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.merge_known(other.known());
+        self.pushed.extend(other.pushed);
+    }
+
+    fn merge_known(&mut self, known: Known) {
+        known.starts.into_iter().for_each(|(flow, start)| self.starts[flow] = start);
+        known.sent.into_iter().for_each(|(flow, sent)| self.sent[flow] = sent);
+        known.lost.into_iter().for_each(|(flow, lost)| self.lost[flow] += lost);
+        known.received.into_iter().for_each(|(flow, received)| self.received[flow] = received);
+    }
+
+    /// What is known of flows that have an end or a path here.
+    fn known(&self) -> Known {
+        fn some<T: Copy>(of: &[T], is_known: impl Fn(&T) -> bool) -> Vec<(usize, T)> {
+            of.iter().copied().enumerate().filter(|(_, one)| is_known(one)).collect()
+        }
+        Known {
+            flows: self.starts.len(),
+            starts: some(&self.starts, |start| *start < Instant::NEVER),
+            sent: some(&self.sent, |sent| *sent != Sent::default()),
+            lost: some(&self.lost, |lost| *lost > 0),
+            received: some(&self.received, |received| *received != Received::default()),
+        }
+    }
+
+    /// For every flow that has begun: its index, its start, and its specification.
+    pub fn begun<'b>(
+        &'b self,
+        spec: &'b Spec,
+    ) -> impl Iterator<Item = (usize, Instant, &'b FlowSpec)> + 'b {
+        let all = self.starts.iter().zip(&spec.flows).enumerate();
+        all.map(|(place, (start, flow))| (place, *start, flow))
+            .filter(|(_, start, _)| *start < Instant::NEVER)
+    }
+}
+
+/// The form in which [`FlowFacts`] go to another process: of a flow each knows little or nothing.
+#[derive(Serialize, Deserialize)]
+struct Known {
+    flows: usize,
+    starts: Vec<(usize, Instant)>,
+    sent: Vec<(usize, Sent)>,
+    lost: Vec<(usize, u64)>,
+    received: Vec<(usize, Received)>,
+}
+
+impl Serialize for FlowFacts {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.known(), &self.pushed).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for FlowFacts {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (known, pushed) = <(Known, _)>::deserialize(deserializer)?;
+        let mut facts = Self { pushed, ..Self::none(known.flows) };
+        facts.merge_known(known);
+        Ok(facts)
+    }
+}
