@@ -3,19 +3,22 @@
 use std::env;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use crate::common::{Said, command, floodway, place, said, word};
 
 /// Whether there is a kernel; if not, that is said, and an error if `FLOODWAY_INSIST` asks for all tests with `kernel`.
 fn kernel() -> bool {
-    let probe =
-        floodway(&["emulate", "linux.toml", "--out", word(&place("emulate-probe")), "--quiet"]);
-    let missing = probe.err.contains("there is no Linux kernel") || !cfg!(target_os = "linux");
-    if missing {
+    static THERE: LazyLock<bool> = LazyLock::new(|| {
+        let out = place("emulate-probe");
+        let said = floodway(&["emulate", "linux.toml", "--out", word(&out), "--quiet"]);
+        cfg!(target_os = "linux") && !said.err.contains("there is no Linux kernel")
+    });
+    if !*THERE {
         assert_ne!(env::var("FLOODWAY_INSIST").as_deref(), Ok("kernel"), "there is no kernel");
         eprintln!("not tested: there is no kernel (oracle/build --endpoint)");
     }
-    !missing
+    *THERE
 }
 
 /// Runs kernels with these settings; nothing of them is left afterwards.
@@ -58,7 +61,7 @@ fn what_cannot_be_emulated_is_refused() {
     );
     assert_eq!(
         refuse(&["emulate", "tiny.toml"]),
-        "error: no host of variant `base` is a Linux kernel; add [workload.linux] to a [[workload]], or simulate it \
+        "error: no host of variant `without-ci` is a Linux kernel; add [workload.linux] to a [[workload]], or simulate it \
          with `floodway run tiny.toml`"
     );
     assert_eq!(
@@ -90,7 +93,7 @@ fn a_kernel_that_is_missing_is_reported_with_how_to_build_one() {
 }
 
 /// Over three links of 40 Mb/s: 122 octets on each take 24,400 ns; with delays of 2 ms, 2 · (3 · 24,400 + 2,000,000).
-/// The clock of the kernel has steps of 256 ns, and reading it takes one.
+/// The clock of the kernel has steps of 256 ns, and reading it takes one, before the request is sent and after the answer.
 #[test]
 fn a_ping_is_exact_to_the_nanosecond() {
     if !kernel() {
@@ -101,7 +104,7 @@ fn a_ping_is_exact_to_the_nanosecond() {
     let exact = 2 * (3 * 24_400 + 2_000_000);
     for line in output.lines().filter(|line| line.starts_with("ping ")) {
         let ns: u64 = line.split(' ').nth(2).unwrap().parse().unwrap();
-        assert!((exact..exact + 2 * 256).contains(&ns), "{line}");
+        assert!((exact..exact + 3 * 256).contains(&ns), "{line}");
     }
     assert_eq!(output.matches("ping ").count() - output.matches("endpoint ping ").count(), 3);
     let rows = table("emulate-ping");
@@ -191,8 +194,8 @@ fn simulated_flows_cross_the_same_switches() {
     let said = floodway(&["emulate", word(&file), "--set", run, "--quiet", "--out", word(&out)]);
     assert_eq!(said.code, Some(0), "{}", said.err);
     let output = fs::read_to_string(out.join("runs/base/0/output.txt")).unwrap();
-    // The link is full of datagrams, so echo requests wait or are lost.
-    assert!(output.contains("lost") || value(&output, "ping 1 ", " ns") > 5e6, "{output}");
+    // Alone it would take 4,146,400 ns and up to 768 ns in the kernel: it waits for datagrams.
+    assert!(value(&output, "ping 1 ", " ns") > 4_147_168.0, "{output}");
 }
 
 /// A failure ends the run, with what the kernel or the command has said.

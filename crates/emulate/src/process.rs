@@ -157,12 +157,6 @@ impl Process {
     pub fn status(&self) -> Option<i32> {
         self.text(STATUS).trim().parse().ok()
     }
-
-    /// The process.
-    #[cfg(test)]
-    pub fn id(&self) -> u32 {
-        self.child.id()
-    }
 }
 
 /// The end of a text, on one line.

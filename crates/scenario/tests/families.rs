@@ -52,7 +52,7 @@ const WORKLOADS: [(&str, &str); 13] = [
     ("all_reduce", "ranks = \"all\"\nbytes = \"80KB\""),
     ("rpc", "clients = \"0-3\"\nservers = \"4-7\"\nrequest = \"256B\"\nresponse = \"16KB\""),
     ("saturated", "from = \"0-3\"\nto = \"4-7\"\nsizes = \"exponential(8000B, 46B, 64KB)\""),
-    ("linux", "hosts = \"0-3\"\nrun = \"ping host-1\""),
+    ("linux", "hosts = \"0-3\"\nrun = \"ping host-1\"\nstart = \"1us\""),
 ];
 
 /// What is said of kernels that are not run.

@@ -106,7 +106,6 @@ pub struct Spec {
     pub failures: Vec<failure::Failure>,
     /// Hosts that are kernels, in order of their nodes, with flows between each two of them that begin when a connection
     /// does.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<kernel::Kernel>,
     /// Seed of all random number streams.
     pub seed: u64,

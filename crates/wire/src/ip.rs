@@ -181,7 +181,8 @@ mod tests {
                 ecn,
                 ttl: 64,
             };
-            let header = Header { ethertype: ethertype::IPV4, ..Header::default() };
+            let (destination, source) = (crate::Mac::default(), crate::Mac::default());
+            let header = Header { destination, source, ethertype: ethertype::IPV4 };
             let mut octets = frame(header, &[], &ip.udp((1, 2), &[last; 50]), 0);
             mark(&mut octets);
             let (marked, ..) = Ip::parse(&octets[14..octets.len() - 4]).unwrap();

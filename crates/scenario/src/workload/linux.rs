@@ -138,7 +138,7 @@ impl Parameters for Spec {
         let hosts = check::numbers("hosts", &self.hosts, settings, findings)?;
         let remedy = "the run has ended then: start earlier, or raise `limit`";
         findings.below(("start", self.start), ("/limit", settings.limit), remedy);
-        let all = all(settings).into_iter().map(|(host, _)| host).collect();
+        let all = all(settings).into_keys().collect();
         Some(Arc::new(Placed { flows: self.flows, hosts, all }))
     }
 
