@@ -1,6 +1,7 @@
 """One run over many processes, with the MPI of the package ``mpich`` and its launcher.
 
-``FLOODWAY_MPI=all`` (``make check-mpi``) adds every scenario of the repository, by its quick version where it has one.
+``FLOODWAY_MPI=all`` (``make check-mpi``) adds every scenario of the repository, by its quick
+version where it has one.
 """
 
 import json
@@ -84,7 +85,7 @@ def over(program, ranks, *words, **options):
 
 
 def files(folder):
-    """What a run has left, but for times and what was typed: fingerprints, and tables octet by octet."""
+    """What a run has left, without times: fingerprints, and tables octet by octet."""
     manifest = json.loads((folder / "manifest.json").read_text())
     runs = [(run["variant"], run["replication"], run["fingerprint"]) for run in manifest["runs"]]
     tables = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.parquet")}
@@ -117,7 +118,7 @@ def test_results_are_those_of_one_process(program, here):
     assert compare(program, here / "out", "scenario.toml") >= 2
 
 
-#: Telemetry that goes with frames, credit, pauses and recording; deadlocks; dependencies between flows.
+#: Pauses and selective repeat; deadlocks; dependencies between flows.
 FEW = {
     "try.toml": ["--set", "limit=400us", "--set", "arrivals=100us"],
     "toolbox/deadlock.toml": ["--set", "limit=1200us", "--set", "arrivals=1020us"],
@@ -270,7 +271,7 @@ def ranks_of(out):
 
 @pytest.fixture
 def running(program, here):
-    """A run of minutes over two ranks that has begun, the processes of the ranks, and where its results are."""
+    """A long run over two ranks that has begun, their processes, and where its results are."""
     out = here / "out"
     long = ["--set", "arrivals=1s", "--set", "limit=2s", "--replications", "1"]
     words = [LAUNCHER, "-n", "2", program, "run", "scenario.toml", "--mpi", *long, "--out", out]
