@@ -140,7 +140,7 @@ pub(super) mod tests {
     use super::*;
 
     pub fn parse(text: &str) -> Result<Table, String> {
-        let source = Arc::new(Source::new("table.ini".to_owned(), text.to_owned()));
+        let source = Arc::new(Source::new("table.ini", text.to_owned()));
         Table::parse(&source).map_err(|error| error.plain())
     }
 
