@@ -4,13 +4,15 @@ use std::fs;
 
 use crate::common::{command, floodway, json, place, said, word};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 17] = [
     "bench",
     "chart",
     "check",
     "compare",
     "completions",
+    "emulate",
     "export",
+    "headroom",
     "import",
     "list",
     "man",
@@ -50,7 +52,7 @@ fn the_manual_has_a_page_for_every_command() {
     let folder = place("man1");
     let said = floodway(&["man", "--out", word(&folder)]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    assert_eq!(said.out, format!("22 pages in {}\n", folder.display()));
+    assert_eq!(said.out, format!("24 pages in {}\n", folder.display()));
     let mut names: Vec<_> =
         fs::read_dir(&folder).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();

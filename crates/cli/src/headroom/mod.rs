@@ -46,9 +46,9 @@ pub struct HeadroomOptions {
     /// The switch's own time from a frame's arrival until it is counted.
     #[arg(long, value_name = "TIME", default_value = "0ns")]
     pub latency: Duration,
-    /// The propagation delay of a metre of cable.
+    /// The propagation delay of a meter of cable.
     #[arg(long, value_name = "TIME", default_value = "5ns")]
-    pub metre: Duration,
+    pub meter: Duration,
     /// Explain a vendor's table (`pg_profile_lookup.ini` of SONiC) instead, line by line.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "cable"])]
     pub table: Option<PathBuf>,
@@ -77,6 +77,7 @@ pub fn headroom(options: &HeadroomOptions) -> Result<(), Failure> {
             "a frame in whole cells has more than 64 KB: lower --cell".into(),
         ));
     }
+    options.check_range()?;
     match &options.table {
         Some(file) => options.explain(file),
         None if options.prove => options.prove(),
@@ -92,7 +93,7 @@ impl HeadroomOptions {
     fn link(&self, rate: Rate, cable: Cable, cell: Cell) -> Link {
         Link {
             rate,
-            delay: cable.delay(self.metre),
+            delay: cable.delay(self.meter),
             lossless_classes: self.classes,
             smallest_frame: self.smallest_frame,
             largest_frame: self.largest_frame,
@@ -100,6 +101,32 @@ impl HeadroomOptions {
             latency: self.latency,
             cell,
         }
+    }
+
+    /// Refuses what no link is.
+    fn check_range(&self) -> Result<(), Failure> {
+        const FASTEST: Rate = Rate::from_gbps(10_000);
+        let refuse = |what: String| Err(Failure::Unknown(what));
+        if let Some(rate) = self.rate.iter().find(|rate| rate.0 == 0 || **rate > FASTEST) {
+            return refuse(format!(
+                "a link of {rate}: write a rate above zero and up to {FASTEST}"
+            ));
+        }
+        let second = Duration::from_ms(1_000);
+        let times = [("--response", self.response), ("--latency", Some(self.latency))];
+        for (option, time) in times {
+            if let Some(time) = time.filter(|time| *time > second) {
+                return refuse(format!("{option} is {time}: write at most {second}"));
+            }
+        }
+        let most = Duration::from_us(1);
+        if self.meter > most {
+            return refuse(format!(
+                "--meter is {}: write at most {most}; fiber has 5ns",
+                self.meter
+            ));
+        }
+        Ok(())
     }
 
     fn response(&self, rate: Rate) -> Duration {
@@ -129,18 +156,28 @@ impl HeadroomOptions {
         if let Some(file) = &self.save {
             save(file, "scenario", &found.scenario)?;
         }
-        let short = sum.total.0.saturating_sub(found.bytes.0);
+        let Some(short) = sum.total.0.checked_sub(found.bytes.0) else {
+            return Err(Failure::Violations(vec![format!(
+                "a case takes {} above XOFF, more than the headroom of {} that was computed",
+                found.bytes, sum.total
+            )]));
+        };
         if self.json {
             return output::print_json(&json!({
                 "rate": rate, "cable": cable, "sum": sum, "found": found.bytes, "runs": found.runs,
             }));
         }
         output::print(&format!(
-            "{}\nA search of {} runs has found a case that takes {} bytes above XOFF, {} fewer than computed.\n{}",
+            "{}\nA search of {} runs has found a case that takes {} bytes above XOFF, {} fewer than computed.\n{}{}",
             self.one(*rate, *cable, &sum),
             found.runs,
             grouped(found.bytes.0),
             grouped(short),
+            match short > u64::from(link.cell.room(link.largest_frame)) {
+                true =>
+                    "That is more than the longest frame: there may be worse cases that it has missed.\n",
+                false => "",
+            },
             self.save
                 .iter()
                 .map(|file| format!("It is in {}.\n", output::path(file)))
@@ -325,7 +362,7 @@ fn said(explanation: &Explanation) -> String {
         explanation.growth.iter().map(|(rate, growth)| format!("{growth:.2} at {rate}")).collect();
     if !growths.is_empty() {
         text += &format!(
-            "For each metre they grow by this multiple of what the cable holds: {}.\n",
+            "For each meter they grow by this multiple of what the cable holds: {}.\n",
             growths.join(", ")
         );
     }
@@ -343,10 +380,10 @@ fn said(explanation: &Explanation) -> String {
 fn cells_said(cells: &Cells) -> String {
     let mut text = format!(
         "  Cells of {} bytes, each filled by a frame of 64 bytes, which takes 84 on the wire ({:.2} times as much \
-         memory),\n  at {} a metre. What does not depend on the cable:\n",
+         memory),\n  at {} a meter. What does not depend on the cable:\n",
         cells.cell,
         cells.cell as f64 / 84.0,
-        cells.metre
+        cells.meter
     );
     for rest in &cells.rests {
         let as_for = match rest.computed_for == rest.rate {

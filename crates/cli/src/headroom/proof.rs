@@ -7,11 +7,11 @@
 //! neighbor begins just before it obeys. The search tries start times of one after the other.
 
 use floodway_model::packet::length::SHORTEST_FRAME;
-use floodway_model::{Bytes, Duration};
+use floodway_model::{Bytes, Duration, Rate};
 use floodway_scenario::headroom::Sum;
 use floodway_scenario::{Overrides, Scenario};
 use floodway_sim::switch::cell::worst_frame;
-use floodway_sim::switch::flow_control::pausing::{Link, Part};
+use floodway_sim::switch::flow_control::pausing::{Link, Part, carried};
 use floodway_sim::{Outcome, Simulation};
 
 use crate::failure::Failure;
@@ -45,6 +45,8 @@ struct Search<'a> {
     filler: u16,
     xoff: u64,
     limit: Duration,
+    /// Rate of the link to the receiver, so slow that nothing but the first frame leaves.
+    sink: Rate,
     bound: Bytes,
     size: u64,
     runs: usize,
@@ -63,13 +65,23 @@ pub fn search(link: &Link, response: Duration) -> Result<Found, Failure> {
         |bytes: u16| link.rate.time_for(Bytes(u64::from(bytes) + u64::from(link.wire_overhead)));
     // The first one leaves at once for the receiver.
     let crossed = frame(filler) * (before + 1);
+    let limit = crossed + until_obeyed * 2 + frame(link.largest_frame) * 8;
+    let frames =
+        carried(limit, link.rate) / (u64::from(filler) + u64::from(link.wire_overhead)) + 1;
+    if frames > MOST_FRAMES {
+        return Err(Failure::Unknown(format!(
+            "a run of the search has {frames} frames, and at most {MOST_FRAMES} are simulated: shorten the cable, the \
+             response or the latency, or lower the rate"
+        )));
+    }
     let xoff = before * room;
     let mut search = Search {
         link,
         response,
         filler,
         xoff,
-        limit: crossed + until_obeyed * 2 + frame(link.largest_frame) * 8,
+        limit,
+        sink: Rate((link.rate.0 / (2 * frames)).max(1)),
         bound: sum.total,
         // `check` assumes the shortest frames of Ethernet.
         size: xoff + Link { smallest_frame: SHORTEST_FRAME, ..*link }.headroom(response).0,
@@ -80,38 +92,33 @@ pub fn search(link: &Link, response: Duration) -> Result<Found, Failure> {
     let obeyed = link.times(response).into_iter().filter(|(part, _)| {
         matches!(part, Part::Ahead | Part::Pause | Part::Forth | Part::Response)
     });
-    let mut starts = Starts {
+    let first = Starts {
         crossing: crossed,
         // It takes its own link to the switch first.
         ahead: before_by(decided, long + link.latency),
         begun: decided + obeyed.map(|(_, time)| time).sum(),
     };
-    let mut most = search.occupancy(starts)?;
-    for span in [long, frame(filler) * 8, frame(filler)] {
-        for which in 0..3 {
-            let middle = starts;
-            for step in 0..=STEPS {
-                let mut tried = middle;
-                let time = match which {
-                    0 => &mut tried.crossing,
-                    1 => &mut tried.ahead,
-                    _ => &mut tried.begun,
-                };
-                let offset = Duration(2 * span.0 / STEPS * step);
-                *time = before_by(*time + offset, span);
-                let found = search.occupancy(tried)?;
-                if found > most {
-                    (most, starts) = (found, tried);
-                }
+    // The frame on the reverse wire may have to begin earlier than the decision says.
+    let mut best = (0, first);
+    for earlier in [Duration::ZERO, Duration(long.0 / 2), long] {
+        let ahead = before_by(first.ahead, earlier);
+        let begun = before_by(first.begun, earlier);
+        for starts in [Starts { ahead, ..first }, Starts { ahead, begun, ..first }] {
+            let found = search.improve(starts, [long, frame(filler) * 8, frame(filler)])?;
+            if found.0 > best.0 {
+                best = found;
+            }
+            let near = search.bound.0.saturating_sub(u64::from(link.cell.room(link.largest_frame)));
+            if best.0.saturating_sub(search.xoff) >= near {
+                return Ok(search.result(best));
             }
         }
     }
-    Ok(Found {
-        bytes: Bytes(most.saturating_sub(search.xoff)),
-        scenario: search.scenario(starts),
-        runs: search.runs,
-    })
+    Ok(search.result(best))
 }
+
+/// The most frames of a run.
+const MOST_FRAMES: u64 = 200_000;
 
 /// Start times that are tried of a frame, around the best so far.
 const STEPS: u64 = 64;
@@ -122,6 +129,40 @@ fn before_by(time: Duration, earlier: Duration) -> Duration {
 }
 
 impl Search<'_> {
+    /// Moves the long frames in time, one after the other, within these spans around the best start times so far.
+    /// Returns the largest occupancy that was found, and where.
+    fn improve(
+        &mut self,
+        mut starts: Starts,
+        spans: [Duration; 3],
+    ) -> Result<(u64, Starts), Failure> {
+        let mut most = self.occupancy(starts)?;
+        for span in spans {
+            for which in 0..3 {
+                let middle = starts;
+                for step in 0..=STEPS {
+                    let mut tried = middle;
+                    let time = match which {
+                        0 => &mut tried.crossing,
+                        1 => &mut tried.ahead,
+                        _ => &mut tried.begun,
+                    };
+                    *time = before_by(*time + Duration(2 * span.0 / STEPS * step), span);
+                    let found = self.occupancy(tried)?;
+                    if found > most {
+                        (most, starts) = (found, tried);
+                    }
+                }
+            }
+        }
+        Ok((most, starts))
+    }
+
+    fn result(&self, (most, starts): (u64, Starts)) -> Found {
+        let bytes = Bytes(most.saturating_sub(self.xoff));
+        Found { bytes, scenario: self.scenario(starts), runs: self.runs }
+    }
+
     /// The largest occupancy of a run.
     fn occupancy(&mut self, starts: Starts) -> Result<u64, Failure> {
         self.runs += 1;
@@ -140,7 +181,6 @@ impl Search<'_> {
         let Self { link, xoff, .. } = self;
         let payload = |frame: u16| u64::from(frame) - HEADER;
         let (filler, longest) = (payload(self.filler), payload(link.largest_frame));
-        // The link to the receiver is so slow that nothing but the first frame leaves.
         let Duration(limit) = self.limit;
         let flow = |name: &str,
                     (src, dst): (u8, u8),
@@ -161,7 +201,7 @@ impl Search<'_> {
              [topology.custom]\nhosts = [\"neighbor\", \"other\", \"sink\"]\nswitches = [\"switch\"]\n\
              links = [\n  {{ ends = \"neighbor -- switch\", rate = \"{}\", delay = \"{}\" }},\n  \
              {{ ends = \"other -- switch\", rate = \"{}\", delay = \"0ns\" }},\n  \
-             {{ ends = \"sink -- switch\", rate = \"1Kbps\", delay = \"0ns\" }},\n]\n\n\
+             {{ ends = \"sink -- switch\", rate = \"{}\", delay = \"0ns\" }},\n]\n\n\
              [switch]\nlatency = \"{}\"\ncell = \"{}B\"\n\n[switch.queue]\nsize = \"{}B\"\n\n\
              [switch.flow_control.pfc]\nmeasured_on = \"ingress\"\nxoff = \"{xoff}B\"\nxon = \"0B\"\nresponse = \"{}\"\n",
             self.bound,
@@ -170,6 +210,7 @@ impl Search<'_> {
             link.rate,
             link.delay,
             link.rate,
+            self.sink,
             link.latency,
             link.cell.bytes(),
             self.size,

@@ -149,7 +149,7 @@ pub(super) mod tests {
         let table = parse("# speed cable size xon xoff threshold\n\n 100000\t 40m 1248 0 96096 0\n 50000 5m 1248 0 48048 0 2288\n").unwrap();
         let rows: Vec<_> = table.entries.iter().map(|of| (of.rate, of.cable, of.xoff.0)).collect();
         let (slow, fast) = (Rate::from_gbps(50), Rate::from_gbps(100));
-        assert_eq!(rows, [(slow, Cable::metres(5), 48_048), (fast, Cable::metres(40), 96_096)]);
+        assert_eq!(rows, [(slow, Cable::meters(5), 48_048), (fast, Cable::meters(40), 96_096)]);
         assert_eq!((table.rates(), table.unit()), (vec![slow, fast], 208));
     }
 

@@ -65,30 +65,30 @@ impl Sum {
     }
 }
 
-/// The length of a cable, in millimetres.
+/// The length of a cable, in millimeters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cable(u64);
 
 impl Cable {
-    /// A cable of this many metres.
-    pub const fn metres(metres: u64) -> Self {
-        Self(metres * 1_000)
+    /// A cable of this many meters.
+    pub const fn meters(meters: u64) -> Self {
+        Self(meters * 1_000)
     }
 
-    /// Its length in metres.
+    /// Its length in meters.
     pub fn length(self) -> f64 {
         self.0 as f64 / 1e3
     }
 
-    /// Propagation delay, one way, at a delay of `metre` for each metre.
-    pub fn delay(self, metre: Duration) -> Duration {
-        let delay = u128::from(self.0) * u128::from(metre.0) / 1_000;
+    /// Propagation delay, one way, at a delay of `meter` for each meter.
+    pub fn delay(self, meter: Duration) -> Duration {
+        let delay = u128::from(self.0) * u128::from(meter.0) / 1_000;
         Duration(u64::try_from(delay).unwrap_or(u64::MAX))
     }
 
     /// The bytes that it holds in both directions together.
-    pub fn holds(self, rate: Rate, metre: Duration) -> f64 {
-        2.0 * self.length() * metre.0 as f64 * rate.0 as f64 / (8.0 * PS_PER_S as f64)
+    pub fn holds(self, rate: Rate, meter: Duration) -> f64 {
+        2.0 * self.length() * meter.0 as f64 * rate.0 as f64 / (8.0 * PS_PER_S as f64)
     }
 }
 
@@ -98,13 +98,13 @@ impl std::str::FromStr for Cable {
     /// Parses `40m`, `0.5m` or `2km`, up to 100 km.
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str| text.trim().parse::<f64>().ok();
-        let metres = match text.strip_suffix("km") {
-            Some(kilometres) => number(kilometres).map(|length| length * 1e3),
+        let meters = match text.strip_suffix("km") {
+            Some(kilometers) => number(kilometers).map(|length| length * 1e3),
             None => text.strip_suffix('m').and_then(number),
         };
-        match metres {
-            Some(metres) if (0.0..=1e5).contains(&metres) => {
-                Ok(Self((metres * 1e3).round() as u64))
+        match meters {
+            Some(meters) if (0.0..=1e5).contains(&meters) => {
+                Ok(Self((meters * 1e3).round() as u64))
             }
             _ => Err("expected the length of a cable, up to 100km, like 40m or 2km".to_owned()),
         }
@@ -130,15 +130,15 @@ mod tests {
     #[test]
     fn cables() {
         let parsed = |text: &str| text.parse::<Cable>();
-        assert_eq!(parsed("40m"), Ok(Cable::metres(40)));
-        assert_eq!(parsed("2km"), Ok(Cable::metres(2_000)));
+        assert_eq!(parsed("40m"), Ok(Cable::meters(40)));
+        assert_eq!(parsed("2km"), Ok(Cable::meters(2_000)));
         assert_eq!(parsed("0.5m").map(Cable::length), Ok(0.5));
         for wrong in ["40", "m", "-1m", "101km", "40ft", "nanm", "infm"] {
             let expected = "expected the length of a cable, up to 100km, like 40m or 2km";
             assert_eq!(parsed(wrong), Err(expected.to_owned()), "{wrong}");
         }
-        // 500 m both ways at 400 Gb/s and 5 ns a metre: 5 us of 50 bytes each nanosecond.
-        let holds = Cable::metres(500).holds(Rate::from_gbps(400), Duration::from_ns(5));
+        // 500 m both ways at 400 Gb/s and 5 ns a meter: 5 us of 50 bytes each nanosecond.
+        let holds = Cable::meters(500).holds(Rate::from_gbps(400), Duration::from_ns(5));
         assert!((holds - 250_000.0).abs() < 1e-6, "{holds}");
     }
 }

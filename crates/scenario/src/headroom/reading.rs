@@ -29,8 +29,8 @@ pub enum Reading {
 pub struct Cells {
     /// Bytes of a cell.
     pub cell: u64,
-    /// Propagation delay of a metre.
-    pub metre: Duration,
+    /// Propagation delay of a meter.
+    pub meter: Duration,
     /// What does not depend on the cable.
     pub rests: Vec<Rest>,
 }
@@ -86,7 +86,7 @@ pub struct Explanation {
     pub lines: Vec<Line>,
     /// The largest number of bytes of which all its numbers are multiples.
     pub unit: Bytes,
-    /// Growth for each metre of cable, in multiples of what the cable holds: by speed.
+    /// Growth for each meter of cable, in multiples of what the cable holds: by speed.
     pub growth: Vec<(Rate, f64)>,
     /// The reading that explains most lines, if any explains more than half.
     pub reading: Option<Reading>,
@@ -98,8 +98,8 @@ pub struct Explanation {
     pub as_good: usize,
 }
 
-/// Propagation delay of a metre, if nothing else is said: 5 ns, for fiber and copper alike.
-pub const METRE: Duration = Duration::from_ns(5);
+/// Propagation delay of a meter, if nothing else is said: 5 ns, for fiber and copper alike.
+pub const METER: Duration = Duration::from_ns(5);
 
 impl Explanation {
     /// Explains a table. `largest` is the longest frame, in bytes.
@@ -115,7 +115,7 @@ impl Explanation {
         let best = readings.iter().find(|(explained, _)| *explained == most);
         let best = best.filter(|_| 2 * most > table.entries.len()).map(|(_, best)| best.clone());
         let line = |entry: &Entry| {
-            let holds = entry.cable.holds(entry.rate, METRE);
+            let holds = entry.cable.holds(entry.rate, METER);
             let reading = best.as_ref().and_then(|reading| reading.headroom(entry));
             let half = reading.map(|of| Bytes((of.0 / 2).next_multiple_of(1_024)));
             let frames = f64::from(largest) / (f64::from(largest) + OVERHEAD as f64);
@@ -143,7 +143,7 @@ impl Explanation {
 /// holds.
 fn growth(table: &Table, rate: Rate) -> Option<(Rate, f64)> {
     let (first, last) = (table.at(rate).next()?, table.at(rate).last()?);
-    let held = |of: &Entry| of.cable.holds(rate, METRE);
+    let held = |of: &Entry| of.cable.holds(rate, METER);
     let longer = held(last) - held(first);
     let more = last.xoff.0 as f64 - first.xoff.0 as f64;
     (longer > 0.0).then(|| (rate, more / longer))
@@ -151,8 +151,8 @@ fn growth(table: &Table, rate: Rate) -> Option<(Rate, f64)> {
 
 /// All readings that are tried.
 fn readings(table: &Table) -> Vec<Reading> {
-    let metres = [METRE, SONIC_METRE];
-    let cells = metres.iter().filter_map(|metre| Cells::of(table, *metre)).map(Reading::Cells);
+    let meters = [METER, SONIC_METER];
+    let cells = meters.iter().filter_map(|meter| Cells::of(table, *meter)).map(Reading::Cells);
     cells.chain(Sonic::all().map(Reading::Sonic)).collect()
 }
 
@@ -168,7 +168,7 @@ impl Reading {
 
 impl Cells {
     /// The reading of this table, if its numbers can be whole cells and depend on the cable.
-    fn of(table: &Table, metre: Duration) -> Option<Self> {
+    fn of(table: &Table, meter: Duration) -> Option<Self> {
         let cell = table.unit();
         // Chips have cells of 48 to 512 bytes.
         let depends = table.rates().into_iter().filter_map(|rate| growth(table, rate));
@@ -181,26 +181,26 @@ impl Cells {
             let fits = faster.map(|&computed_for| {
                 let (lines, cells) = most_common(table.at(rate).map(|entry| {
                     let most = entry.xoff.0 as f64 / cell as f64;
-                    most - on_cable(entry.cable, computed_for, metre)
+                    most - on_cable(entry.cable, computed_for, meter)
                 }));
                 (lines, Rest { rate, computed_for, cells })
             });
             // The first of those that explain most: the speed itself, if it does.
             fits.reduce(|best, fit| if fit.0 > best.0 { fit } else { best }).map(|(_, rest)| rest)
         };
-        Some(Self { cell, metre, rests: rates.iter().filter_map(rest).collect() })
+        Some(Self { cell, meter, rests: rates.iter().filter_map(rest).collect() })
     }
 
     fn headroom(&self, entry: &Entry) -> Option<Bytes> {
         let rest = self.rests.iter().find(|rest| rest.rate == entry.rate)?;
-        let cells = rest.cells + on_cable(entry.cable, rest.computed_for, self.metre);
+        let cells = rest.cells + on_cable(entry.cable, rest.computed_for, self.meter);
         Some(Bytes(cells.ceil() as u64 * self.cell))
     }
 }
 
 /// Shortest frames on a cable, both ways.
-fn on_cable(cable: Cable, rate: Rate, metre: Duration) -> f64 {
-    cable.holds(rate, metre) / (u64::from(SHORTEST_FRAME) + OVERHEAD) as f64
+fn on_cable(cable: Cable, rate: Rate, meter: Duration) -> f64 {
+    cable.holds(rate, meter) / (u64::from(SHORTEST_FRAME) + OVERHEAD) as f64
 }
 
 /// The number that is at most each of these, and less than one below, for as many of them as possible: how many, and
@@ -213,8 +213,8 @@ fn most_common(most: impl Iterator<Item = f64>) -> (usize, f64) {
     counted.reduce(|best, one| if one.0 > best.0 { one } else { best }).unwrap_or((0, 0.0))
 }
 
-/// The delay of a metre at 198,000 km/s.
-const SONIC_METRE: Duration = Duration(5_051);
+/// The delay of a meter at 198,000 km/s.
+const SONIC_METER: Duration = Duration(5_051);
 
 impl Sonic {
     /// The constants of the formula that are tried: cells of the chips of which tables are public,
@@ -282,7 +282,7 @@ mod tests {
             Rest { rate, computed_for, cells }
         };
         let rests = vec![rest(50, 100, 100.0), rest(100, 100, 100.0), rest(400, 400, 300.0)];
-        assert_eq!(*cells, Cells { cell: 200, metre: METRE, rests });
+        assert_eq!(*cells, Cells { cell: 200, meter: METER, rests });
         assert_eq!(explained.explained, 7);
         let grown: Vec<f64> = explained.growth.iter().map(|(_, growth)| *growth).collect();
         // 200 bytes for 84, and twice that where the line is computed for twice the speed.
@@ -301,7 +301,7 @@ mod tests {
             lossless_mtu: 1_024,
             standard_response: true,
         };
-        let headroom = sonic.headroom(Rate::from_gbps(100), Cable::metres(4));
+        let headroom = sonic.headroom(Rate::from_gbps(100), Cable::meters(4));
         assert_eq!(headroom, Bytes(59_392));
     }
 

@@ -34,13 +34,18 @@ impl Cell {
         self.0.0
     }
 
+    /// `None` if it is too much, or for a cell that the check refuses.
     fn whole(self, frame: u16) -> Option<u16> {
-        frame.checked_next_multiple_of(self.0.0 as u16)
+        frame.checked_next_multiple_of(u16::try_from(self.0.0).ok().filter(|cell| *cell > 0)?)
     }
 
     /// Whether the memory that a frame occupies can be counted: it is below 64 KB.
     pub fn holds(self, frame: u16) -> bool {
-        self.is_byte() || self.whole(frame).is_some()
+        self.is_byte() || !self.is_possible() || self.whole(frame).is_some()
+    }
+
+    fn is_possible(self) -> bool {
+        self.0.0 > 0 && self.0 <= MOST
     }
 
     /// The memory that a frame occupies, in bytes.
@@ -51,10 +56,12 @@ impl Cell {
     }
 }
 
+/// The largest cell.
+const MOST: Bytes = Bytes(4_096);
+
 impl Check for Cell {
     fn check(&self, findings: &mut Findings<'_>) {
-        const MOST: Bytes = Bytes(4_096);
-        if self.0.0 == 0 || self.0 > MOST {
+        if !self.is_possible() {
             findings.error(
                 "",
                 format!("a cell has 1 byte to {MOST}, not {}", self.0),

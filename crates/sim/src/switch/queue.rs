@@ -105,6 +105,12 @@ impl Queue {
         self.discipline.as_ref()?.as_any().downcast_ref()
     }
 
+    /// The memory that a frame occupies, in whole cells.
+    #[inline]
+    pub fn room(&self, bytes: u16) -> u16 {
+        self.cell.room(bytes)
+    }
+
     /// Bytes queued, in whole cells.
     #[inline]
     pub fn backlog(&self) -> u64 {

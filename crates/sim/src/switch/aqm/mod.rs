@@ -148,6 +148,16 @@ impl View<'_> {
         self.queues[queue].congestion()
     }
 
+    /// The memory that a packet occupies, in whole cells, as the backlog counts it.
+    #[inline]
+    pub fn room(&self, packet: &Packet) -> u64 {
+        self.room_of(packet.bytes)
+    }
+
+    fn room_of(&self, bytes: u16) -> u64 {
+        self.queues.first().map_or(bytes, |queue| queue.room(bytes)).into()
+    }
+
     /// The same, summed over all data queues.
     pub fn total_backlog(&self) -> u64 {
         self.queues.iter().map(Queue::congestion).sum()
@@ -198,13 +208,14 @@ impl View<'_> {
     /// Largest possible frame, in bytes as backlogs count them.
     #[inline]
     pub fn largest_frame(&self) -> u64 {
-        self.tx.link().largest_frame.into()
+        self.room_of(self.tx.link().largest_frame)
     }
 
     /// The same with preamble and interframe gap, in bytes as schedulers count them.
     #[inline]
     pub fn largest_on_wire(&self) -> u64 {
-        self.largest_frame() + u64::from(self.tx.link().wire_overhead)
+        let link = self.tx.link();
+        u64::from(link.largest_frame) + u64::from(link.wire_overhead)
     }
 }
 

@@ -32,6 +32,20 @@ impl Spec {
                  [switch.queue.discipline.fifo]",
             );
         }
+        if let Self::Cake(cake) = self
+            && cake.shapes()
+            && switch.queue.count > 1
+        {
+            findings.error(
+                [name, "", "/switch.queue.count"],
+                format!(
+                    "every data queue of a port would have a shaper of its own, and {} of them send as \
+                     many times its rate",
+                    switch.queue.count
+                ),
+                "write switch.queue.count = 1: CAKE has tins of its own for DiffServ classes",
+            );
+        }
         let mut clash = |path: &str, why: String, remedy: &str| {
             let or = if remedy.starts_with("choose [") { " or" } else { ", or choose" };
             let remedy = format!("{remedy}{or} [switch.queue.discipline.fifo]");

@@ -85,7 +85,7 @@ impl Spec {
     pub fn no_marks(&self) -> Option<&'static str> {
         match self {
             Self::FqCodel(spec) => spec.no_marks(),
-            Self::Fifo(_) | Self::Fq(_) | Self::Cake(_) | Self::Srpt(_) => None,
+            _ => None,
         }
     }
 
@@ -93,7 +93,7 @@ impl Spec {
     pub fn needs_ecn(&self) -> &'static [&'static str] {
         match self {
             Self::FqCodel(spec) => spec.needs_ecn(),
-            Self::Fifo(_) | Self::Fq(_) | Self::Cake(_) | Self::Srpt(_) => &[],
+            _ => &[],
         }
     }
 }

@@ -152,7 +152,7 @@ impl Check for Spec {
                 "remove one of the two",
             );
         }
-        if self.rate.is_some() || self.share.is_some() {
+        if self.shapes() {
             return;
         }
         for (given, field) in [
@@ -220,6 +220,11 @@ impl Spec {
                 "lower it below the link, remove it, or use `share`",
             );
         }
+    }
+
+    /// Whether it has a shaper.
+    pub const fn shapes(&self) -> bool {
+        self.rate.is_some() || self.share.is_some()
     }
 
     /// Parameters of COBALT in a tin with this threshold: one and a half packet times of it are within the target.
