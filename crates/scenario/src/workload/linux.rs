@@ -42,10 +42,9 @@ pub struct Spec {
     /// TCP congestion control, as Linux calls it: `reno`, `cubic`, `dctcp`, `bbr`. Default that of the kernel, `cubic`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
-    /// Whether TCP asks for ECN (`net.ipv4.tcp_ecn` is 1) or refuses it (0). Default that of the kernel: it accepts ECN
-    /// and does not ask for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ecn: Option<bool>,
+    /// What TCP does about ECN. Default `accept`, as kernels do.
+    #[serde(default)]
+    pub ecn: EcnOfTcp,
     /// Other settings by name: `sysctl = { "net.ipv4.tcp_sack" = "0" }`. Default none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctl: BTreeMap<String, String>,
@@ -53,6 +52,19 @@ pub struct Spec {
     /// Default 8.
     #[serde(default = "flows")]
     pub flows: u32,
+}
+
+/// What TCP of a kernel does about ECN (`net.ipv4.tcp_ecn`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EcnOfTcp {
+    /// It asks for ECN when it connects, and accepts it.
+    Ask,
+    /// It accepts ECN and does not ask for it.
+    #[default]
+    Accept,
+    /// It neither asks for ECN nor accepts it.
+    Refuse,
 }
 
 fn start() -> Duration {
@@ -125,8 +137,13 @@ impl Spec {
         if let Some(control) = &self.congestion {
             settings.insert(CONGESTION.to_owned(), control.clone());
         }
-        if let Some(ecn) = self.ecn {
-            settings.insert(ECN.to_owned(), u8::from(ecn).to_string());
+        let ecn = match self.ecn {
+            EcnOfTcp::Ask => Some("1"),
+            EcnOfTcp::Accept => None,
+            EcnOfTcp::Refuse => Some("0"),
+        };
+        if let Some(ecn) = ecn {
+            settings.insert(ECN.to_owned(), ecn.to_owned());
         }
         settings
     }
