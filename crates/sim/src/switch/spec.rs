@@ -29,6 +29,7 @@ pub struct Spec {
     /// The memory is allocated in cells of this size: in queues, and for all thresholds, a frame
     /// counts as whole cells. Default 1B: frames count as they are.
     #[serde(skip_serializing_if = "Cell::is_byte")]
+    #[schemars(with = "Bytes")]
     pub cell: Cell,
     /// Buffer limits of queues.
     pub buffer: buffer::Spec,
