@@ -1,4 +1,4 @@
-//! A kernel behind the door of its host.
+//! The backend of a host that is a kernel.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,7 +10,7 @@ use floodway_lab::Started;
 use floodway_lab::capture::Addresses;
 use floodway_model::{Instant, NodeId};
 use floodway_sim::Spec;
-use floodway_sim::kernel::{Door, Kernel, Outgoing};
+use floodway_sim::kernel::{Backend, Kernel, Outgoing};
 use floodway_wire::{Mac, ip};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -37,7 +37,7 @@ pub fn start(kernel: &Path, spec: &Spec, trouble: &Arc<Trouble>) -> Result<Start
         Arc::new(neighbors.iter().zip(&spec.kernels).map(|(of, one)| (of.mac, one.host)).collect());
     let table = hosts(&neighbors);
     let accounts: Arc<Mutex<Vec<Account>>> = Arc::default();
-    let mut doors: Vec<Box<dyn Door>> = Vec::new();
+    let mut backends: Vec<Box<dyn Backend>> = Vec::new();
     for (here, one) in neighbors.iter().zip(&spec.kernels) {
         let name = spec.graph.node(one.host).name.clone();
         let failed =
@@ -64,14 +64,14 @@ pub fn start(kernel: &Path, spec: &Spec, trouble: &Arc<Trouble>) -> Result<Start
             accounts.clone(),
             trouble.clone(),
         );
-        doors.push(Box::new(endpoint.map_err(|error| failed(&error))?));
+        backends.push(Box::new(endpoint.map_err(|error| failed(&error))?));
     }
     let files = Box::new(move || {
         let mut accounts = accounts.lock().unwrap_or_else(PoisonError::into_inner);
         accounts.sort_by_key(|one| one.number);
         files(&accounts)
     });
-    Ok(Started { doors, files })
+    Ok(Started { backends, files })
 }
 
 /// A kernel, its clock and its NIC.
@@ -313,7 +313,7 @@ fn count(counters: &mut (u64, u64), octets: &[u8]) {
     counters.1 += octets.len() as u64;
 }
 
-impl Door for Endpoint {
+impl Backend for Endpoint {
     fn next(&self) -> Instant {
         match self.request {
             Some(at) if !self.failed && at < u64::MAX / 1_000 => Instant(at * 1_000),

@@ -8,10 +8,10 @@
 //! - `process`: the process, its directory and its end
 //! - `script`: the first program that the kernel runs
 //! - `frame`: what switches need to know of its frames
-//! - `endpoint`: all of that behind a [`Door`](floodway_sim::kernel::Door)
+//! - `endpoint`: all of that as a [`Backend`](floodway_sim::kernel::Backend)
 //!
 //! Nothing here is `unsafe`: the memory that is shared with a kernel is a file, which is read and written as one
-//! (docs/decisions/0074-a-kernel-is-a-node-with-a-door.md).
+//! (docs/decisions/0074-a-kernel-is-a-node-with-a-backend.md).
 
 #[cfg(target_os = "linux")]
 mod clock;

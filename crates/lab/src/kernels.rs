@@ -3,7 +3,7 @@
 use std::fmt;
 
 use floodway_sim::Spec;
-use floodway_sim::kernel::Door;
+use floodway_sim::kernel::Backend;
 
 /// Starts kernels.
 pub trait Kernels: fmt::Debug + Sync {
@@ -13,16 +13,16 @@ pub trait Kernels: fmt::Debug + Sync {
 
 /// Kernels of a run.
 pub struct Started {
-    /// Their doors, in the order of [`Spec::kernels`].
-    pub doors: Vec<Box<dyn Door>>,
-    /// What is kept of them when the simulation has ended and its doors are gone.
+    /// Their backends, in the order of [`Spec::kernels`].
+    pub backends: Vec<Box<dyn Backend>>,
+    /// What is kept of them when the simulation has ended and its backends are gone.
     pub files: Box<dyn FnOnce() -> Vec<Kept>>,
 }
 
 impl Default for Started {
     /// None.
     fn default() -> Self {
-        Self { doors: Vec::new(), files: Box::new(Vec::new) }
+        Self { backends: Vec::new(), files: Box::new(Vec::new) }
     }
 }
 

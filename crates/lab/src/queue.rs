@@ -215,7 +215,7 @@ pub fn simulate(job: &Job, how: &How, board: &Board, place: usize) -> Finished {
     let mut files = None;
     if let Some(kernels) = how.kernels.filter(|_| !spec.kernels.is_empty()) {
         let started = kernels.start(&spec);
-        simulation = simulation.connected(started.doors);
+        simulation = simulation.connected(started.backends);
         files = Some(started.files);
     }
     let finished = match how.capture.filter(|_| job.replication == 0) {

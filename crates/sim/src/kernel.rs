@@ -1,5 +1,5 @@
-//! Hosts that are real operating system kernels: what the simulation says of them, and the door through which it talks to
-//! them. This crate has no kernel, and knows neither formats of frames nor an operating system: a [`Door`] has both.
+//! Hosts that are real operating system kernels: what the simulation says of them, and the backend through which it talks to
+//! them. This crate has no kernel, and knows neither formats of frames nor an operating system: a [`Backend`] has both.
 //!
 //! Frames of kernels are packets with [`Body::Octets`](floodway_model::Body::Octets). What switches decide by is parsed
 //! when they leave their kernel; the octets themselves wait in [`Octets`] until they are delivered or dropped.
@@ -31,8 +31,8 @@ pub struct Kernel {
 /// A kernel, as the node of the simulation that stands for its host sees it. Its clock has whole nanoseconds, and is less
 /// than one behind that of the simulation.
 ///
-/// A door that fails says so elsewhere, stops the run, and has no event from then on.
-pub trait Door: Send + Debug {
+/// A backend that fails says so elsewhere, stops the run, and has no event from then on.
+pub trait Backend: Send + Debug {
     /// Time of the kernel's next event; [`Instant::NEVER`] if it has none.
     fn next(&self) -> Instant;
 

@@ -20,7 +20,7 @@ use crate::distances::Distances;
 use crate::failure::{self, Outages};
 use crate::host::congestion::Needs;
 use crate::host::{Host, KernelHost, Profile, Shared, followers};
-use crate::kernel::{Door, Octets};
+use crate::kernel::{Backend, Octets};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
 use crate::observe::capture::{self, Wanted};
@@ -140,12 +140,12 @@ impl Simulation {
     /// Connects the kernels of [`Spec::kernels`], in their order. Without that these hosts do nothing, which is a
     /// violation. The simulation needs at least one thread that can wait for them.
     #[must_use]
-    pub fn connected(mut self, doors: Vec<Box<dyn Door>>) -> Self {
+    pub fn connected(mut self, backends: Vec<Box<dyn Backend>>) -> Self {
         let octets = Arc::new(Octets::new(&self.spec.graph, &self.spec.kernels));
-        for (kernel, door) in self.spec.kernels.iter().zip(doors) {
+        for (kernel, backend) in self.spec.kernels.iter().zip(backends) {
             let place = self.nodes.hosts.iter().position(|host| host.id() == kernel.host);
             let host = self.nodes.hosts.remove(place.expect("a kernel is a host, once"));
-            self.nodes.kernels.push(KernelHost::new(host, door, octets.clone()));
+            self.nodes.kernels.push(KernelHost::new(host, backend, octets.clone()));
         }
         self.octets = Some(octets);
         self

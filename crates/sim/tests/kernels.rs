@@ -1,4 +1,4 @@
-//! Hosts that are kernels, behind doors of a test: what arrives when, in which octets, and what the tables say.
+//! Hosts that are kernels, with backends of a test: what arrives when, in which octets, and what the tables say.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -7,12 +7,12 @@ use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Dscp, Duration, Ecn, FlowSpec, Graph, Instant, NodeId, Rate, Tos};
 use floodway_sim::host::transport::{self, ethernet};
-use floodway_sim::kernel::{Door, Header, Kernel, Outgoing};
+use floodway_sim::kernel::{Backend, Header, Kernel, Outgoing};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm;
 use floodway_sim::{Outcome, Simulation, Spec};
 
-/// What a door has seen, by host: times in ps, octets, marks.
+/// What a backend has seen, by host: times in ps, octets, marks.
 type Seen = Arc<Mutex<Vec<(u32, &'static str, u64, Vec<u8>, bool)>>>;
 
 /// A kernel of a test: it sends frames at given times, and answers each one that it gets 5 us later, if its first octet
@@ -31,7 +31,7 @@ impl Fake {
     }
 }
 
-impl Door for Fake {
+impl Backend for Fake {
     fn next(&self) -> Instant {
         self.due.iter().map(|due| Instant(due.0)).min().unwrap_or(Instant::NEVER)
     }
@@ -109,12 +109,12 @@ fn spec() -> Spec {
 
 fn run_with(spec: Spec, due: &[(u64, u32, usize, u8)], threads: usize) -> (Outcome, Seen) {
     let seen = Seen::default();
-    let door = |host, due: &[_]| -> Box<dyn Door> {
+    let backend = |host, due: &[_]| -> Box<dyn Backend> {
         Box::new(Fake { host, due: due.to_vec(), seen: seen.clone() })
     };
-    let doors = vec![door(0, due), door(1, &[])];
+    let backends = vec![backend(0, due), backend(1, &[])];
     let run = Run { threads, stop: &AtomicBool::new(false), watch: &|_| {} };
-    let outcome = Simulation::new(spec).audited(true).connected(doors).run_with(&run);
+    let outcome = Simulation::new(spec).audited(true).connected(backends).run_with(&run);
     assert_eq!(outcome.violations, Vec::<String>::new());
     (outcome, seen)
 }
@@ -212,7 +212,7 @@ fn results_are_the_same_on_two_threads() {
 }
 
 #[test]
-fn kernels_without_doors_are_a_violation() {
+fn kernels_without_backends_are_a_violation() {
     let outcome = Simulation::new(spec()).run();
     let expected =
         "host 0: it is a Linux kernel, which has not run; only `floodway emulate` runs kernels";

@@ -1,4 +1,4 @@
-//! A host that is a kernel: its NIC and link are those of any host, and its frames come from a [`Door`].
+//! A host that is a kernel: its NIC and link are those of any host, and its frames come from a [`Backend`].
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use floodway_model::{Body, Class, Ecn, FlowId, Instant, NodeId, Packet, PortIx};
 use super::transport::{Receiver, Sent};
 use super::{Host, Shared};
 use crate::context::Context;
-use crate::kernel::{Door, Held, Octets, Outgoing};
+use crate::kernel::{Backend, Held, Octets, Outgoing};
 use crate::observe::{Delivery, Fact, Kinds};
 
 /// The frame check sequence, which octets of kernels do not have.
@@ -20,13 +20,13 @@ const FCS: u16 = 4;
 #[derive(Debug)]
 pub struct KernelHost {
     host: Host,
-    door: Box<dyn Door>,
+    backend: Box<dyn Backend>,
     octets: Arc<Octets>,
     /// Time of the last event. The clock of the kernel has whole nanoseconds, so it may be behind.
     clock: Instant,
     /// Frames that the kernel has sent and the NIC does not have yet.
     leaving: VecDeque<Outgoing>,
-    /// Used by each call of the door.
+    /// Used by each call of the backend.
     sent: Vec<Outgoing>,
     /// When the wire has, or will have, taken frames that the kernel still holds.
     taken: VecDeque<Instant>,
@@ -36,12 +36,12 @@ pub struct KernelHost {
 }
 
 impl KernelHost {
-    /// This host with the kernel behind the door.
-    pub fn new(host: Host, door: Box<dyn Door>, octets: Arc<Octets>) -> Self {
+    /// This host with the kernel of this backend.
+    pub fn new(host: Host, backend: Box<dyn Backend>, octets: Arc<Octets>) -> Self {
         let connections = Connections::new(&host.outgoing, &host.shared);
         Self {
             host,
-            door,
+            backend,
             octets,
             clock: Instant::ZERO,
             leaving: VecDeque::new(),
@@ -127,7 +127,7 @@ impl KernelHost {
             let delivery = Delivery { packet, sent_at, notified, answered, completes, delivered };
             context.state(Kinds::DELIVERED, host.id, now, || Fact::Delivered(&delivery));
         }
-        self.door.receive(&held.octets, packet.ecn() == Ecn::Ce, now);
+        self.backend.receive(&held.octets, packet.ecn() == Ecn::Ce, now);
     }
 
     /// The NIC does what is due, and what it sends will have left at the end of its time on the wire.
@@ -160,7 +160,7 @@ impl Node<Context> for KernelHost {
     }
 
     fn next_wake(&self) -> Instant {
-        self.next_outside().min(self.door.next()).max(self.clock)
+        self.next_outside().min(self.backend.next()).max(self.clock)
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {
@@ -173,7 +173,7 @@ impl Node<Context> for KernelHost {
         self.clock = now;
         if self.taken.front().is_some_and(|at| *at <= now) {
             self.taken.pop_front();
-            return self.door.transmitted(now);
+            return self.backend.transmitted(now);
         }
         if self.leaving.front().is_some_and(|frame| frame.at <= now)
             && let Some(frame) = self.leaving.pop_front()
@@ -185,7 +185,7 @@ impl Node<Context> for KernelHost {
             return self.nic(|host| host.wake(now, context));
         }
         let limit = limit.min(self.next_outside());
-        self.door.run(limit, &mut self.sent);
+        self.backend.run(limit, &mut self.sent);
         self.leaving.extend(self.sent.drain(..));
     }
 }
