@@ -37,13 +37,13 @@ fn rates_and_cables_make_a_table() {
 /// that is written has it again, and no loss.
 #[test]
 fn the_bound_is_reached_to_within_a_frame() {
-    let folder = place("headroom-proof");
+    let folder = place("headroom-search");
     fs::create_dir_all(&folder).unwrap();
     for (cell, largest) in [("420", 9_240u64), ("144", 9_216), ("1", 9_216)] {
         let file = folder.join(format!("worst-{cell}.toml"));
-        let prove =
-            ["headroom", "--classes", "1", "--prove", "--save", word(&file), "--cell", cell];
-        let found = json(&[&prove[..], &["--json"]].concat());
+        let search =
+            ["headroom", "--classes", "1", "--search", "--save", word(&file), "--cell", cell];
+        let found = json(&[&search[..], &["--json"]].concat());
         let bytes = |value: &Value| {
             let text = value.as_str().unwrap();
             let (number, factor) = match text.strip_suffix("KB") {
@@ -74,7 +74,7 @@ fn the_bound_is_reached_to_within_a_frame() {
     }
     // What is there already is not replaced.
     let taken = folder.join("worst-1.toml");
-    let again = floodway(&["headroom", "--classes", "1", "--prove", "--save", word(&taken)]);
+    let again = floodway(&["headroom", "--classes", "1", "--search", "--save", word(&taken)]);
     assert_eq!(again.code, Some(2));
     assert!(
         again.err.contains("is there already: remove it, or name another file"),
@@ -118,10 +118,10 @@ fn what_cannot_be_computed_is_refused() {
             &["--smallest-frame", "1500", "--largest-frame", "1000"][..],
             "is longer than the longest (1000)",
         ),
-        (&["--prove"], "a search is for one rate, one cable and one class: add --classes 1"),
+        (&["--search"], "a search is for one rate, one cable and one class: add --classes 1"),
         (&["--cable", "40"], "expected the length of a cable, up to 100km, like 40m or 2km"),
         (&["--cell", "5000"], "5000 is not in 1..=4096"),
-        (&["--save", "x.toml"], "--prove"),
+        (&["--save", "x.toml"], "--search"),
         (&["--table", "nothing.ini"], "there is no such file"),
         (&["--table", "x.ini", "--rate", "1Gbps"], "cannot be used with"),
     ] {

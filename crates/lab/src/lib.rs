@@ -5,6 +5,7 @@
 //! - [`study`]: the experiments of a study, and the verdict on its claims
 //! - [`sweep`]: runs the same scenario at every point of a grid
 //! - [`mod@verify`]: repeats runs of a published study
+//! - [`headroom`]: the worst case of a headroom, searched by simulation
 //! - [`capture`]: the frames of a run in octets
 //! - [`Kernels`]: what starts the hosts of a run that are kernels
 //! - [`ranks`]: one run over several processes
@@ -18,6 +19,7 @@ pub mod board;
 pub mod budget;
 pub mod capture;
 pub mod execute;
+pub mod headroom;
 mod kernels;
 pub mod queue;
 pub mod ranks;

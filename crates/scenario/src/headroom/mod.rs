@@ -18,8 +18,8 @@ pub struct Row {
     pub time: Duration,
     /// The bytes that the link carries in this time.
     pub on_wire: Bytes,
-    /// The memory that they fill at most. Of parts with a time these are rounded.
-    pub memory: Bytes,
+    /// The buffer space that they fill at most. Of parts with a time these are rounded.
+    pub buffer: Bytes,
 }
 
 /// A headroom with its parts.
@@ -29,10 +29,10 @@ pub struct Sum {
     pub rows: Vec<Row>,
     /// The whole.
     pub total: Bytes,
-    /// Length of the frame that takes the most memory for its time on the wire.
+    /// Length of the frame that takes most of the buffer for its time on the wire.
     pub worst_frame: Bytes,
-    /// The memory that it takes.
-    pub worst_room: Bytes,
+    /// The buffer space that it takes.
+    pub worst_occupied: Bytes,
 }
 
 impl Sum {
@@ -40,27 +40,27 @@ impl Sum {
     pub fn of(link: &Link, response: Duration) -> Self {
         let (smallest, largest) = (link.smallest_frame, link.largest_frame);
         let (cells, length) = worst_frame(link.cell, smallest, largest, link.wire_overhead);
-        let worst_room = cells * link.cell.bytes();
+        let worst_occupied = cells * link.cell.bytes();
         let on_wire = u64::from(length) + u64::from(link.wire_overhead);
         let single = |part: Part| Row {
             part: part.name(),
             time: Duration::ZERO,
             on_wire: Bytes(0),
-            memory: Bytes(link.cell.room(largest).into()),
+            buffer: Bytes(link.cell.occupied(largest).into()),
         };
         let mut rows = vec![single(Part::Crossing)];
         rows.extend(link.times(response).into_iter().map(|(part, time)| {
             let wire = carried(time, link.rate);
-            let memory = u128::from(wire) * u128::from(worst_room) / u128::from(on_wire);
-            let memory = Bytes(u64::try_from(memory).unwrap_or(u64::MAX));
-            Row { part: part.name(), time, on_wire: Bytes(wire), memory }
+            let buffer = u128::from(wire) * u128::from(worst_occupied) / u128::from(on_wire);
+            let buffer = Bytes(u64::try_from(buffer).unwrap_or(u64::MAX));
+            Row { part: part.name(), time, on_wire: Bytes(wire), buffer }
         }));
         rows.push(single(Part::Begun));
         Self {
             rows,
             total: link.headroom(response),
             worst_frame: Bytes(length.into()),
-            worst_room: Bytes(worst_room),
+            worst_occupied: Bytes(worst_occupied),
         }
     }
 }

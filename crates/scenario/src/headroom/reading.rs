@@ -238,7 +238,7 @@ impl Sonic {
         })
     }
 
-    /// The headroom of a port: the lossless MTU, and for all that comes in meanwhile the memory that
+    /// The headroom of a port: the lossless MTU, and for all that comes in meanwhile the buffer space that
     /// it takes by the share of small frames.
     pub fn headroom(&self, rate: Rate, cable: Cable) -> Bytes {
         const KIB: f64 = 1_024.0;

@@ -1,5 +1,5 @@
-//! Cells: the units in which the memory of a switch chip is allocated. A frame occupies whole cells,
-//! so small frames take more room than their bytes.
+//! Cells: the units in which the buffer of a switch chip is allocated. A frame occupies whole cells,
+//! so it takes more than its bytes.
 
 use floodway_model::Bytes;
 use floodway_model::check::{Check, Findings};
@@ -24,7 +24,7 @@ impl Cell {
         Self(Bytes(bytes as u64))
     }
 
-    /// Whether memory is counted byte by byte.
+    /// Whether the buffer is counted byte by byte.
     pub fn is_byte(&self) -> bool {
         self.0.0 == 1
     }
@@ -39,7 +39,7 @@ impl Cell {
         frame.checked_next_multiple_of(u16::try_from(self.0.0).ok().filter(|cell| *cell > 0)?)
     }
 
-    /// Whether the memory that a frame occupies can be counted: it is below 64 KB.
+    /// Whether the buffer space that a frame occupies can be counted: it is below 64 KB.
     pub fn holds(self, frame: u16) -> bool {
         self.is_byte() || !self.is_possible() || self.whole(frame).is_some()
     }
@@ -48,9 +48,9 @@ impl Cell {
         self.0.0 > 0 && self.0 <= MOST
     }
 
-    /// The memory that a frame occupies, in bytes.
+    /// The buffer space that a frame occupies, in bytes.
     #[inline]
-    pub fn room(self, frame: u16) -> u16 {
+    pub fn occupied(self, frame: u16) -> u16 {
         // Saturates for frames that `holds` refuses.
         if self.is_byte() { frame } else { self.whole(frame).unwrap_or(u16::MAX) }
     }
@@ -71,11 +71,11 @@ impl Check for Cell {
     }
 }
 
-/// The most memory, in bytes, that the frames of a link occupy which are sent completely while it
+/// The most buffer space, in bytes, that the frames of a link occupy which are sent completely while it
 /// carries `wire` bytes: in the worst case, every frame is a little longer than some number of
 /// cells. Every frame has `overhead` bytes on the wire in addition to its own, and between
 /// `smallest` and `largest` bytes. The bound is reached to within one of the worst frames.
-pub fn most_room(cell: Cell, wire: u64, smallest: u16, largest: u16, overhead: u16) -> u64 {
+pub fn most_occupied(cell: Cell, wire: u64, smallest: u16, largest: u16, overhead: u16) -> u64 {
     let (count, length) = worst_frame(cell, smallest, largest, overhead);
     let on_wire = u128::from(length) + u128::from(overhead);
     // Bytes first: the product of wire bytes and cells does not overflow 128 bits.
@@ -83,7 +83,7 @@ pub fn most_room(cell: Cell, wire: u64, smallest: u16, largest: u16, overhead: u
     u64::try_from(cells * u128::from(cell.bytes())).unwrap_or(u64::MAX)
 }
 
-/// The frame that occupies the most memory for its time on the wire: its number of cells, and its
+/// The frame that occupies the most buffer space for its time on the wire: its number of cells, and its
 /// length. It is the smallest frame, or one byte longer than some number of cells.
 pub fn worst_frame(cell: Cell, smallest: u16, largest: u16, overhead: u16) -> (u64, u16) {
     let bytes = cell.bytes();
@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn a_frame_occupies_whole_cells() {
-        assert_eq!(Cell::default().room(65), 65);
+        assert_eq!(Cell::default().occupied(65), 65);
         let cell = Cell::of(420);
         assert_eq!(
-            [64, 420, 421, 1_518, 9_216].map(|frame| cell.room(frame)),
+            [64, 420, 421, 1_518, 9_216].map(|frame| cell.occupied(frame)),
             [420, 420, 840, 1_680, 9_240]
         );
     }
@@ -125,8 +125,8 @@ mod tests {
         assert_eq!(worst_frame(Cell::of(144), 64, 9_216, 20), (2, 145));
         // Byte by byte, long frames have the least overhead.
         assert_eq!(worst_frame(Cell::default(), 64, 9_216, 20), (9_216, 9_216));
-        assert_eq!(most_room(Cell::of(420), 8_400, 64, 9_216, 20), 100 * 420);
-        assert_eq!(most_room(Cell::of(420), 8_483, 64, 9_216, 20), 100 * 420);
+        assert_eq!(most_occupied(Cell::of(420), 8_400, 64, 9_216, 20), 100 * 420);
+        assert_eq!(most_occupied(Cell::of(420), 8_483, 64, 9_216, 20), 100 * 420);
     }
 
     proptest! {
@@ -149,11 +149,11 @@ mod tests {
                     if takes > filled {
                         break;
                     }
-                    let with = most[filled - takes] + u64::from(cell.room(frame));
+                    let with = most[filled - takes] + u64::from(cell.occupied(frame));
                     most[filled] = most[filled].max(with);
                 }
             }
-            let bound = most_room(cell, wire as u64, smallest, largest, overhead);
+            let bound = most_occupied(cell, wire as u64, smallest, largest, overhead);
             let worst = worst_frame(cell, smallest, largest, overhead).0 * cell.bytes();
             prop_assert!(most[wire] <= bound, "{} {bound}", most[wire]);
             prop_assert!(bound < most[wire] + worst + cell.bytes(), "{} {bound}", most[wire]);

@@ -34,9 +34,9 @@ pub struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// The memory that the longest frame occupies, in whole cells.
-    pub fn largest_room(&self) -> Option<u16> {
-        self.largest_frame.map(|frame| self.switch.cell.room(frame))
+    /// The buffer space that the longest frame occupies, in whole cells.
+    pub fn largest_occupied(&self) -> Option<u16> {
+        self.largest_frame.map(|frame| self.switch.cell.occupied(frame))
     }
 
     /// Checks that the data queue named by a field exists.
@@ -153,7 +153,7 @@ impl Spec {
 
     /// Checks that queues and ports can hold a frame of the largest size.
     fn check_sizes(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        let frame = facts.largest_room().unwrap_or(0);
+        let frame = facts.largest_occupied().unwrap_or(0);
         if let Some(longest) = facts.largest_frame.filter(|frame| !self.cell.holds(*frame)) {
             findings.error(
                 "cell",

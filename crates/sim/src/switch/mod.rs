@@ -222,10 +222,10 @@ impl Switch {
             return self.enqueue(egress, queue, None, packet, now, context);
         }
         let port = &mut self.ports[egress];
-        let room = self.spec.cell.room(packet.bytes);
+        let occupied = self.spec.cell.occupied(packet.bytes);
         port.queues[queue].pass(packet.bytes);
-        port.occupancy.pass(room);
-        self.occupancy.pass(room);
+        port.occupancy.pass(occupied);
+        self.occupancy.pass(occupied);
         port.stamp(packet, now, context);
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }
@@ -246,11 +246,11 @@ impl Switch {
             context.state(Kinds::JOINED, self.id, now, fact);
         }
         let source = source_of(packet);
-        let room = self.spec.cell.room(packet.bytes);
-        self.occupancy.join(room);
+        let occupied = self.spec.cell.occupied(packet.bytes);
+        self.occupancy.join(occupied);
         let port = &mut self.ports[egress];
-        port.occupancy.join(room);
-        self.buffer.join(source, &port.queues[queue], room);
+        port.occupancy.join(occupied);
+        self.buffer.join(source, &port.queues[queue], occupied);
         let not_before = moved.map_or(0, |moved| moved.not_before);
         port.waiting |= 1 << queue;
         let queued = Queued { packet: *packet, not_before };
@@ -297,8 +297,8 @@ impl Switch {
         if port.tx.is_closed() {
             return Err(DropReason::LinkDown);
         }
-        let room = self.spec.cell.room(packet.bytes);
-        self.buffer.admit(source_of(packet), port, queue, room)
+        let occupied = self.spec.cell.occupied(packet.bytes);
+        self.buffer.admit(source_of(packet), port, queue, occupied)
     }
 
     /// Enqueues feedback or a notification in the control queue, which has priority over the data
@@ -316,8 +316,8 @@ impl Switch {
             return self.enqueue_among_data(egress, queue, packet, now, context);
         }
         let queue = self.control_queue();
-        let room = self.spec.cell.room(packet.bytes);
-        let (size, bytes) = (self.spec.queue.control_size.0, u64::from(room));
+        let occupied = self.spec.cell.occupied(packet.bytes);
+        let (size, bytes) = (self.spec.queue.control_size.0, u64::from(occupied));
         let port = &mut self.ports[egress];
         if port.passes(queue, now) && bytes <= size {
             port.queues[queue].pass(packet.bytes);
@@ -451,16 +451,16 @@ impl Switch {
         context: &mut Context,
     ) {
         let source = source_of(packet);
-        let room = self.spec.cell.room(packet.bytes);
-        self.occupancy.leave(room);
+        let occupied = self.spec.cell.occupied(packet.bytes);
+        self.occupancy.leave(occupied);
         if self.occupancy.congestion() == 0
             && let Some(aqm) = &mut self.shared_aqm
         {
             aqm.on_empty(now);
         }
         let port = &mut self.ports[egress];
-        port.occupancy.leave(room);
-        self.buffer.leave(source, &port.queues[queue], room);
+        port.occupancy.leave(occupied);
+        self.buffer.leave(source, &port.queues[queue], occupied);
         if self.mechanisms.wants().has(Events::LEFT) {
             self.ask_left(&Left { egress, queue, packet }, now, context);
         }

@@ -105,10 +105,10 @@ impl Queue {
         self.discipline.as_ref()?.as_any().downcast_ref()
     }
 
-    /// The memory that a frame occupies, in whole cells.
+    /// The buffer space that a frame occupies, in whole cells.
     #[inline]
-    pub fn room(&self, bytes: u16) -> u16 {
-        self.cell.room(bytes)
+    pub fn occupied(&self, bytes: u16) -> u16 {
+        self.cell.occupied(bytes)
     }
 
     /// Bytes queued, in whole cells.
@@ -273,14 +273,14 @@ impl Queue {
 
     #[inline]
     fn count_out(&mut self, packet: &Packet) {
-        self.backlog -= u64::from(self.cell.room(packet.bytes));
+        self.backlog -= u64::from(self.cell.occupied(packet.bytes));
         self.departed += 1;
     }
 
     #[inline]
     fn count_in(&mut self, packet: &Packet) {
         let bytes = u64::from(packet.bytes);
-        self.backlog += u64::from(self.cell.room(packet.bytes));
+        self.backlog += u64::from(self.cell.occupied(packet.bytes));
         self.max_backlog = self.max_backlog.max(self.backlog);
         self.packets_in += 1;
         self.bytes_in += bytes;
@@ -290,7 +290,7 @@ impl Queue {
     #[inline]
     pub fn pass(&mut self, bytes: u16) {
         debug_assert!(self.is_empty());
-        self.max_backlog = self.max_backlog.max(self.cell.room(bytes).into());
+        self.max_backlog = self.max_backlog.max(self.cell.occupied(bytes).into());
         self.packets_in += 1;
         self.bytes_in += u64::from(bytes);
         self.departed += 1;
@@ -328,7 +328,7 @@ impl Queue {
     /// earlier because of it.
     pub fn take_last(&mut self) -> Option<Queued> {
         let queued = self.packets.pop_back()?;
-        self.backlog -= u64::from(self.cell.room(queued.packet.bytes));
+        self.backlog -= u64::from(self.cell.occupied(queued.packet.bytes));
         self.packets_in -= 1;
         self.bytes_in -= u64::from(queued.packet.bytes);
         if let Some(times) = &mut self.times {
@@ -374,7 +374,7 @@ impl Queue {
     /// their bytes, that are at the inputs of a crossbar.
     pub fn is_consistent(&self, (packets, bytes): (u64, u64)) -> bool {
         let here: u64 =
-            self.iter().map(|queued| u64::from(self.cell.room(queued.packet.bytes))).sum();
+            self.iter().map(|queued| u64::from(self.cell.occupied(queued.packet.bytes))).sum();
         let count = self.iter().count();
         here + bytes == self.backlog
             && [0, bytes].contains(&self.hidden)

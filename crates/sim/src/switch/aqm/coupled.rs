@@ -98,7 +98,7 @@ impl Aqm for Spec {
     }
 
     fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
-        let left = view.backlog(queue) - view.room(packet);
+        let left = view.backlog(queue) - view.occupied(packet);
         let p = self.probability(left, view.sojourn(queue));
         Verdict::congested(match self.scalable.includes(packet.ecn()) {
             true => view.rng.bernoulli(p),

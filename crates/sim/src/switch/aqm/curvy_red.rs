@@ -96,7 +96,7 @@ impl Aqm for State {
     fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
         let waited = view.sojourn(CLASSIC);
         if queue == LOW_LATENCY {
-            let left = view.backlog(LOW_LATENCY) - view.room(packet);
+            let left = view.backlog(LOW_LATENCY) - view.occupied(packet);
             let long = left > u64::from(self.spec.threshold) * view.largest_frame();
             let coupled = self.coupled(waited);
             return Verdict::congested(long || view.exceeds(coupled, self.spec.curviness));

@@ -148,14 +148,14 @@ impl View<'_> {
         self.queues[queue].congestion()
     }
 
-    /// The memory that a packet occupies, in whole cells, as the backlog counts it.
+    /// The buffer space that a packet occupies, in whole cells, as the backlog counts it.
     #[inline]
-    pub fn room(&self, packet: &Packet) -> u64 {
-        self.room_of(packet.bytes)
+    pub fn occupied(&self, packet: &Packet) -> u64 {
+        self.occupied_by(packet.bytes)
     }
 
-    fn room_of(&self, bytes: u16) -> u64 {
-        self.queues.first().map_or(bytes, |queue| queue.room(bytes)).into()
+    fn occupied_by(&self, bytes: u16) -> u64 {
+        self.queues.first().map_or(bytes, |queue| queue.occupied(bytes)).into()
     }
 
     /// The same, summed over all data queues.
@@ -208,7 +208,7 @@ impl View<'_> {
     /// Largest possible frame, in bytes as backlogs count them.
     #[inline]
     pub fn largest_frame(&self) -> u64 {
-        self.room_of(self.tx.link().largest_frame)
+        self.occupied_by(self.tx.link().largest_frame)
     }
 
     /// The same with preamble and interframe gap, in bytes as schedulers count them.

@@ -173,7 +173,7 @@ impl Aqm for Spec {
 
     #[inline(never)]
     fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
-        let left = view.backlog(queue).saturating_sub(view.room(packet));
+        let left = view.backlog(queue).saturating_sub(view.occupied(packet));
         Verdict::congested(self.at == At::Departure && self.selects(left, view.rng))
     }
 }

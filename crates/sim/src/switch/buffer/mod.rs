@@ -244,7 +244,7 @@ impl Buffer {
         let data = || ports.iter().flat_map(|port| &port.queues[..queues]);
         let mut found = vec![0; self.ingress.0.len()];
         let mut count = |packet: &Packet| {
-            found[source_of(packet).index()] += u64::from(cell.room(packet.bytes));
+            found[source_of(packet).index()] += u64::from(cell.occupied(packet.bytes));
         };
         data().flat_map(Queue::iter).for_each(|queued| count(&queued.packet));
         at_inputs.for_each(count);

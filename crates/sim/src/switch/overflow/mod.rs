@@ -128,7 +128,7 @@ impl Switch {
         let Some(trimming) = &self.trimming else { return Ok(()) };
         let Some(threshold) = trimming.spec.threshold else { return Ok(()) };
         let backlog = self.ports[egress].queues[queue].backlog();
-        let fits = backlog + u64::from(self.spec.cell.room(packet.bytes)) <= threshold.0;
+        let fits = backlog + u64::from(self.spec.cell.occupied(packet.bytes)) <= threshold.0;
         if fits || !self.may_trim(packet) { Ok(()) } else { Err(DropReason::QueueFull) }
     }
 

@@ -81,7 +81,7 @@ impl Overflow for Spec {
                 format!("write less than {frame}B, for example \"64B\""),
             );
         }
-        let frame = facts.largest_room().map_or(0, u64::from);
+        let frame = facts.largest_occupied().map_or(0, u64::from);
         if let Some(threshold) = self.threshold.filter(|at| at.0 < frame) {
             findings.error(
                 "threshold",

@@ -194,7 +194,7 @@ impl Aqm for State {
 
     #[inline(never)]
     fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
-        let left = view.backlog(queue) - view.room(packet);
+        let left = view.backlog(queue) - view.occupied(packet);
         let head = Head {
             sojourn: view.sojourn(queue),
             backlogged: left > view.largest_frame(),

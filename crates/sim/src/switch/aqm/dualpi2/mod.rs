@@ -161,7 +161,7 @@ impl Aqm for State {
 
     fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
         self.catch_up(view);
-        let beside = view.total_backlog() - view.room(packet);
+        let beside = view.total_backlog() - view.occupied(packet);
         let base = self.base(JudgedOn::Departure, beside, view);
         let (waited, packets) = (view.sojourn(LOW_LATENCY), view.packets(LOW_LATENCY));
         let native = self.spec.low_latency.probability(waited, packets);

@@ -212,7 +212,7 @@ impl Aqm for State {
     #[inline(never)]
     fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
         self.catch_up(view.now);
-        let last = view.backlog(queue) == view.room(packet);
+        let last = view.backlog(queue) == view.occupied(packet);
         self.queues[queue].qdelay = if last { Duration::ZERO } else { view.sojourn(queue) };
         Verdict::Pass
     }

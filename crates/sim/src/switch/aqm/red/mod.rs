@@ -279,7 +279,7 @@ impl Aqm for State {
             Action::Mark | Action::HardMark => Verdict::Drop,
         };
         // The limit of the queue inside RED, which is checked last.
-        if backlog + view.room(packet) > u64::from(tc.limit) { Verdict::Drop } else { verdict }
+        if backlog + view.occupied(packet) > u64::from(tc.limit) { Verdict::Drop } else { verdict }
     }
 }
 

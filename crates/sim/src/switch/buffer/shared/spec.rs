@@ -69,7 +69,7 @@ impl Check for Spec {
 
 impl CheckBeside for Spec {
     fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        if let Some(frame) = facts.largest_room() {
+        if let Some(frame) = facts.largest_occupied() {
             for (book, pool) in [("ingress", &self.ingress), ("egress", &self.egress)] {
                 if let Some(pool) = pool {
                     pool.check_frame(frame, &mut findings.within(book));

@@ -4,7 +4,7 @@ use floodway_model::packet::length;
 use floodway_model::units::PS_PER_S;
 use floodway_model::{Bytes, Duration, Rate};
 
-use crate::switch::cell::{Cell, most_room};
+use crate::switch::cell::{Cell, most_occupied};
 
 /// Inputs of the headroom of one source on one link.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +93,7 @@ impl Link {
     /// [`most_in`].
     pub fn headroom(&self, response: Duration) -> Bytes {
         let until_obeyed: Duration = self.times(response).iter().map(|(_, time)| *time).sum();
-        let longest = u64::from(self.cell.room(self.largest_frame));
+        let longest = u64::from(self.cell.occupied(self.largest_frame));
         if self.cell.is_byte() {
             let until_last = until_obeyed + self.on_wire(self.largest_frame);
             let on_the_way = most_in(until_last, self.rate, self.largest_frame, self.wire_overhead);
@@ -101,7 +101,7 @@ impl Link {
         }
         let wire = carried(until_obeyed, self.rate);
         let (smallest, largest) = (self.smallest_frame, self.largest_frame);
-        let before = most_room(self.cell, wire, smallest, largest, self.wire_overhead);
+        let before = most_occupied(self.cell, wire, smallest, largest, self.wire_overhead);
         Bytes(before.saturating_add(2 * longest))
     }
 

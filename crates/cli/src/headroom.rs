@@ -1,11 +1,10 @@
 //! `floodway headroom`: the headroom of a link as a sum of its parts, and the headroom tables of switch
 //! vendors explained.
 
-mod proof;
-
 use std::path::{Path, PathBuf};
 
 use clap::{Args, value_parser};
+use floodway_lab::headroom::{Failed, search};
 use floodway_model::packet::length::SHORTEST_FRAME;
 use floodway_model::{Bytes, Duration, Rate};
 use floodway_scenario::headroom::lookup::Table;
@@ -31,10 +30,10 @@ pub struct HeadroomOptions {
     /// The longest frame of any class, without preamble and interframe gap.
     #[arg(long, value_name = "BYTES", default_value = "9216", value_parser = value_parser!(u16).range(64..=16_384))]
     pub largest_frame: u16,
-    /// The shortest frame of the lossless class; with cells, short frames take most memory. Default 64.
+    /// The shortest frame of the lossless class; with cells, short frames take most of the buffer. Default 64.
     #[arg(long, value_name = "BYTES", default_value_t = SHORTEST_FRAME, value_parser = value_parser!(u16).range(64..=16_384), hide_default_value = true)]
     pub smallest_frame: u16,
-    /// The cells in which the switch allocates its memory. Default 1: byte by byte.
+    /// The cells in which the switch allocates its buffer. Default 1: byte by byte.
     #[arg(long, value_name = "BYTES", default_value = "1", value_parser = value_parser!(u16).range(1..=4_096), hide_default_value = true)]
     pub cell: u16,
     /// How many lossless classes the neighbor may pause by separate frames at the same time.
@@ -48,15 +47,15 @@ pub struct HeadroomOptions {
     pub latency: Duration,
     /// The propagation delay of a meter of cable.
     #[arg(long, value_name = "TIME", default_value = "5ns")]
-    pub meter: Duration,
+    pub delay_per_meter: Duration,
     /// Explain a vendor's table (`pg_profile_lookup.ini` of SONiC) instead, line by line.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "cable"])]
     pub table: Option<PathBuf>,
     /// Search for the worst case by simulation, for one rate, one cable and one class.
     #[arg(long, conflicts_with = "table")]
-    pub prove: bool,
+    pub search: bool,
     /// Write the worst case that was found as a scenario.
-    #[arg(long, value_name = "FILE", requires = "prove")]
+    #[arg(long, value_name = "FILE", requires = "search")]
     pub save: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
@@ -80,7 +79,7 @@ pub fn headroom(options: &HeadroomOptions) -> Result<(), Failure> {
     options.check_range()?;
     match &options.table {
         Some(file) => options.explain(file),
-        None if options.prove => options.prove(),
+        None if options.search => options.worst_case(),
         None => options.compute(),
     }
 }
@@ -93,7 +92,7 @@ impl HeadroomOptions {
     fn link(&self, rate: Rate, cable: Cable, cell: Cell) -> Link {
         Link {
             rate,
-            delay: cable.delay(self.meter),
+            delay: cable.delay(self.delay_per_meter),
             lossless_classes: self.classes,
             smallest_frame: self.smallest_frame,
             largest_frame: self.largest_frame,
@@ -120,10 +119,10 @@ impl HeadroomOptions {
             }
         }
         let most = Duration::from_us(1);
-        if self.meter > most {
+        if self.delay_per_meter > most {
             return refuse(format!(
-                "--meter is {}: write at most {most}; fiber has 5ns",
-                self.meter
+                "--delay-per-meter is {}: write at most {most}; fiber has 5ns",
+                self.delay_per_meter
             ));
         }
         Ok(())
@@ -138,7 +137,7 @@ impl HeadroomOptions {
     }
 
     /// Searches for the worst case.
-    fn prove(&self) -> Result<(), Failure> {
+    fn worst_case(&self) -> Result<(), Failure> {
         let ([rate], [cable], 1) = (&*self.rate, &*self.cable, self.classes) else {
             return Err(Failure::Unknown(
                 "a search is for one rate, one cable and one class: add --classes 1, and give one of each".into(),
@@ -152,16 +151,15 @@ impl HeadroomOptions {
         }
         let (link, response) = (self.link(*rate, *cable, self.cell()), self.response(*rate));
         let sum = Sum::of(&link, response);
-        let found = proof::search(&link, response)?;
+        let found = search(&link, response).map_err(|failed| match failed {
+            Failed::TooLong(_) => Failure::Unknown(failed.to_string()),
+            Failed::Scenario(error) => Failure::Scenario(error),
+            Failed::Violations(wrong) => Failure::Violations(wrong),
+        })?;
         if let Some(file) = &self.save {
             save(file, "scenario", &found.scenario)?;
         }
-        let Some(short) = sum.total.0.checked_sub(found.bytes.0) else {
-            return Err(Failure::Violations(vec![format!(
-                "a case takes {} above XOFF, more than the headroom of {} that was computed",
-                found.bytes, sum.total
-            )]));
-        };
+        let short = sum.total.0 - found.bytes.0;
         if self.json {
             return output::print_json(&json!({
                 "rate": rate, "cable": cable, "sum": sum, "found": found.bytes, "runs": found.runs,
@@ -173,7 +171,7 @@ impl HeadroomOptions {
             found.runs,
             grouped(found.bytes.0),
             grouped(short),
-            match short > u64::from(link.cell.room(link.largest_frame)) {
+            match short > u64::from(link.cell.occupied(link.largest_frame)) {
                 true =>
                     "That is more than the longest frame: there may be worse cases that it has missed.\n",
                 false => "",
@@ -201,7 +199,7 @@ impl HeadroomOptions {
 
     /// A headroom with its parts.
     fn one(&self, rate: Rate, cable: Cable, sum: &Sum) -> String {
-        let mut rows = vec![["", "time", "on the wire", "in memory"].map(str::to_owned)];
+        let mut rows = vec![["", "time", "on the wire", "in the buffer"].map(str::to_owned)];
         let some = |bytes: Bytes| match bytes.0 {
             0 => String::new(),
             bytes => grouped(bytes),
@@ -209,7 +207,7 @@ impl HeadroomOptions {
         for row in &sum.rows {
             let time =
                 if row.time == Duration::ZERO { String::new() } else { row.time.to_string() };
-            rows.push([row.part.to_owned(), time, some(row.on_wire), some(row.memory)]);
+            rows.push([row.part.to_owned(), time, some(row.on_wire), some(row.buffer)]);
         }
         let (time, on_wire) = sum
             .rows
@@ -245,22 +243,22 @@ impl HeadroomOptions {
             Some(response) => format!("the neighbor obeys within {response}"),
             None => "the neighbor obeys within what IEEE 802.3 clause 31B.3.7 allows".to_owned(),
         };
-        let memory = if self.cell().is_byte() {
+        let buffer = if self.cell().is_byte() {
             format!(
-                "memory is counted\nbyte by byte, and frames of {} bytes fill most of it",
+                "the buffer is counted\nbyte by byte, and frames of {} bytes fill most of it",
                 self.largest_frame
             )
         } else {
             format!(
-                "a frame of\n{} bytes takes {} bytes of the wire and {} of memory, in cells of {}, and no other takes as much \
+                "a frame of\n{} bytes takes {} bytes of the wire and {} of the buffer, in cells of {}, and no other takes as much \
                  for its time",
                 sum.worst_frame.0,
                 sum.worst_frame.0 + 20,
-                sum.worst_room.0,
+                sum.worst_occupied.0,
                 self.cell
             )
         };
-        format!("Assumed: {response}; {memory}.")
+        format!("Assumed: {response}; {buffer}.")
     }
 
     fn explain(&self, file: &Path) -> Result<(), Failure> {
@@ -311,7 +309,7 @@ impl HeadroomOptions {
             aligned(&rows),
             said(&explanation),
             match cell {
-                1 => "memory that is counted byte by byte".to_owned(),
+                1 => "a buffer that is counted byte by byte".to_owned(),
                 cell => format!("cells of {cell} bytes"),
             },
             self.smallest_frame,
@@ -379,8 +377,8 @@ fn said(explanation: &Explanation) -> String {
 
 fn cells_said(cells: &Cells) -> String {
     let mut text = format!(
-        "  Cells of {} bytes, each filled by a frame of 64 bytes, which takes 84 on the wire ({:.2} times as much \
-         memory),\n  at {} a meter. What does not depend on the cable:\n",
+        "  Cells of {} bytes, each filled by a frame of 64 bytes, which takes 84 on the wire ({:.2} times as \
+         much),\n  at {} a meter. What does not depend on the cable:\n",
         cells.cell,
         cells.cell as f64 / 84.0,
         cells.meter
