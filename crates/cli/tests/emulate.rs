@@ -3,9 +3,12 @@
 use std::env;
 use std::fs;
 use std::path::Path;
+use std::process::{Child, Stdio};
 use std::sync::LazyLock;
+use std::thread::sleep;
+use std::time::Duration;
 
-use crate::common::{Said, command, floodway, place, said, word};
+use crate::common::{Said, command, floodway, place, said, send, word};
 
 /// Whether there is a kernel; if not, that is said, and an error if `FLOODWAY_INSIST` asks for all tests with `kernel`.
 fn kernel() -> bool {
@@ -23,12 +26,26 @@ fn kernel() -> bool {
 
 /// Runs kernels with these settings; nothing of them is left afterwards.
 fn emulate(name: &str, settings: &[&str], options: &[&str]) -> (Said, String) {
+    emulate_until(name, settings, options, |_| ())
+}
+
+/// The same; `end` may end the program.
+fn emulate_until(
+    name: &str,
+    settings: &[&str],
+    options: &[&str],
+    end: impl FnOnce(&Child),
+) -> (Said, String) {
     let (out, temporary) = (place(name), place(&format!("{name}-tmp")));
     fs::create_dir_all(&temporary).unwrap();
     let mut words = vec!["emulate", "linux.toml", "--quiet", "--out", word(&out)];
     settings.iter().for_each(|setting| words.extend(["--set", setting]));
     words.extend(options);
-    let said = said(command(&words).env("TMPDIR", &temporary).output().unwrap());
+    let mut program = command(&words);
+    program.env("TMPDIR", &temporary).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = program.spawn().unwrap();
+    end(&child);
+    let said = said(child.wait_with_output().unwrap());
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "temporary files are left");
     let of_kernels = |entry: &fs::DirEntry| {
         fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&temporary))
@@ -227,4 +244,23 @@ fn failures_of_kernels_and_commands_are_reported() {
     let text = fail("emulate-off", &["workload.0.linux.run=\"endpoint off\""], &[]);
     assert!(text.starts_with("host 0: the kernel has ended with "), "{text}");
     assert!(text.contains("its console ends with: ") && text.contains("Power down"), "{text}");
+}
+
+/// One that computes need not be waited for.
+#[test]
+fn an_interrupted_kernel_ends_at_once() {
+    if !kernel() {
+        return;
+    }
+    let busy = ["workload.0.linux.run=\"while :; do :; done\""];
+    let (said, _) = emulate_until("emulate-interrupted", &busy, &[], |child| {
+        sleep(Duration::from_secs(4));
+        send("-TERM", child);
+    });
+    assert_eq!(said.code, Some(130), "{}", said.err);
+    assert!(
+        said.err.contains("note: interrupted: 0 of 1 runs ended by themselves"),
+        "{}",
+        said.err
+    );
 }

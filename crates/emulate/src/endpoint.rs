@@ -97,13 +97,17 @@ struct Endpoint {
     failed: bool,
 }
 
-/// Waits until one of these has something to be read. Returns its place.
-fn wait(sockets: &[BorrowedFd<'_>], patience: u32) -> Result<usize> {
+/// Waits until one of these has something to be read. Returns its place. Fails if the run is to stop.
+fn wait(sockets: &[BorrowedFd<'_>], trouble: &Trouble) -> Result<usize> {
     let mut polled: Vec<PollFd<'_>> =
         sockets.iter().map(|socket| PollFd::from_borrowed_fd(*socket, PollFlags::IN)).collect();
-    let limit = Timespec { tv_sec: patience.into(), tv_nsec: 0 };
+    let (patience, begun) = (trouble.patience, std::time::Instant::now());
+    // The flag that stops runs is looked at in between.
+    let moment = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
     loop {
-        match poll(&mut polled, Some(&limit)) {
+        match poll(&mut polled, Some(&moment)) {
+            Ok(0) if trouble.is_stopped() => return Err("the run was stopped".to_owned()),
+            Ok(0) if begun.elapsed().as_secs() < patience.into() => continue,
             Ok(0) => {
                 return Err(format!(
                     "it computes for {patience} s already, which takes no simulated time; end the program that does, or \
@@ -196,7 +200,7 @@ impl Endpoint {
             Some(nic) => nic.socket(),
             None => self.process.nic.as_fd(),
         };
-        if wait(&[nic, self.clock.socket()], self.trouble.patience)? == 1 {
+        if wait(&[nic, self.clock.socket()], &self.trouble)? == 1 {
             return self.clock.serve();
         }
         let Some(nic) = &mut self.nic else {
@@ -249,7 +253,7 @@ impl Endpoint {
         nic.interrupt(queue)?;
         loop {
             let Some(back) = nic.back() else { return Ok(()) };
-            if wait(&[self.clock.socket(), back], self.trouble.patience)? == 1 {
+            if wait(&[self.clock.socket(), back], &self.trouble)? == 1 {
                 break;
             }
             self.clock.serve()?;
@@ -300,6 +304,10 @@ impl Endpoint {
     fn judge(&mut self, result: Result<()>) {
         let Err(error) = result else { return };
         self.failed = true;
+        // Somebody has interrupted the run, or another kernel has failed and is reported.
+        if self.trouble.is_stopped() {
+            return;
+        }
         // A kernel that has ended is known by its closed sockets.
         let ended = self.process.ends().map(|status| format!("the kernel has ended with {status}"));
         let error = ended.unwrap_or_else(|| format!("the kernel has failed: {error}"));

@@ -57,6 +57,10 @@ struct Trouble {
 }
 
 impl Trouble {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     /// Ends all runs because of this, unless they have ended already.
     fn report(&self, text: String) {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
