@@ -255,9 +255,11 @@ fn differences(path: &str, before: &Value, after: &Value, found: &mut Vec<String
             }
         }
         (_, Value::Null) => found.push(format!("without {path}")),
-        (_, after) => found.push(match plain(after) {
-            Some(shown) => format!("{path} = {shown}"),
-            None => path.to_owned(),
+        (_, after) => found.push(match (plain(after), after.as_object().and_then(only)) {
+            (Some(shown), _) => format!("{path} = {shown}"),
+            // A member of a family whose default is not written.
+            (None, Some(member)) => format!("{path}.{member}"),
+            (None, None) => path.to_owned(),
         }),
     }
 }
@@ -321,6 +323,14 @@ queue.size = "2MB"
         );
         assert!(silent.differs_from(step).contains(&"switch.queue.size = 2MB".to_owned()));
         assert!(step.differs_from(step).is_empty());
+    }
+
+    #[test]
+    fn a_member_in_the_place_of_a_default_is_named() {
+        let text = format!("{TEXT}\n[variants.fair.switch.queue.discipline.fq]\n");
+        let scenario = Scenario::parse(&text, "a.toml", &Overrides::default()).unwrap();
+        let [silent, fair] = ["silent", "fair"].map(|name| scenario.variant(name).unwrap());
+        assert!(fair.differs_from(silent).contains(&"switch.queue.discipline.fq".to_owned()));
     }
 
     #[test]
