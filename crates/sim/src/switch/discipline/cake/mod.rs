@@ -2,7 +2,7 @@
 //! LANMAN 2018; tc-cake(8)): tins by DSCP, an eight-way set-associative hash of flows, DRR++ with host isolation, the AQM
 //! COBALT, and a shaper in deficit mode that counts bytes as the line does.
 //!
-//! Behavior that paper and manual leave open is that of Linux 6.12. Unlike there, hosts are told apart exactly and not by
+//! Behavior that paper and manual leave open is that of Linux 6.12. Unlike there, hosts are distinguished exactly and not by
 //! a hash. The ACK filter, the modes `ingress`, `autorate-ingress`, `wash`, `diffserv8` and `precedence`, and NAT are not
 //! implemented.
 
