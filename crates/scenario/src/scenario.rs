@@ -216,9 +216,9 @@ impl Variant {
             switch: settings.switch.clone(),
             host: settings.host.spec(),
             profiles: settings.profiles(),
-            flows,
-            triggers,
-            operations,
+            flows: flows.into(),
+            triggers: triggers.into(),
+            operations: operations.into(),
             // Checked: a frame with it is at most 65535 bytes long.
             wire_overhead: settings.wire_overhead.0 as u16,
             end: settings.limit,

@@ -48,7 +48,7 @@ extern crate self as floodway_sim;
 
 use digest::Digest;
 use floodway_model::family::Entry;
-use floodway_model::{Duration, FlowSpec, Graph, Operation, Trigger};
+use floodway_model::{Duration, FlowSpec, Graph, Operation, SharedList, Trigger};
 use serde::Serialize;
 
 pub use floodway_engine::{MAX_PORTS, Progress, Ranks, Stop};
@@ -68,11 +68,11 @@ pub struct Spec {
     /// Transport profiles of flows: one for each workload, by its number.
     pub profiles: Vec<host::Profile>,
     /// The flows, in order of start.
-    pub flows: Vec<FlowSpec>,
+    pub flows: SharedList<FlowSpec>,
     /// Dependencies between flows: which flows begin after which others.
-    pub triggers: Vec<Trigger>,
+    pub triggers: SharedList<Trigger>,
     /// Groups of flows that form one operation for the application, by workload and number.
-    pub operations: Vec<Operation>,
+    pub operations: SharedList<Operation>,
     /// Preamble and interframe gap of a frame on the wire, in bytes.
     pub wire_overhead: u16,
     /// Time limit of the run. It ends earlier if all flows with a size have completed.

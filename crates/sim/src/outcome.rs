@@ -52,11 +52,15 @@ pub struct Outcome {
 impl Outcome {
     pub(crate) fn new(
         spec: &Spec,
-        finished: &Finished,
+        mut finished: Finished,
         violations: Vec<String>,
         wall: std::time::Duration,
     ) -> Self {
-        Self::of(spec, finished, OfNodes::new(spec, finished), violations, wall)
+        let of_nodes = OfNodes::new(spec, &finished);
+        // Their memory is for the tables.
+        finished.switches = Vec::new();
+        finished.hosts = Vec::new();
+        Self::of(spec, &finished, of_nodes, violations, wall)
     }
 
     /// From what all nodes have to say. The switches and hosts in `finished` are not asked: they may be

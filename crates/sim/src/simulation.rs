@@ -191,7 +191,7 @@ impl Simulation {
         if let Some(explained) = &explained {
             violations.extend(explained.violations());
         }
-        let mut outcome = Outcome::new(&spec, &finished, violations, wall);
+        let mut outcome = Outcome::new(&spec, finished, violations, wall);
         if let Some(explained) = &explained {
             outcome.tables.extend(delays::tables(&spec, explained));
         }
@@ -204,7 +204,7 @@ impl Simulation {
         let (spec, mut finished) = self.finish(run);
         let trace = finished.observers.take_trace();
         let violations = violations(&spec, &finished);
-        (Outcome::new(&spec, &finished, violations, std::time::Duration::ZERO), trace)
+        (Outcome::new(&spec, finished, violations, std::time::Duration::ZERO), trace)
     }
 
     /// Runs the simulation and returns its final state.
@@ -383,7 +383,8 @@ fn hosts(
     }
     let make = |id: NodeId| {
         let link = links(spec, id)[0];
-        let sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
+        let mut sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
+        sends.shrink_to_fit();
         let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
         host.wait_for(triggers.get(&id).map_or(&[], Vec::as_slice));
         host.regulate(knowledge.peers.regulator(link.peer));

@@ -55,7 +55,7 @@ impl Host {
     ) {
         let Some(granting) = &mut self.granting else { return };
         let (place, profile) = (packet.connection, self.shared.profile(packet.flow));
-        if self.receivers[place as usize].finished.is_some() {
+        if self.receivers[place as usize].finished().is_some() {
             granting.halves.on_end(&profile.congestion, place, now);
         } else {
             let link = self.nic.tx.link();

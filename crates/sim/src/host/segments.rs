@@ -31,7 +31,7 @@ impl Host {
         let segment = Segment { psn, flags, ecn: packet.ecn(), payload, sent_at };
         let arrived = tcp.on_segment(spec, &segment, now);
         if arrived.completes {
-            receiver.finished = Some(now);
+            receiver.finish(now);
             context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
         }
         if context.wants_of(Kinds::DELIVERED, packet.flow) {
