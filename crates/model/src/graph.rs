@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::id::{NodeId, PortIx};
+use crate::line::Counting;
 use crate::units::{Duration, Rate};
 
 /// Kind of a node.
@@ -39,6 +40,26 @@ pub struct Attachment {
     pub rate: Rate,
     /// Propagation delay of the link, the same in both directions.
     pub delay: Duration,
+    /// What the link adds to frames, the same in both directions. `None` on Ethernet: preamble and interframe gap, as the
+    /// simulation has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<Counting>,
+}
+
+impl Attachment {
+    /// Bytes on the wire of a frame, with this much preamble and interframe gap on Ethernet.
+    pub fn on_wire(&self, frame: u16, wire_overhead: u64) -> u64 {
+        on_wire(self.line, frame, wire_overhead)
+    }
+}
+
+/// Bytes on the wire of a frame on a line, or on Ethernet with this much preamble and interframe gap.
+#[inline]
+pub fn on_wire(line: Option<Counting>, frame: u16, wire_overhead: u64) -> u64 {
+    match line {
+        None => u64::from(frame) + wire_overhead,
+        Some(line) => line.bytes(frame),
+    }
 }
 
 /// The network: nodes, and links that join a port of one to a port of another.
@@ -66,10 +87,30 @@ impl Graph {
         assert_ne!(a, b, "a link joins two different nodes");
         let port_a = PortIx(self.node(a).ports.len() as u16);
         let port_b = PortIx(self.node(b).ports.len() as u16);
-        let [rate, back] = rates;
-        self.nodes[a.index()].ports.push(Attachment { peer: b, peer_port: port_b, rate, delay });
+        let ([rate, back], line) = (rates, None);
+        self.nodes[a.index()].ports.push(Attachment {
+            peer: b,
+            peer_port: port_b,
+            rate,
+            delay,
+            line,
+        });
         let rate = back;
-        self.nodes[b.index()].ports.push(Attachment { peer: a, peer_port: port_a, rate, delay });
+        self.nodes[b.index()].ports.push(Attachment {
+            peer: a,
+            peer_port: port_a,
+            rate,
+            delay,
+            line,
+        });
+    }
+
+    /// Gives a link, the one at this port, a framing other than that of Ethernet.
+    pub fn frame(&mut self, (node, port): (NodeId, PortIx), line: Counting) {
+        let end = &mut self.nodes[node.index()].ports[port.index()];
+        end.line = Some(line);
+        let (peer, peer_port) = (end.peer, end.peer_port);
+        self.nodes[peer.index()].ports[peer_port.index()].line = Some(line);
     }
 
     /// The rate at which frames come to this end of a link: that of the other end.

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::check;
 use crate::document::Document;
-use crate::loads;
+use crate::loads::{self, Framed};
 use crate::measured::Measured;
 use crate::scenario::{Scenario, Variant};
 use crate::topology;
@@ -183,7 +183,7 @@ impl Variant {
             headroom: self.headroom(),
             host_load: loads::busiest_host(graph, &demands),
             host_wire_load: loads::busiest_host(graph, &wire_demands),
-            fabric_wire_load: loads::of_fabric(graph, &wire_demands),
+            fabric_wire_load: loads::of_fabric(graph, &wire_demands, Framed::of(settings)),
             expected_flows,
             expected_measured_flows: expected_flows * steady,
             persistent_flows: self.workloads().iter().map(|w| w.persistent_flows()).sum(),
@@ -352,7 +352,7 @@ fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Durat
         let link = &graph.node(id).ports[usize::from(port)];
         let mut time = Duration::ZERO;
         for (frame, rate) in [(largest_frame, link.rate), (answer, graph.rate_to(link))] {
-            let wire = Bytes(u64::from(frame) + settings.wire_overhead.0);
+            let wire = Bytes(link.on_wire(frame, settings.wire_overhead.0));
             time += rate.time_for(wire) + link.delay;
             if !is_host(graph, id) {
                 time += settings.switch.latency;

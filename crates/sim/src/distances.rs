@@ -76,7 +76,7 @@ fn times(spec: &Spec) -> Vec<Vec<Duration>> {
             NodeKind::Host => Duration::ZERO,
             NodeKind::Switch { .. } => spec.switch.latency,
         };
-        let wire = |frame: u16| Bytes(u64::from(frame) + u64::from(spec.wire_overhead));
+        let wire = |frame: u16| Bytes(end.on_wire(frame, spec.wire_overhead.into()));
         let rates = [end.rate, spec.graph.rate_to(end)];
         let ways = frames.into_iter().zip(rates);
         ways.map(|(frame, rate)| rate.time_for(wire(frame)) + end.delay + latency).sum()

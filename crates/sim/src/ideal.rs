@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_model::graph::Attachment;
+use floodway_model::graph::{Attachment, on_wire};
+use floodway_model::line::Counting;
 use floodway_model::units::ByteTime;
 use floodway_model::{Duration, FlowSpec, Graph, Instant, Rate};
 
@@ -30,17 +31,18 @@ struct Step {
     rate: Rate,
     back: Rate,
     delay: Duration,
+    line: Option<Counting>,
 }
 
 impl Step {
     /// The link in the direction in which this end sends.
     fn from(graph: &Graph, end: &Attachment) -> Self {
-        Self { rate: end.rate, back: graph.rate_to(end), delay: end.delay }
+        Self { rate: end.rate, back: graph.rate_to(end), delay: end.delay, line: end.line }
     }
 
     /// The link in the direction in which this end receives.
     fn to(graph: &Graph, end: &Attachment) -> Self {
-        Self { rate: graph.rate_to(end), back: end.rate, delay: end.delay }
+        Self { rate: graph.rate_to(end), back: end.rate, delay: end.delay, line: end.line }
     }
 }
 
@@ -61,6 +63,9 @@ impl Paths {
             hop.rate = hop.rate.max(other.rate);
             hop.back = hop.back.max(other.back);
             hop.delay = hop.delay.min(other.delay);
+            if hop.line != other.line {
+                hop.line = Some(Counting::LEAST);
+            }
         }
         self.several |= other.several;
     }
@@ -72,6 +77,20 @@ struct Hop {
     /// The same in the direction of answers.
     back: ByteTime,
     delay: Duration,
+    line: Option<Counting>,
+    wire_overhead: u64,
+}
+
+impl Hop {
+    /// Time on the wire of a frame.
+    fn time(&self, frame: u16) -> Duration {
+        self.byte_time.of(on_wire(self.line, frame, self.wire_overhead))
+    }
+
+    /// The same in the direction of answers.
+    fn time_back(&self, frame: u16) -> Duration {
+        self.back.of(on_wire(self.line, frame, self.wire_overhead))
+    }
 }
 
 impl<'a> Ideal<'a> {
@@ -123,22 +142,19 @@ impl<'a> Ideal<'a> {
         let payload = transport.payload();
         let packets = flow.bytes.div_ceil(payload);
         let last = flow.bytes - (packets - 1) * payload;
-        let overhead = u64::from(self.spec.wire_overhead);
-        let wire = |payload| u64::from(transport.frame(payload)) + overhead;
-        let (full, last) = (wire(payload), wire(last));
+        let (full, last) = (transport.frame(payload), transport.frame(last));
 
         let hops = self.hops(flow);
         let latency = self.spec.switch.latency * (hops.len() as u64 - 1);
         let delay = hops.iter().map(|hop| hop.delay).sum::<Duration>() + latency;
-        let frame = |bytes: u64, from: usize| -> Duration {
-            hops[from..].iter().map(|hop| hop.byte_time.of(bytes)).sum()
+        let frame = |bytes: u16, from: usize| -> Duration {
+            hops[from..].iter().map(|hop| hop.time(bytes)).sum()
         };
         let tail = |from: usize| frame(last, from);
         // The answer to the SYN takes the same links back.
         let there_and_back = |syn: u16| -> Duration {
-            let wire = u64::from(syn) + overhead;
-            let back = hops.iter().map(|hop| hop.back.of(wire)).sum::<Duration>();
-            delay * 2 + frame(wire, 0) + back
+            let back = hops.iter().map(|hop| hop.time_back(syn)).sum::<Duration>();
+            delay * 2 + frame(syn, 0) + back
         };
         let delay = delay + transport.handshake_frame().map_or(Duration::ZERO, there_and_back);
         if packets == 1 {
@@ -146,13 +162,14 @@ impl<'a> Ideal<'a> {
         }
         if self.are_apart(flow, finished) {
             return Some(
-                delay + apart(packets, |hop| hops[hop].byte_time, hops.len(), (full, last)),
+                delay
+                    + apart(packets, |hop, bytes| hops[hop].time(bytes), hops.len(), (full, last)),
             );
         }
         let (mut before, mut slowest, mut longest) =
             (Duration::ZERO, Duration::ZERO, Duration::ZERO);
         for (j, hop) in hops.iter().enumerate() {
-            let full = hop.byte_time.of(full);
+            let full = hop.time(full);
             before += full;
             slowest = full.max(slowest);
             longest = (before + slowest * (packets - 2) + tail(j)).max(longest);
@@ -183,10 +200,12 @@ impl<'a> Ideal<'a> {
         let hops = std::iter::once(Step::from(graph, &first))
             .chain(middle)
             .chain([Step::to(graph, &last)]);
-        let hop = |Step { rate, back, delay }| Hop {
+        let hop = |Step { rate, back, delay, line }| Hop {
             byte_time: ByteTime::at(rate),
             back: ByteTime::at(back),
             delay,
+            line,
+            wire_overhead: self.spec.wire_overhead.into(),
         };
         hops.map(hop).collect()
     }
@@ -303,12 +322,12 @@ fn paths_from(
 /// once the first has reached it.
 fn apart(
     packets: u64,
-    rate: impl Fn(usize) -> ByteTime,
+    time: impl Fn(usize, u16) -> Duration,
     count: usize,
-    (full, last): (u64, u64),
+    (full, last): (u16, u16),
 ) -> Duration {
     let over = |bytes, hops: std::ops::Range<usize>| -> Duration {
-        hops.map(|hop| rate(hop).of(bytes)).sum()
+        hops.map(|hop| time(hop, bytes)).sum()
     };
     let end = count - 1;
     let fulls_sent = over(full, 0..1) * (packets - 1);

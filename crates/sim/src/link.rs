@@ -1,7 +1,9 @@
 //! The transmitter of a link, common to switches and NICs: it tracks when the wire is free, sends
 //! frames, and obeys the pauses that the other end requests.
 
+use floodway_model::graph::on_wire;
 use floodway_model::id::CLASSES;
+use floodway_model::line::Counting;
 use floodway_model::units::ByteTime;
 use floodway_model::{Body, Class, Duration, FlowId, Instant, NodeId, Packet, PortIx, Rate};
 
@@ -21,6 +23,8 @@ pub struct Link {
     pub peer_port: PortIx,
     /// Preamble and interframe gap, in bytes.
     pub wire_overhead: u16,
+    /// What it adds to frames; `None` on Ethernet.
+    pub line: Option<Counting>,
     /// Propagation delay.
     pub delay: Duration,
     /// Latency at the other end: from the arrival of a frame's last bit until it is handled there,
@@ -40,6 +44,13 @@ pub struct Link {
     pub port: PortIx,
 }
 
+impl Link {
+    /// Bytes on the wire of a frame.
+    pub fn on_wire(&self, frame: u16) -> u64 {
+        on_wire(self.line, frame, self.wire_overhead.into())
+    }
+}
+
 #[cfg(test)]
 impl Link {
     /// 100 Gb/s, without any delay.
@@ -48,6 +59,7 @@ impl Link {
         peer_port: PortIx(0),
         rate: Rate::from_gbps(100),
         rate_back: Rate::from_gbps(100),
+        line: None,
         delay: Duration::ZERO,
         latency: Duration::ZERO,
         response: Duration::ZERO,
@@ -78,6 +90,8 @@ pub struct Transmitter {
     peer: NodeId,
     peer_port: PortIx,
     wire_overhead: u16,
+    /// Whether the link has another framing than Ethernet.
+    is_framed: bool,
     /// Frames sent.
     pub frames: u64,
     /// Their bytes, without preamble and interframe gap.
@@ -121,6 +135,7 @@ impl Transmitter {
             peer: link.peer,
             peer_port: link.peer_port,
             wire_overhead: link.wire_overhead,
+            is_framed: link.line.is_some(),
             frames: 0,
             bytes: 0,
             busy: Duration::ZERO,
@@ -193,10 +208,18 @@ impl Transmitter {
         self.byte_time
     }
 
-    /// Time on the wire of a frame of `bytes`, including preamble and interframe gap.
+    /// Time on the wire of a frame of `bytes`, with what the link adds to it.
     #[inline]
     pub fn wire_time(&self, bytes: u16) -> Duration {
+        if self.is_framed {
+            return self.framed_time(bytes);
+        }
         self.byte_time.of(u64::from(bytes) + u64::from(self.wire_overhead))
+    }
+
+    #[cold]
+    fn framed_time(&self, bytes: u16) -> Duration {
+        self.byte_time.of(self.seldom.link.on_wire(bytes))
     }
 
     /// Sends a frame on the free wire. Its last bit arrives after its wire time and the delay.
@@ -261,7 +284,10 @@ impl Transmitter {
             true => context.telemetry_of(packet),
             false => None,
         };
-        let lost = self.outages.as_mut().filter(|outages| outages.hit(now, busy_until + delay));
+        let lost = self
+            .outages
+            .as_mut()
+            .and_then(|outages| outages.takes(now, busy_until + delay).then_some(outages));
         let is_lost = lost.is_some();
         if let Some(outages) = lost {
             outages.lose(packet);

@@ -1,14 +1,21 @@
-//! Links of an access network, by arithmetic: rates that differ by direction.
+//! Links of an access network, by arithmetic: rates that differ by direction, framing, random loss.
+
+use std::sync::atomic::AtomicBool;
 
 use crate::common::*;
 use floodway_model::graph::NodeKind;
-use floodway_model::{Bytes, Duration, FlowSpec, Graph, Rate};
+use floodway_model::line::{Counting, Line};
+use floodway_model::{Bytes, Duration, FlowSpec, Graph, NodeId, PortIx, Rate};
 use floodway_sim::distances::Distances;
 use floodway_sim::host::congestion::{self, reno};
-use floodway_sim::host::transport::{self, tcp};
-use floodway_sim::{Outcome, Spec};
+use floodway_sim::host::transport::{self, tcp, udp};
+use floodway_sim::loss::Loss;
+use floodway_sim::simulation::Run;
+use floodway_sim::{Outcome, Simulation, Spec};
 
 const MSS: u64 = 1_448;
+/// The switch of the server; its second port is that of the line.
+const LEFT: NodeId = NodeId(2);
 const MS: u64 = 1_000_000_000;
 /// Picoseconds of a byte at 1 Gb/s, at 50 and at 10 Mb/s.
 const FAST: u64 = 8_000;
@@ -120,4 +127,99 @@ fn links_report_the_rate_and_the_use_of_their_direction() {
     };
     let ratio = of(0.01) / of(0.05);
     assert!((ratio - 5.0).abs() < 1e-9, "{ratio}");
+}
+
+/// The line of [`uneven`] with a framing.
+fn framed(counting: Counting) -> Graph {
+    let mut graph = uneven();
+    graph.frame((LEFT, PortIx(1)), counting);
+    graph
+}
+
+/// By hand, for an IP packet of 1500 bytes and for the shortest frame, with 46: on ADSL with PPPoE and LLC/SNAP 1540
+/// bytes are 33 cells of 53, 1749 bytes, and 86 bytes are 2 cells; on VDSL2 with PPPoE 1530 bytes have 24 more, and
+/// 76 have 2; a cable modem has 18 bytes, and at least 64 in all.
+#[test]
+fn a_frame_takes_the_time_of_its_framed_length() {
+    let lines = [
+        (Line::PppoeLlcsnap, [1_749, 106]),
+        (Line::PppoePtm, [1_554, 78]),
+        (Line::Docsis, [1_518, 64]),
+        (Line::Ethernet, [1_538, 84]),
+    ];
+    for (line, lengths) in lines {
+        for (payload, ethernet, length) in [(1_500, 1_538, lengths[0]), (46, 84, lengths[1])] {
+            for (src, dst, of_line) in [(0, 1, DOWN), (1, 0, UP)] {
+                let graph = framed(line.counting());
+                let mut spec = plain(graph, vec![flow(src, dst, payload, 0)]);
+                spec.profiles[0].transport = transport::Spec::Ethernet(Default::default());
+                let outcome = run(spec);
+                let expected = ethernet * 2 * FAST + length * of_line + 3 * MS;
+                assert_eq!(fct_ps(&outcome), [expected], "{line:?} {payload}");
+                assert_eq!(slowdown(&outcome), 1.0, "{line:?} {payload}");
+            }
+        }
+    }
+}
+
+/// TCP on ADSL: SYN, answer and segments as cells on the line, as Ethernet elsewhere. A SYN frame of 78 bytes has an IP
+/// packet of 60 and is 100 bytes with PPPoE and LLC/SNAP, 3 cells.
+#[test]
+fn a_handshake_on_adsl_is_made_of_cells() {
+    let graph = framed(Line::PppoeLlcsnap.counting());
+    let outcome = run(tcp(graph, vec![flow(0, 1, 3 * MSS, 0)], |_| {}));
+    let handshake = 98 * 4 * FAST + 3 * 53 * (DOWN + UP) + 6 * MS;
+    let data = 1_538 * 2 * FAST + 3 * 1_749 * DOWN + 3 * MS;
+    assert_eq!(fct_ps(&outcome), [handshake + data]);
+    assert_eq!(slowdown(&outcome), 1.0);
+}
+
+const PACKETS: u64 = 20_000;
+
+/// Datagrams of 1000 bytes over a line of 50 Mb/s that loses some on the way down; those lost, on how many threads.
+fn losing(good: f64, bad: f64, enters: f64, leaves: f64, threads: usize) -> (u64, Outcome) {
+    let mut spec = plain(uneven(), vec![flow(0, 1, PACKETS * 1_000, 0)]);
+    let payload = udp::Spec { payload: Bytes(1_000), ..Default::default() };
+    spec.profiles[0].transport = transport::Spec::Udp(payload);
+    spec.losses = vec![Loss { node: LEFT, port: PortIx(1), good, bad, enters, leaves }];
+    spec.end = Duration::from_ms(10_000);
+    spec.measured_until = spec.end;
+    let stop = AtomicBool::new(false);
+    let run = Run { threads, stop: &stop, watch: &|_| {} };
+    let outcome = Simulation::new(spec).run_with(&run);
+    assert_eq!(outcome.violations, Vec::<String>::new());
+    let lost = drops(&outcome, "lost_on_link");
+    assert_eq!(outcome.table("flows").u64s("lost_packets"), [lost]);
+    (lost, outcome)
+}
+
+/// 2 % of 20,000 are 400, with a deviation of sqrt(n p (1 - p)) = 19.8. In bursts, the mean is n p / (p + r), and a
+/// deviation is about sqrt(n q (1 - q) (2 - p - r) / (p + r)), with q = p / (p + r): 769 and 71.
+#[test]
+fn a_line_loses_what_its_probabilities_say() {
+    let (lost, _) = losing(0.02, 0.0, 0.0, 0.0, 1);
+    assert!((lost as f64 - 400.0).abs() < 4.0 * 19.8, "{lost}");
+    let (lost, _) = losing(0.0, 1.0, 0.01, 0.25, 1);
+    assert!((lost as f64 - 769.0).abs() < 4.0 * 71.0, "{lost}");
+    let (lost, _) = losing(0.0, 0.0, 0.5, 0.5, 1);
+    assert_eq!(lost, 0);
+}
+
+#[test]
+fn losses_are_the_same_on_every_number_of_threads() {
+    let of = |threads| losing(0.02, 0.5, 0.01, 0.25, threads).1.fingerprint;
+    assert_eq!(of(1), of(2));
+    assert_eq!(of(1), of(3));
+}
+
+/// TCP repeats what is lost, in both directions, and everything arrives.
+#[test]
+fn tcp_gets_over_a_line_that_loses() {
+    let mut spec = tcp(uneven(), vec![flow(0, 1, 1_000 * MSS, 0)], |_| {});
+    let ends = [(LEFT, PortIx(1)), (NodeId(3), PortIx(1))];
+    let loss = |(node, port)| Loss { node, port, good: 0.01, bad: 0.0, enters: 0.0, leaves: 0.0 };
+    spec.losses = ends.map(loss).to_vec();
+    let outcome = run(spec);
+    assert!(fct_ps(&outcome)[0] > 0 && drops(&outcome, "lost_on_link") > 0);
+    assert!(outcome.counter("retransmitted_packets") > 0);
 }

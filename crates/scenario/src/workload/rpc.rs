@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use floodway_model::check::{Check, Findings};
+use floodway_model::graph::Attachment;
 use floodway_model::packet::length::SHORTEST_FRAME;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant, NodeId, PortIx, Rate};
 use schemars::JsonSchema;
@@ -125,19 +126,21 @@ impl Ways {
         let graph = around.graph;
         let links = || path.iter().map(|(node, port)| &graph.node(*node).ports[port.index()]);
         Self {
-            there: Way::of(links().map(|link| (link.rate, link.delay))),
-            back: Way::of(links().map(|link| (graph.rate_to(link), link.delay))),
+            there: Way::of(links().map(|link| (link.rate, link))),
+            back: Way::of(links().map(|link| (graph.rate_to(link), link))),
         }
     }
 }
 
 impl Way {
-    /// Over links of these rates and delays.
-    fn of(links: impl Iterator<Item = (Rate, Duration)> + Clone) -> Self {
-        let delays = links.clone().map(|(_, delay)| delay).sum::<Duration>();
-        let frame = |rate: Rate| rate.time_for(Bytes(SHORTEST_FRAME.into()));
+    /// Over these links at these rates.
+    fn of<'a>(links: impl Iterator<Item = (Rate, &'a Attachment)> + Clone) -> Self {
+        let delays = links.clone().map(|(_, link)| link.delay).sum::<Duration>();
+        let frame = |(rate, link): (Rate, &Attachment)| {
+            rate.time_for(Bytes(link.on_wire(SHORTEST_FRAME, 0)))
+        };
         Self {
-            shortest: delays + links.clone().map(|(rate, _)| frame(rate)).sum::<Duration>(),
+            shortest: delays + links.clone().map(frame).sum::<Duration>(),
             delays,
             slowest: links.map(|(rate, _)| rate).min().unwrap_or_default(),
         }

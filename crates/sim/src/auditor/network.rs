@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
 
-use floodway_model::graph::{Node, NodeKind};
+use floodway_model::graph::{Node, NodeKind, on_wire};
+use floodway_model::line::Counting;
 use floodway_model::units::PS_PER_S;
 use floodway_model::{Body, Duration, Instant, NodeId, Packet, PortIx, Rate};
 
@@ -34,6 +35,10 @@ struct Link {
     rate: Rate,
     /// Rate of the other one.
     rate_back: Rate,
+    /// What it adds to frames; `None` on Ethernet.
+    line: Option<Counting>,
+    /// Whether it loses frames at random.
+    loses: bool,
     delay: Duration,
     /// Latency from the arrival to the handling of a forwarded frame.
     latency: Duration,
@@ -57,6 +62,8 @@ impl Network {
                 from: (from.0, from.1.index()),
                 rate: spec.graph.rate_to(end),
                 rate_back: end.rate,
+                line: end.line,
+                loses: spec.losses.iter().any(|loss| (loss.node, loss.port) == from),
                 delay: end.delay,
                 latency: match spec.graph.nodes[node].kind {
                     NodeKind::Host => Duration::ZERO,
@@ -129,7 +136,7 @@ impl Network {
         if self.is_closed(link.from.0, link.from.1, now) {
             log.port(port, "a frame is sent on a link that is known to be down");
         }
-        let bytes = u64::from(packet.bytes) + u64::from(self.spec.wire_overhead);
+        let bytes = on_wire(link.line, packet.bytes, self.spec.wire_overhead.into());
         let free = now + serialization(bytes, link.rate);
         let handled = match packet.body {
             Body::Pfc { .. } | Body::Pause { .. } => self.response(link.rate_back),
@@ -144,7 +151,7 @@ impl Network {
             Some(_) if lost => {
                 log.port(port, "a frame is sent on a link that is down, and arrives")
             }
-            None if !lost => log.port(port, "a frame is lost on a link that works"),
+            None if !lost && !link.loses => log.port(port, "a frame is lost on a link that works"),
             Some(at) if at < due || at > due + ROUNDING => {
                 let (at, due, bytes) = (time(at), time(due), packet.bytes);
                 let text = format!("a frame of {bytes} bytes is due at {due} and arrives at {at}");

@@ -162,6 +162,7 @@ mod tests {
             peer_port: PortIx(0),
             rate: Rate::from_gbps(10),
             rate_back: Rate::from_gbps(10),
+            line: None,
             delay: Duration::ZERO,
             latency: Duration::ZERO,
             response: Duration::ZERO,
