@@ -55,6 +55,9 @@ pub struct Bursts {
     pub loss: f64,
 }
 
+/// The smallest probability with which a burst begins or ends: once in a million frames.
+const RAREST: f64 = 1e-6;
+
 fn one() -> f64 {
     1.0
 }
@@ -72,8 +75,8 @@ impl Check for AccessLine {
         if let Some(bursts) = &self.bursts {
             let findings = &mut findings.within("bursts");
             const OFTEN: &str = "0.001 begins a burst after every thousandth frame";
-            findings.range("p", bursts.p, f64::MIN_POSITIVE..=1.0, OFTEN);
-            findings.range("r", bursts.r, f64::MIN_POSITIVE..=1.0, "0.25 makes bursts of 4 frames");
+            findings.range("p", bursts.p, RAREST..=1.0, OFTEN);
+            findings.range("r", bursts.r, RAREST..=1.0, "0.25 makes bursts of 4 frames");
             findings.range("loss", bursts.loss, 0.0..=1.0, "1 loses all frames of a burst");
         }
     }

@@ -268,6 +268,7 @@ fn a_line_has_another_rate_back() {
     let dumbbell = r#"
 name = "line"
 arrivals = "1ms"
+limit = "100ms"
 [topology.dumbbell]
 left = 1
 right = 1

@@ -40,11 +40,12 @@ pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
             );
         }
     }
-    goes_together(settings, findings);
+    goes_together(settings, graph, findings);
 }
 
-/// What waits for a neighbor needs headroom, which is computed for frames of Ethernet that are not lost.
-fn goes_together(settings: &Document, findings: &mut Problems<'_>) {
+/// What waits for a neighbor needs headroom, which is computed for frames of Ethernet that are not lost, and for one rate
+/// in both directions.
+fn goes_together(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
     let flow_control = &settings.switch.flow_control;
     let hop_by_hop = [
         (flow_control.pfc.is_some(), "pfc"),
@@ -53,15 +54,23 @@ fn goes_together(settings: &Document, findings: &mut Problems<'_>) {
         (flow_control.cbfc.is_some(), "cbfc"),
         (flow_control.drc.is_some(), "drc"),
     ];
-    let Some((_, name)) =
-        hop_by_hop.into_iter().find(|(is_on, _)| *is_on && !settings.line.is_empty())
-    else {
-        return;
-    };
+    let Some((_, name)) = hop_by_hop.into_iter().find(|(is_on, _)| *is_on) else { return };
     let field = format!("switch.flow_control.{name}");
-    findings.error(
-        &["line.0", &field],
-        format!("`{field}` stops neighbours, and its buffers are computed for Ethernet that loses nothing"),
-        format!("leave out [[line]], or switch `{field}` off"),
-    );
+    if !settings.line.is_empty() {
+        findings.error(
+            &["line.0", &field],
+            format!("`{field}` stops neighbours, and its buffers are computed for Ethernet that loses nothing"),
+            format!("leave out [[line]], or switch `{field}` off"),
+        );
+    }
+    if !graph.is_symmetric() {
+        findings.error(
+            &[&field, "topology"],
+            format!(
+                "`{field}` stops neighbours, and its buffers are computed for links with one rate, but a link has \
+                 another rate back"
+            ),
+            format!("give links the same rate in both directions, or switch `{field}` off"),
+        );
+    }
 }
