@@ -18,6 +18,7 @@ pub mod flow;
 pub mod graph;
 pub mod id;
 pub mod interval;
+pub mod line;
 pub mod packet;
 pub mod random;
 pub mod shared;

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::claims;
 use crate::failure;
+use crate::line;
 use crate::measured::MeasureUntil;
 use crate::presets;
 use crate::sweep;
@@ -107,6 +108,9 @@ pub struct Document {
     /// Links that fail during the run. Default none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<failure::LinkFailure>,
+    /// Links with a framing or with random loss. Default none: Ethernet that loses nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub line: Vec<line::AccessLine>,
     /// What is sent: by each workload on hosts of its own, unless `share_hosts` is true.
     pub workload: Vec<workload::Entry>,
     /// What is compared: by name, overlays on everything else; the first one is the baseline.

@@ -232,6 +232,7 @@ impl Variant {
             record: None,
             explained: None,
             failures: settings.failure.iter().flat_map(|entry| entry.build(graph)).collect(),
+            losses: settings.line.iter().flat_map(|entry| entry.losses(graph)).collect(),
             kernels: workload::linux::kernels(settings, graph),
             seed,
         }

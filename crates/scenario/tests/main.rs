@@ -15,6 +15,7 @@ mod files;
 mod hpcc_case_b;
 mod import;
 mod large;
+mod line;
 mod linux;
 mod messages;
 mod named;

@@ -30,6 +30,7 @@ pub mod host;
 pub mod ideal;
 pub mod kernel;
 pub mod link;
+pub mod loss;
 pub mod metric;
 mod observe;
 mod outcome;
@@ -104,6 +105,8 @@ pub struct Spec {
     pub explained: Option<observe::delays::Sample>,
     /// Link failures; those of one link do not overlap.
     pub failures: Vec<failure::Failure>,
+    /// What links lose at random, at most one entry for each direction.
+    pub losses: Vec<loss::Loss>,
     /// Hosts that are kernels, in order of their nodes, with flows between each two of them that begin when a connection
     /// does.
     pub kernels: Vec<kernel::Kernel>,

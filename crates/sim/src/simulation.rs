@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{Layout, Limits, Progress, Windows};
 use floodway_model::flow::numbered;
-use floodway_model::graph::{Node, NodeKind};
+use floodway_model::graph::{Attachment, Node, NodeKind};
 use floodway_model::packet::length;
 use floodway_model::{
     Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, PortIx, Rate, Trigger,
@@ -359,7 +359,7 @@ fn switches(
     }
     let epochs = spec.graph.switches().zip(epochs).filter(|(id, _)| here(*id));
     for (switch, (_, epochs)) in switches.iter_mut().zip(epochs) {
-        switch.fail(&spec.failures, &spec.graph, epochs);
+        switch.fail(spec, epochs);
     }
     switches
 }
@@ -389,7 +389,7 @@ fn hosts(
         host.wait_for(triggers.get(&id).map_or(&[], Vec::as_slice));
         host.regulate(knowledge.peers.regulator(link.peer));
         let end = (id, PortIx(0));
-        host.fail(Outages::of(&spec.failures, &spec.graph, end));
+        host.fail(Outages::at(spec, end));
         if let Some(limit) = spec.record {
             host.record(limit, &sampling(spec, 0));
         }
@@ -401,16 +401,18 @@ fn hosts(
 /// The links of a node, as its transmitters see them.
 fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
     let ports = spec.graph.node(id).ports.iter();
-    let link = |(port, end): (usize, &floodway_model::graph::Attachment)| Link {
+    let link = |(port, end): (usize, &Attachment)| Link {
         peer: end.peer,
         peer_port: end.peer_port,
         rate: end.rate,
+        rate_back: spec.graph.rate_to(end),
+        line: end.line,
         delay: end.delay,
         latency: match spec.graph.node(end.peer).kind {
             NodeKind::Host => Duration::ZERO,
             NodeKind::Switch { .. } => spec.switch.latency,
         },
-        response: response(spec, end.rate),
+        response: response(spec, spec.graph.rate_to(end)),
         wire_overhead: spec.wire_overhead,
         largest_frame: largest_frame(spec),
         node: id,
@@ -456,14 +458,16 @@ fn largest_frame(spec: &Spec) -> u16 {
 /// Windows as long as the shortest time from a decision to send to the arrival; and the longest
 /// such time.
 pub(crate) fn windows(spec: &Spec) -> (Windows, Duration) {
-    let largest = u64::from(largest_frame(spec));
+    let largest = largest_frame(spec);
     let frames = spec.profiles.iter().map(|profile| profile.transport.shortest_frame());
-    let shortest = u64::from(frames.min().unwrap_or(length::SHORTEST_FRAME));
+    let shortest = frames.min().unwrap_or(length::SHORTEST_FRAME);
     let overhead = u64::from(spec.wire_overhead);
-    let time = |rate: Rate, frame: u64| rate.time_for(Bytes(frame + overhead));
-    let links = || spec.graph.links().map(|(_, _, end)| end);
-    let shortest = links().map(|end| end.delay + time(end.rate, shortest)).min();
-    let longest = links().map(|end| end.delay + time(end.rate, largest)).max().unwrap_or_default();
+    let time = |end: &Attachment, frame: u16| {
+        end.delay + end.rate.time_for(Bytes(end.on_wire(frame, overhead)))
+    };
+    let links = || spec.graph.ends();
+    let shortest = links().map(|end| time(end, shortest)).min();
+    let longest = links().map(|end| time(end, largest)).max().unwrap_or_default();
     let response = links().map(|end| response(spec, end.rate)).max().unwrap_or_default();
     let longest = longest + spec.switch.latency.max(response);
     let ports = spec.graph.nodes.iter().map(|node| node.ports.len()).max().unwrap_or(1);

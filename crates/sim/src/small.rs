@@ -52,6 +52,7 @@ pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
         record: None,
         explained: None,
         failures: Vec::new(),
+        losses: Vec::new(),
         kernels: Vec::new(),
         seed: 1,
     }
