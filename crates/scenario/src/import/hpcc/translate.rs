@@ -8,7 +8,7 @@ use floodway_model::{Bytes, Duration, Rate};
 
 use super::config::{Config, seconds};
 use super::network::{Network, RESERVE};
-use super::scenario::Scenario;
+use crate::import::writer::Scenario;
 use super::{Fate, File, Imported, Row};
 use crate::files::flows::{self, Hosts};
 use crate::files::{Word, lines};
@@ -53,7 +53,7 @@ pub(super) fn translate(
         "every key has a row"
     );
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let (scenario, keys) = translation.scenario.text(&translation.head(&file));
+    let (scenario, keys) = translation.scenario.text(&translation.head(&file), Config::key);
     let places = keys.iter().map(|&key| (key, translation.config.place(key))).collect();
     let Translation { config, mut rows, .. } = translation;
     let unknown = |(key, value): &(String, String)| Row {
