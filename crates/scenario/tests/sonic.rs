@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use floodway_model::{Bytes, Duration, Rate};
+use floodway_scenario::import::sonic::patch::patches;
 use floodway_scenario::import::sonic::{Fate, Imported, Options, import};
 use floodway_scenario::topology::Spec as Topology;
 use floodway_scenario::{Document, Overrides, Scenario};
@@ -244,4 +245,136 @@ fn what_is_wrong_is_shown_at_its_place() {
         let said = import(&[path], "x", Options::default()).unwrap_err().plain();
         assert!(said.contains(expected), "{said}");
     }
+}
+
+/// Applies a patch as RFC 6902 says, for the operations and places that patches here have.
+fn apply(document: &mut serde_json::Value, patch: &serde_json::Value) {
+    for operation in patch.as_array().unwrap() {
+        let path = operation["path"].as_str().unwrap();
+        let (parent, last) = path.rsplit_once('/').unwrap();
+        let last = last.replace("~1", "/").replace("~0", "~");
+        let parent = document.pointer_mut(parent).unwrap_or_else(|| panic!("no {parent}"));
+        let parent = parent.as_object_mut().unwrap();
+        let is_there = parent.contains_key(&last);
+        match operation["op"].as_str().unwrap() {
+            "remove" => drop(parent.remove(&last).expect("it is there")),
+            "replace" => {
+                assert!(is_there, "{path}");
+                parent.insert(last, operation["value"].clone());
+            }
+            "add" => drop(parent.insert(last, operation["value"].clone())),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+/// A folder with a fabric of ours, to be patched.
+fn copied(test: &str) -> (PathBuf, Vec<PathBuf>) {
+    let root = folder(test, &[]);
+    let mut configs = Vec::new();
+    for switch in ["leaf", "spine"] {
+        fs::create_dir_all(root.join(switch)).unwrap();
+        let files = fs::read_dir(fixture("fabric").join(switch)).unwrap();
+        for file in files.map(|file| file.unwrap().path()) {
+            let to = root.join(switch).join(file.file_name().unwrap());
+            fs::copy(&file, &to).unwrap();
+        }
+        configs.push(root.join(switch).join("config_db.json"));
+    }
+    (root, configs)
+}
+
+/// The settings of switches after the patches for a changed scenario are applied and the configurations read
+/// again, the settings that it has, and the patches as text.
+fn there_and_back(test: &str, set: &[&str]) -> (Document, Document, String) {
+    let (root, configs) = copied(test);
+    let (original, _) = imported(std::slice::from_ref(&root));
+    let overrides =
+        Overrides { set: set.iter().map(|set| (*set).to_owned()).collect(), ..Overrides::default() };
+    let scenario = Scenario::parse(&original.scenario, "scenario.toml", &overrides);
+    let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
+    let wanted = scenario.variants()[0].settings.clone();
+    let found = patches(&wanted, std::slice::from_ref(&root), Options::default());
+    let found = found.unwrap_or_else(|error| panic!("{}", error.plain()));
+    assert_eq!(found.unsaid, Vec::<String>::new());
+    let mut text = String::new();
+    for (config, (name, operations)) in configs.iter().zip(&found.switches) {
+        let patch = serde_json::to_value(operations).unwrap();
+        text += &format!("{name} {patch}\n");
+        let mut document = serde_json::from_str(&fs::read_to_string(config).unwrap()).unwrap();
+        apply(&mut document, &patch);
+        fs::write(config, document.to_string()).unwrap();
+    }
+    let (_, again) = imported(&[root]);
+    (again, wanted, text)
+}
+
+#[test]
+fn what_is_not_changed_is_not_patched() {
+    let (again, wanted, text) = there_and_back("unchanged", &[]);
+    assert_eq!(again.switch, wanted.switch);
+    assert_eq!(text, "leaf-1 []\nspine-1 []\n");
+}
+
+#[test]
+fn a_patch_that_is_applied_gives_the_scenario() {
+    let (again, wanted, text) = there_and_back(
+        "patched",
+        &[
+            "switch.aqm.ramp.kmin=150KB",
+            "switch.aqm.ramp.pmax=0.07",
+            "switch.scheduler.drr.weights=[1, 12, 12, 50, 50]",
+            "switch.buffer.shared.ingress.pool=11MB",
+            "switch.buffer.shared.ingress.guaranteed=3000B",
+            "switch.buffer.shared.by_rate.0.headroom=95000B",
+            "switch.buffer.shared.by_rate.1.alpha=0.25",
+            "switch.buffer.shared.by_rate.1.headroom=170000B",
+            "switch.buffer.shared.egress.alpha=4",
+            "switch.flow_control.pfc.xon_offset=5000B",
+            "switch.flow_control.pfc.watchdog.detection=80ms",
+        ],
+    );
+    assert_eq!(again.switch, wanted.switch, "{text}");
+    for expected in [
+        r#"{"op":"replace","path":"/WRED_PROFILE/LOSSLESS/green_min_threshold","value":"150000"}"#,
+        r#"{"op":"replace","path":"/WRED_PROFILE/LOSSLESS/green_drop_probability","value":"7"}"#,
+        r#"{"op":"replace","path":"/BUFFER_PROFILE/pg_lossless_25000_5m_profile/xoff","value":"95000"}"#,
+        r#""path":"/BUFFER_PG/Ethernet8|3","value":{"profile":"pg_lossless_100000_40m_floodway"}"#,
+        r#"{"op":"remove","path":"/BUFFER_PROFILE/egress_lossless_profile/static_th"}"#,
+        r#"{"op":"replace","path":"/BUFFER_PROFILE/lossless/dynamic_th","value":"-2"}"#,
+        r#"{"op":"replace","path":"/BUFFER_POOL/ingress_lossless_pool/size","value":"11000000"}"#,
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+}
+
+#[test]
+fn what_switches_cannot_have_is_refused() {
+    let (root, _) = copied("refused");
+    let (original, settings) = imported(std::slice::from_ref(&root));
+    let refused = |set: &str| {
+        let overrides = Overrides { set: vec![set.to_owned()], ..Overrides::default() };
+        let scenario = Scenario::parse(&original.scenario, "scenario.toml", &overrides).unwrap();
+        patches(&scenario.variants()[0].settings, std::slice::from_ref(&root), Options::default())
+    };
+    for (set, expected, help) in [
+        (
+            "switch.buffer.shared.by_rate.0.alpha=3",
+            "`switch.buffer.shared.ingress.alpha` is 3, and switches have powers of two",
+            "write 2 or 4",
+        ),
+        (
+            "switch.aqm.ramp.pmax=0.015",
+            "`pmax` is 0.015, and CONFIG_DB has whole percent",
+            "write 0.01 or 0.02",
+        ),
+    ] {
+        let said = refused(set).unwrap_err().plain();
+        assert!(said.contains(expected) && said.contains(help), "{said}");
+    }
+    // What CONFIG_DB does not have is listed.
+    let found = refused("switch.latency=500ns").unwrap();
+    assert_eq!(found.unsaid, ["switch.latency"]);
+    assert!(found.switches.iter().all(|(_, operations)| operations.is_empty()));
+    assert_eq!(settings.switch.latency, Duration::ZERO);
 }

@@ -3,7 +3,7 @@
 
 mod hpcc;
 mod pcap;
-mod sonic;
+pub mod sonic;
 
 use std::path::{Path, PathBuf};
 

@@ -10,6 +10,7 @@ mod config;
 mod fates;
 mod json;
 mod network;
+pub mod patch;
 mod plan;
 mod scenario;
 mod switch;

@@ -112,6 +112,10 @@ fn switch(scenario: &mut Scenario, parts: &Parts<'_>) {
         let table = scenario.table(&format!("switch.buffer.shared.{side}"));
         table.quoted("pool", exact(size), name);
         table.quoted("guaranteed", exact(pool.usable()), "BUFFER_PROFILE size");
+        if side == "ingress" && !alike(plan) {
+            table.bare("alpha", 1, "not used: `by_rate` has every rate");
+            continue;
+        }
         table.bare(
             "alpha",
             pool.alpha().map_or("false".to_owned(), |alpha| alpha.to_string()),
@@ -147,12 +151,17 @@ static ASSUMED: Pool = Pool {
     guaranteed: 0,
 };
 
+/// Whether lossless classes have the same at ports of all rates.
+fn alike(plan: &Plan) -> bool {
+    let first = plan.groups.values().next();
+    plan.groups.values().all(|share| Some(share) == first)
+}
+
 /// The headroom, and what differs by rate or by switch.
 fn shared(scenario: &mut Scenario, plan: &Plan, switches: &[Switch], names: &[String]) {
     let first = plan.groups.values().next();
-    let alike = plan.groups.values().all(|share| Some(share) == first);
     let size = plan.ingress.as_ref().and_then(|pool| pool.sizes.first());
-    if let (Some(share), true) = (first, alike) {
+    if let (Some(share), true) = (first, alike(plan)) {
         let from = if share.computed { "computed here: no table" } else { "xoff" };
         scenario.table("switch.buffer.shared").quoted("headroom", exact(share.headroom), from);
     } else {

@@ -329,7 +329,11 @@ impl Switch {
     }
 
     /// The entries of a table that are about a port.
-    fn of_port<'a>(&'a self, table: &'static str, port: &'a str) -> impl Iterator<Item = &'a Entry> {
+    pub fn of_port<'a>(
+        &'a self,
+        table: &'static str,
+        port: &'a str,
+    ) -> impl Iterator<Item = &'a Entry> {
         let names = move |entry: &&Entry| {
             entry.ports().is_ok_and(|(ports, _)| ports.contains(&port))
         };
