@@ -16,11 +16,10 @@ use floodway_report::{Directory, Manifest, Store, terminal};
 use floodway_scenario::fct;
 use floodway_scenario::headroom::lookup;
 use floodway_scenario::headroom::reading::Explanation;
-use floodway_scenario::import::{hpcc, sonic};
 use floodway_scenario::sweep::{Arguments, Spec, Sweep};
 use floodway_scenario::{Error, Overrides, Scenario};
 
-use crate::captures;
+use crate::{captures, imports};
 
 /// A reader that is attacked.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +42,9 @@ pub const TARGETS: &[Target] = &[
     Target { name: "flows_htsim", run: flows_htsim, seeds: Vec::new },
     Target { name: "network_hpcc", run: network_hpcc, seeds: Vec::new },
     Target { name: "network_htsim", run: network_htsim, seeds: Vec::new },
-    Target { name: "import_hpcc", run: import_hpcc, seeds: Vec::new },
+    Target { name: "import_hpcc", run: imports::import_hpcc, seeds: Vec::new },
     Target { name: "import_pcap", run: captures::import_pcap, seeds: captures::captures },
-    Target { name: "import_sonic", run: import_sonic, seeds: Vec::new },
+    Target { name: "import_sonic", run: imports::import_sonic, seeds: Vec::new },
     Target { name: "frames", run: captures::frames, seeds: captures::one_of_each },
     Target { name: "fct_hpcc", run: fct_hpcc, seeds: Vec::new },
     Target { name: "headroom_table", run: headroom_table, seeds: Vec::new },
@@ -133,7 +132,7 @@ pub fn scratch() -> PathBuf {
     folder
 }
 
-fn write(path: &Path, bytes: &[u8]) {
+pub fn write(path: &Path, bytes: &[u8]) {
     fs::write(path, bytes).expect("the folder for temporary files takes files");
 }
 
@@ -200,7 +199,7 @@ fn refusal() -> Error {
 }
 
 /// What was read is explained, or has numbers that follow from it and can be built.
-fn checked(read: &Result<Scenario, Error>) {
+pub fn checked(read: &Result<Scenario, Error>) {
     let scenario = match read {
         Ok(scenario) => scenario,
         Err(error) => return explained(error),
@@ -216,7 +215,7 @@ fn checked(read: &Result<Scenario, Error>) {
     }
 }
 
-fn explained(error: &Error) {
+pub fn explained(error: &Error) {
     let problems = error.problems();
     assert!(!problems.is_empty() && problems.iter().all(|problem| !problem.help.is_empty()));
     assert!(!error.plain().is_empty());
@@ -278,78 +277,6 @@ pub fn network_hpcc(bytes: &[u8]) {
 /// A network of htsim.
 pub fn network_htsim(bytes: &[u8]) {
     network("network.topo", bytes);
-}
-
-/// Writes files into a folder: the first has the given name, and after a line `---- NAME` follows another.
-fn divided(bytes: &[u8], folder: &Path, first: &str) -> Vec<PathBuf> {
-    let mut paths = vec![folder.join(first)];
-    let mut file = Vec::new();
-    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-        let name = str::from_utf8(line).ok().and_then(|line| line.trim_end().strip_prefix("---- "));
-        match name.and_then(|name| Path::new(name).file_name()) {
-            Some(name) => {
-                let _ = fs::write(&paths[paths.len() - 1], std::mem::take(&mut file));
-                paths.push(folder.join(name));
-            }
-            None => file.extend_from_slice(line),
-        }
-    }
-    let _ = fs::write(&paths[paths.len() - 1], file);
-    paths
-}
-
-/// A configuration of the HPCC simulator. After a line `---- NAME` follows another file.
-pub fn import_hpcc(bytes: &[u8]) {
-    let folder = scratch().join("import");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the folder for temporary files takes folders");
-    divided(bytes, &folder, "config.txt");
-    match hpcc::import(&folder.join("config.txt"), "imported") {
-        Ok(imported) => {
-            imported.warnings.iter().for_each(|warning| assert!(!warning.plain().is_empty()));
-            for (name, text) in &imported.files {
-                write(
-                    &folder.join(Path::new(name).file_name().expect("it is a name")),
-                    text.as_bytes(),
-                );
-            }
-            let path = folder.join("imported.toml");
-            write(&path, imported.scenario.as_bytes());
-            let read = Scenario::load(&path, &Overrides::default());
-            if let Err(error) = &read {
-                panic!("what was imported is not valid: {}", error.plain());
-            }
-            checked(&read);
-        }
-        Err(error) => explained(&error),
-    }
-}
-
-/// Configurations of switches with SONiC. After a line `---- NAME` follows another file. What is imported
-/// changes nothing in the configurations that it is from.
-pub fn import_sonic(bytes: &[u8]) {
-    let folder = scratch().join("sonic");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the folder for temporary files takes folders");
-    let paths = divided(bytes, &folder, "config_db.json");
-    let options = sonic::Options::default();
-    match sonic::import(&paths, "imported", options) {
-        Ok(imported) => {
-            imported.warnings.iter().for_each(|warning| assert!(!warning.plain().is_empty()));
-            assert_eq!(imported.fields, imported.accounted, "a field has no row");
-            let read = Scenario::parse(&imported.scenario, "imported.toml", &Overrides::default());
-            let scenario = match &read {
-                Ok(scenario) => scenario,
-                Err(error) => panic!("what was imported is not valid: {}", error.plain()),
-            };
-            let settings = &scenario.variants()[0].settings;
-            let patches = sonic::patch::patches(settings, &paths, options);
-            let patches = patches.expect("what was read is read again");
-            assert!(patches.switches.iter().all(|(_, operations)| operations.is_empty()));
-            checked(&read);
-        }
-        Err(error) => explained(&error),
-    }
 }
 
 /// A completion file of the HPCC simulator: what is read is written again, and is equal to itself.

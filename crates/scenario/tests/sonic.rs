@@ -110,7 +110,8 @@ fn every_field_is_accounted_for() {
         let keys = tables.flat_map(|table| table.as_object().unwrap().values());
         keys.map(|fields| fields.as_object().unwrap().len().max(1)).sum()
     };
-    let all = fields(json("fabric/leaf/config_db.json")) + fields(json("fabric/spine/config_db.json"));
+    let all =
+        fields(json("fabric/leaf/config_db.json")) + fields(json("fabric/spine/config_db.json"));
     assert_eq!((imported.fields, imported.accounted), (all, all));
     let fate = |key: &str, value: &str| {
         let mut rows = imported.rows.iter();
@@ -133,7 +134,12 @@ fn every_field_is_accounted_for() {
             Fate::Differs,
             "no flow of the scenario is in such a class; flows that you add have the settings of its class",
         ),
-        ("BUFFER_POOL egress_lossy_pool size", "9000000", Fate::Nothing, "no flow of the scenario takes from this pool"),
+        (
+            "BUFFER_POOL egress_lossy_pool size",
+            "9000000",
+            Fate::Nothing,
+            "no flow of the scenario takes from this pool",
+        ),
         (
             "PORT_QOS_MAP Ethernet0,Ethernet4 pfc_enable",
             "3",
@@ -142,8 +148,18 @@ fn every_field_is_accounted_for() {
         ),
         ("DSCP_TO_TC_MAP AZURE 3", "3", Fate::Kept, "the class of the scenario's flows, queue 3"),
         ("NTP_SERVER 10.0.0.1", "", Fate::Nothing, "it has no fields"),
-        ("WRED_PROFILE LOSSLESS red_min_threshold", "100000", Fate::Nothing, "all packets are green: no meter colors them"),
-        ("QUEUE wred_profile", "(none)", Fate::Differs, "queues 6, 0, 1 do not mark, and here all queues of a port do"),
+        (
+            "WRED_PROFILE LOSSLESS red_min_threshold",
+            "100000",
+            Fate::Nothing,
+            "all packets are green: no meter colors them",
+        ),
+        (
+            "QUEUE wred_profile",
+            "(none)",
+            Fate::Differs,
+            "queues 6, 0, 1 do not mark, and here all queues of a port do",
+        ),
     ] {
         assert_eq!(fate(key, value), (expected, meaning), "{key}");
     }
@@ -158,10 +174,13 @@ const QOS: &str = r#"{"PORT_QOS_MAP": {"Ethernet0,Ethernet4": {"pfc_enable": "3"
 fn headroom_comes_from_the_table_or_is_computed() {
     let pool = r#"{"BUFFER_POOL": {"ingress_lossless_pool": {"size": "9000000", "xoff": "1"}}}"#;
     let table = "100000 40m 49152 19456 160000 0 0\n100000 5m 1 0 50000 0\n";
-    let with = folder("table", &[("a.json", QOS), ("b.json", pool), ("pg_profile_lookup.ini", table)]);
+    let with =
+        folder("table", &[("a.json", QOS), ("b.json", pool), ("pg_profile_lookup.ini", table)]);
     let headroom = |paths: &[PathBuf]| {
         let (_, settings) = imported(paths);
-        let buffer::Spec::Shared(shared) = settings.switch.buffer else { panic!("a shared buffer") };
+        let buffer::Spec::Shared(shared) = settings.switch.buffer else {
+            panic!("a shared buffer")
+        };
         (shared.headroom, shared.ingress.unwrap().guaranteed)
     };
     // 49152 is less than XON and headroom together: it is all below XOFF.
@@ -178,11 +197,13 @@ fn headroom_comes_from_the_table_or_is_computed() {
 fn too_little_headroom_is_a_warning() {
     let pool = r#"{"BUFFER_POOL": {"ingress_lossless_pool": {"size": "9000000", "xoff": "1"}}}"#;
     let table = "100000 40m 19456 19456 20000 0\n";
-    let small = folder("small", &[("a.json", QOS), ("b.json", pool), ("pg_profile_lookup.ini", table)]);
+    let small =
+        folder("small", &[("a.json", QOS), ("b.json", pool), ("pg_profile_lookup.ini", table)]);
     let (imported, settings) = imported(&[small]);
     assert!(!settings.switch.flow_control.pfc.unwrap().lossless);
     let [warning] = imported.warnings.as_slice() else { panic!("{:?}", imported.warnings) };
-    let expected = "the switches may lose lossless traffic: the headroom of a port and class is 20KB, but ";
+    let expected =
+        "the switches may lose lossless traffic: the headroom of a port and class is 20KB, but ";
     assert!(warning.message.starts_with(expected), "{}", warning.message);
 }
 
@@ -204,7 +225,11 @@ fn a_lossy_switch_has_no_pfc() {
 
 #[test]
 fn what_is_wrong_is_shown_at_its_place() {
-    let port = |more: &str| format!("{{\"PORT\": {{\"Ethernet0\": {{\"speed\": \"1000\"}}, \"Ethernet4\": {{\"speed\": \"1000\"}}}},\n{more}}}");
+    let port = |more: &str| {
+        format!(
+            "{{\"PORT\": {{\"Ethernet0\": {{\"speed\": \"1000\"}}, \"Ethernet4\": {{\"speed\": \"1000\"}}}},\n{more}}}"
+        )
+    };
     let case = |test: &str, more: &str, expected: &str| {
         let said = refused(test, &[("db.json", &port(more))]);
         assert!(said.contains(expected), "{test}: {said}");
@@ -220,8 +245,16 @@ fn what_is_wrong_is_shown_at_its_place() {
         "\"SCHEDULER\": {\"lossy\": {}}, \"QUEUE\": {\"Ethernet0|3\": {\"scheduler\": \"losy\"}}",
         "did you mean `lossy`?",
     );
-    case("priority", "\"PORT_QOS_MAP\": {\"Ethernet0\": {\"pfc_enable\": \"3,9\"}}", "PFC of Ethernet0 is for \"9\"");
-    case("cable", "\"CABLE_LENGTH\": {\"A\": {\"Ethernet0\": \"5\"}}", "the cable of Ethernet0 is \"5\"");
+    case(
+        "priority",
+        "\"PORT_QOS_MAP\": {\"Ethernet0\": {\"pfc_enable\": \"3,9\"}}",
+        "PFC of Ethernet0 is for \"9\"",
+    );
+    case(
+        "cable",
+        "\"CABLE_LENGTH\": {\"A\": {\"Ethernet0\": \"5\"}}",
+        "the cable of Ethernet0 is \"5\"",
+    );
     case(
         "itself",
         "\"DEVICE_METADATA\": {\"localhost\": {\"hostname\": \"a\"}}, \"DEVICE_NEIGHBOR\": {\"Ethernet0\": {\"name\": \"a\", \"port\": \"Ethernet4\"}}",
@@ -233,9 +266,15 @@ fn what_is_wrong_is_shown_at_its_place() {
         "`dynamic_th` of `BUFFER_PROFILE|p` is \"99\"",
     );
     let apart = refused("apart", &[("a.json", &port("\"A\": {}")), ("b.json", &port("\"A\": {}"))]);
-    assert!(apart.contains("no path leads from a to b: `DEVICE_NEIGHBOR` joins them by no cable"), "{apart}");
+    assert!(
+        apart.contains("no path leads from a to b: `DEVICE_NEIGHBOR` joins them by no cable"),
+        "{apart}"
+    );
     let none = refused("none", &[("a.json", "{\"NTP_SERVER\": {}}")]);
-    assert!(none.contains("the configuration of none names no port that carries traffic"), "{none}");
+    assert!(
+        none.contains("the configuration of none names no port that carries traffic"),
+        "{none}"
+    );
     let alone = folder("ini", &[("pg_profile_lookup.ini", "100000 5m 1 0 2 0\n")]);
     let file = alone.join("pg_profile_lookup.ini");
     for (path, expected) in [
@@ -289,8 +328,10 @@ fn copied(test: &str) -> (PathBuf, Vec<PathBuf>) {
 fn there_and_back(test: &str, set: &[&str]) -> (Document, Document, String) {
     let (root, configs) = copied(test);
     let (original, _) = imported(std::slice::from_ref(&root));
-    let overrides =
-        Overrides { set: set.iter().map(|set| (*set).to_owned()).collect(), ..Overrides::default() };
+    let overrides = Overrides {
+        set: set.iter().map(|set| (*set).to_owned()).collect(),
+        ..Overrides::default()
+    };
     let scenario = Scenario::parse(&original.scenario, "scenario.toml", &overrides);
     let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
     let wanted = scenario.variants()[0].settings.clone();

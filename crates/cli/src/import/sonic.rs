@@ -16,7 +16,8 @@ use crate::{output, selection};
 
 /// Imports configurations.
 pub fn import(options: &SonicOptions) -> Result<(), Failure> {
-    let stem = || options.paths.first().and_then(|path| path.file_stem()).unwrap_or_default().into();
+    let stem =
+        || options.paths.first().and_then(|path| path.file_stem()).unwrap_or_default().into();
     let folder = options.out.clone().unwrap_or_else(stem);
     let settings = Options { rate: options.rate };
     let imported = sonic::import(&options.paths, &name(&folder, "fabric"), settings)?;
@@ -48,7 +49,8 @@ pub fn export(options: &ExportSonicOptions) -> Result<(), Failure> {
         operations.iter().for_each(|operation| text += &line(operation));
         if let Some(folder) = options.out.as_ref().filter(|_| !operations.is_empty()) {
             let json = serde_json::to_string_pretty(operations).expect("it has only texts");
-            let path = folder.join(format!("{}.patch.json", name(&PathBuf::from(switch), "switch")));
+            let path =
+                folder.join(format!("{}.patch.json", name(&PathBuf::from(switch), "switch")));
             if !options.force && is_taken(&path) {
                 return Err(Failure::Unknown(format!(
                     "{} is there already; name another directory with --out, or replace it with --force",

@@ -8,10 +8,10 @@ use floodway_model::{Bytes, Duration, Rate};
 
 use super::config::{Config, seconds};
 use super::network::{Network, RESERVE};
-use crate::import::writer::Scenario;
 use super::{Fate, File, Imported, Row};
 use crate::files::flows::{self, Hosts};
 use crate::files::{Word, lines};
+use crate::import::writer::Scenario;
 use crate::text::{Place, Problem, Source};
 
 /// When the simulator's own examples begin to send; `LINK_DOWN` counts from there.

@@ -54,7 +54,11 @@ impl Account {
                 1 => String::new(),
                 count => format!(" (and {} more)", count - 1),
             };
-            let value = if group.is_one_value { group.value.clone() } else { format!("{} …", group.value) };
+            let value = if group.is_one_value {
+                group.value.clone()
+            } else {
+                format!("{} …", group.value)
+            };
             Row { fate, key: format!("{}{more}", group.key), value, meaning }
         };
         self.order.iter().map(row).collect()

@@ -48,7 +48,11 @@ impl Config {
         for (table, keys) in tables {
             let Node::Object(keys) = keys else {
                 let place = find(source, &[&table]);
-                return Err(Problem::error(place, format!("the table `{table}` has no keys"), FORM));
+                return Err(Problem::error(
+                    place,
+                    format!("the table `{table}` has no keys"),
+                    FORM,
+                ));
             };
             config.by_table.entry(table.clone()).or_default();
             for (key, fields) in keys {
@@ -158,7 +162,10 @@ impl Entry {
         text.parse().map(Some).map_err(|_| {
             self.problem(
                 field,
-                format!("`{field}` of `{}|{}` is {text:?}, not a whole number", self.table, self.key),
+                format!(
+                    "`{field}` of `{}|{}` is {text:?}, not a whole number",
+                    self.table, self.key
+                ),
                 "write a whole number, in quotes as CONFIG_DB has it",
             )
         })

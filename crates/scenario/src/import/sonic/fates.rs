@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Options;
 use super::account::Account;
+use super::beside::beside;
 use super::config::{Entry, plain};
 use super::network::Network;
-use super::plan::{FRAME, Plan, Pool, Size};
+use super::plan::{FRAME, Plan, Pool};
 use super::switch::{From, METER, Port, Switch, Threshold, is_null};
 use crate::import::account::{Fate, Row};
 
@@ -23,7 +24,9 @@ fn said(fate: Fate, meaning: impl Into<String>) -> Said {
 fn compared(same: bool, path: &str, has: impl std::fmt::Display) -> Said {
     match same {
         true => said(Kept, path),
-        false => said(Differs, format!("{path} is {has} at all ports, as at most or at the neediest")),
+        false => {
+            said(Differs, format!("{path} is {has} at all ports, as at most or at the neediest"))
+        }
     }
 }
 
@@ -53,93 +56,6 @@ pub fn rows(
     let mut rows = account.rows();
     rows.extend(beside(switches, plan, network, options));
     (rows, fields)
-}
-
-/// What no field says.
-fn beside(switches: &[Switch], plan: &Plan, network: &Network, options: Options) -> Vec<Row> {
-    let mut rows = Vec::new();
-    let mut add = |fate, key: &str, value: String, meaning: String| {
-        rows.push(Row { fate, key: key.to_owned(), value, meaning });
-    };
-    let ports: Vec<&Port> = switches.iter().flat_map(|switch| &switch.ports).collect();
-    let all = ports.len();
-    let unknown = ports.iter().filter(|port| !port.rate_is_known).count();
-    if unknown > 0 {
-        let meaning = format!("{unknown} of {all} ports have no speed in `PORT`: `--rate`, or its default");
-        add(Differs, "PORT speed", format!("({})", options.rate), meaning);
-    }
-    let bare = ports.iter().filter(|port| port.cable.is_none()).count();
-    if bare > 0 {
-        let meaning = format!("{bare} of {all} ports have no cable: no delay");
-        add(Differs, "CABLE_LENGTH", "(0m)".to_owned(), meaning);
-    }
-    let groups = || ports.iter().flat_map(|port| port.lossless.values());
-    let from = |from: From| groups().filter(|group| group.from == from).count();
-    if from(From::Table) > 0 {
-        let meaning = format!(
-            "headroom, size and XON of {} lossless groups, by speed and cable as the buffer manager of SONiC \
-             takes them",
-            from(From::Table)
-        );
-        add(Kept, "pg_profile_lookup.ini", String::new(), meaning);
-    }
-    for (rate, share) in &plan.groups {
-        let here = ports.iter().filter(|port| port.rate == *rate).flat_map(|port| port.lossless.values());
-        let least = here.filter_map(|group| group.profile.xoff).min().unwrap_or(0);
-        if least < share.headroom {
-            let meaning = format!(
-                "ports of {rate} have from {least} to {} bytes by their cables and switches, and here all have the \
-                 most",
-                share.headroom
-            );
-            add(Differs, "headroom", String::new(), meaning);
-        }
-    }
-    if from(From::Computed) > 0 {
-        let meaning = format!(
-            "{} lossless groups have no profile, and no line of a headroom table has their speed and cable: the \
-             headroom is what `floodway headroom` computes",
-            from(From::Computed)
-        );
-        add(Differs, "BUFFER_PG profile", "(computed)".to_owned(), meaning);
-    }
-    for (side, pool) in [("ingress", &plan.ingress), ("egress", &plan.egress)] {
-        for size in pool.iter().flat_map(|pool| pool.sizes.iter().take(1)) {
-            let meaning = match size {
-                Size::Written(_) => continue,
-                Size::Rest(_) => format!(
-                    "the switch computes the {side} pool when it runs: the largest pool less what ports have of \
-                     their own"
-                ),
-                Size::Assumed => format!("no size of an {side} pool is known: assumed"),
-            };
-            add(Differs, "BUFFER_POOL size", format!("({})", size.bytes()), meaning);
-        }
-    }
-    if plan.lossless.is_empty() {
-        let meaning = "no class is lossless: no `pfc_enable`, and no priority group with `xoff`";
-        add(Nothing, "PFC", String::new(), meaning.to_owned());
-    }
-    let marks = |queue: &u8| {
-        ports.iter().any(|port| port.queues[usize::from(*queue)].curve.is_some())
-    };
-    let unmarked: Vec<String> =
-        plan.order.iter().filter(|queue| !marks(queue)).map(u8::to_string).collect();
-    if plan.curve.is_some() && !unmarked.is_empty() {
-        let meaning = format!("queues {} do not mark, and here all queues of a port do", unmarked.join(", "));
-        add(Differs, "QUEUE wred_profile", "(none)".to_owned(), meaning);
-    }
-    for (written, name) in &network.renamed {
-        add(Differs, "name", written.clone(), format!("is called {name} here"));
-    }
-    let hosts = network.hosts.len();
-    let meaning = format!(
-        "{hosts} hosts, one at each port that leads to no switch of this import; {} have a neighbor in \
-         `DEVICE_NEIGHBOR`",
-        network.named
-    );
-    add(Nothing, "hosts and traffic", String::new(), meaning);
-    rows
 }
 
 /// One switch, with what is asked of it often.
@@ -190,7 +106,8 @@ impl<'a> View<'a> {
         }
         let classes = switch.config.table("TC_TO_QUEUE_MAP").flat_map(|map| &map.fields);
         let classes = classes.filter(|(_, queue)| queue.parse() == Ok(plan.main));
-        let mut classes: BTreeSet<u8> = classes.filter_map(|(class, _)| class.parse().ok()).collect();
+        let mut classes: BTreeSet<u8> =
+            classes.filter_map(|(class, _)| class.parse().ok()).collect();
         if !switch.config.has("TC_TO_QUEUE_MAP") {
             classes.insert(plan.main);
         }
@@ -233,23 +150,28 @@ impl<'a> View<'a> {
         let by_port = || self.left_out(&entry.key.split(',').map(str::trim).collect::<Vec<_>>());
         match entry.table.as_str() {
             "PORT" => by_port().unwrap_or_else(|| port(field)),
-            "CABLE_LENGTH" => self.left_out(&[field]).unwrap_or_else(|| {
-                said(Kept, format!("`delay` of the link, {METER} a meter"))
-            }),
+            "CABLE_LENGTH" => self
+                .left_out(&[field])
+                .unwrap_or_else(|| said(Kept, format!("`delay` of the link, {METER} a meter"))),
             "BUFFER_POOL" => self.pool(entry, field),
             "BUFFER_PROFILE" => self.profile(entry, field),
             "BUFFER_PG" => self.group(entry, field),
             "BUFFER_QUEUE" | "QUEUE" => self.queue(entry, field),
             "BUFFER_PORT_INGRESS_PROFILE_LIST" | "BUFFER_PORT_EGRESS_PROFILE_LIST" => by_port()
-                .unwrap_or_else(|| said(Nothing, "floodway has no limit of a port as a whole in a shared buffer")),
+                .unwrap_or_else(|| {
+                    said(Nothing, "floodway has no limit of a port as a whole in a shared buffer")
+                }),
             "SCHEDULER" => self.scheduler(entry, field),
             "WRED_PROFILE" => self.curve(entry, field),
-            "PORT_QOS_MAP" if entry.key == "global" => said(Kept, "the map of ports without their own"),
-            "PORT_QOS_MAP" => by_port().unwrap_or_else(|| self.maps(entry, field)),
-            "DSCP_TO_TC_MAP" | "TC_TO_QUEUE_MAP" | "TC_TO_PRIORITY_GROUP_MAP"
-            | "MAP_PFC_PRIORITY_TO_QUEUE" | "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP" => {
-                self.map(entry, field, value)
+            "PORT_QOS_MAP" if entry.key == "global" => {
+                said(Kept, "the map of ports without their own")
             }
+            "PORT_QOS_MAP" => by_port().unwrap_or_else(|| self.maps(entry, field)),
+            "DSCP_TO_TC_MAP"
+            | "TC_TO_QUEUE_MAP"
+            | "TC_TO_PRIORITY_GROUP_MAP"
+            | "MAP_PFC_PRIORITY_TO_QUEUE"
+            | "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP" => self.map(entry, field, value),
             "PFC_WD" => self.watchdog(entry, field, value),
             "DEVICE_NEIGHBOR" => self.left_out(&[&entry.key]).unwrap_or_else(|| {
                 let is_switch = entry.get("name").is_some_and(|name| self.others.contains(name));
@@ -262,8 +184,12 @@ impl<'a> View<'a> {
             "DEVICE_METADATA" if field == "hostname" => said(Kept, "the name of the switch"),
             "DEFAULT_LOSSLESS_BUFFER_PARAMETER" => self.default_parameter(field),
             "LOSSLESS_TRAFFIC_PATTERN" => match (self.has(&From::Computed), field) {
-                (true, "mtu") => said(Differs, "the longest frame of the headroom that is computed here"),
-                (true, _) => said(Differs, "the headroom that is computed here is that of the worst case"),
+                (true, "mtu") => {
+                    said(Differs, "the longest frame of the headroom that is computed here")
+                }
+                (true, _) => {
+                    said(Differs, "the headroom that is computed here is that of the worst case")
+                }
                 (false, _) => said(Nothing, "no headroom is computed"),
             },
             _ => said(Nothing, "floodway does not read this table"),
@@ -326,7 +252,15 @@ impl<'a> View<'a> {
                     "`switch.flow_control.pfc.xon_offset`",
                     plan.xon_offset,
                 ),
-                _ => side(&plan.ingress, "ingress", entry, field, profile.threshold, profile.guaranteed(), share.threshold),
+                _ => side(
+                    &plan.ingress,
+                    "ingress",
+                    entry,
+                    field,
+                    profile.threshold,
+                    profile.guaranteed(),
+                    share.threshold,
+                ),
             };
         }
         let of_egress = self.main.contains(name);
@@ -357,13 +291,17 @@ impl<'a> View<'a> {
             return said(Nothing, "floodway does not read this field");
         }
         let first = ports.iter().find_map(|port| self.ports.get(port));
-        let is_lossless = first.is_some_and(|port| {
-            numbers.clone().any(|number| port.lossless.contains_key(&number))
-        });
+        let is_lossless = first
+            .is_some_and(|port| numbers.clone().any(|number| port.lossless.contains_key(&number)));
         match (is_lossless, is_null(entry)) {
-            (true, true) => said(Differs, "the switch computes the profile when it runs: see `BUFFER_PG profile` below"),
+            (true, true) => said(
+                Differs,
+                "the switch computes the profile when it runs: see `BUFFER_PG profile` below",
+            ),
             (true, false) => said(Kept, "the share and the headroom of lossless classes"),
-            (false, _) if self.plan.lossless.is_empty() => said(Kept, "the share of the ingress pool"),
+            (false, _) if self.plan.lossless.is_empty() => {
+                said(Kept, "the share of the ingress pool")
+            }
             (false, _) => said(Differs, OTHERS),
         }
     }
@@ -401,7 +339,9 @@ impl<'a> View<'a> {
                 let here = plan.curves.get(&port.rate).copied().or(plan.curve);
                 let own = numbers.clone().map(|number| port.queues[usize::from(number)].curve);
                 match own.flatten().next() {
-                    None => said(Differs, "WRED that drops instead of marking is not in the scenario"),
+                    None => {
+                        said(Differs, "WRED that drops instead of marking is not in the scenario")
+                    }
                     Some(own) => compared(Some(own) == here, "`switch.aqm.ramp`", "another curve"),
                 }
             }
@@ -418,7 +358,9 @@ impl<'a> View<'a> {
                 said(Differs, "weights count bytes here, not packets: `switch.scheduler.drr`")
             }
             "type" => said(Kept, "`switch.scheduler.drr`"),
-            "weight" if entry.get("type") == Some("STRICT") => said(Nothing, "strict priority has no weight"),
+            "weight" if entry.get("type") == Some("STRICT") => {
+                said(Nothing, "strict priority has no weight")
+            }
             "weight" => said(Kept, "`switch.scheduler.drr.weights`"),
             _ => said(Nothing, "floodway has no shaper of queues"),
         }
@@ -434,8 +376,12 @@ impl<'a> View<'a> {
                 said(Nothing, "all packets are green: no meter colors them")
             }
             "ecn" if marks => said(Kept, "`switch.aqm.ramp`"),
-            _ if !marks => said(Differs, "WRED that drops instead of marking is not in the scenario"),
-            "wred_green_enable" => said(Kept, "packets that are not ECN-capable are dropped instead of marked"),
+            _ if !marks => {
+                said(Differs, "WRED that drops instead of marking is not in the scenario")
+            }
+            "wred_green_enable" => {
+                said(Kept, "packets that are not ECN-capable are dropped instead of marked")
+            }
             "green_min_threshold" => said(Kept, "`switch.aqm.ramp.kmin`"),
             "green_max_threshold" if entry.get("green_min_threshold") == entry.get(field) => {
                 said(Differs, "`switch.aqm.ramp.kmax`, a byte above `kmin`")
@@ -462,7 +408,9 @@ impl<'a> View<'a> {
                 said(Kept, "which classes are lossless, and where the flows are")
             }
             "tc_to_pg_map" => said(Kept, "the ingress is accounted by class"),
-            "pfcwd_sw_enable" if port.watchdog.is_some() => said(Kept, "`switch.flow_control.pfc.watchdog`"),
+            "pfcwd_sw_enable" if port.watchdog.is_some() => {
+                said(Kept, "`switch.flow_control.pfc.watchdog`")
+            }
             "pfcwd_sw_enable" => said(Nothing, "the watchdog runs at ports that `PFC_WD` names"),
             "scheduler" => said(Nothing, "floodway has no shaper of ports"),
             _ => said(Nothing, "floodway does not read this field"),
@@ -489,14 +437,19 @@ impl<'a> View<'a> {
             }
         };
         match of_flows {
-            true => said(Kept, format!("the class of the scenario's flows, queue {}", self.plan.main)),
+            true => {
+                said(Kept, format!("the class of the scenario's flows, queue {}", self.plan.main))
+            }
             false => said(Nothing, "no flow of the scenario is in this class"),
         }
     }
 
     fn watchdog(&self, entry: &Entry, field: &str, value: &str) -> Said {
         if entry.key == "GLOBAL" {
-            return said(Differs, "a storm is seen when it has lasted for the detection time, not at the next poll");
+            return said(
+                Differs,
+                "a storm is seen when it has lasted for the detection time, not at the next poll",
+            );
         }
         let ports: Vec<&str> = entry.key.split(',').map(str::trim).collect();
         if let Some(left_out) = self.left_out(&ports) {
@@ -517,11 +470,9 @@ impl<'a> View<'a> {
     }
 }
 
-const NO_SHARED_HEADROOM: &str =
-    "floodway has no pool of headroom that ports share: each lossless class has its headroom to itself";
+const NO_SHARED_HEADROOM: &str = "floodway has no pool of headroom that ports share: each lossless class has its headroom to itself";
 
-const XON: &str =
-    "the neighbor goes on `xon_offset` below the dynamic threshold; SAI also lets it go on at `xon`, if that is higher";
+const XON: &str = "the neighbor goes on `xon_offset` below the dynamic threshold; SAI also lets it go on at `xon`, if that is higher";
 
 /// The maps that a port has, and their tables.
 const MAPS: [(&str, &str); 5] = [
@@ -554,28 +505,37 @@ fn side(
     let Some(pool) = pool else { return said(Differs, OTHERS) };
     let path = |field: &str| format!("`switch.buffer.shared.{place}.{field}`");
     match field {
-        "pool" => compared(entry.get("pool").map(plain) == Some(&pool.name), &path("pool"), "another one"),
+        "pool" => {
+            compared(entry.get("pool").map(plain) == Some(&pool.name), &path("pool"), "another one")
+        }
         "size" if guaranteed != pool.guaranteed => {
             compared(false, &path("guaranteed"), pool.usable())
         }
         "size" if pool.usable() != guaranteed => said(
             Differs,
-            format!("{} is 0B: a guarantee takes a whole frame here, of {FRAME} bytes or more", path("guaranteed")),
+            format!(
+                "{} is 0B: a guarantee takes a whole frame here, of {FRAME} bytes or more",
+                path("guaranteed")
+            ),
         ),
         "size" => said(Kept, path("guaranteed")),
-        "dynamic_th" => {
-            compared(own == Some(chosen), &format!("{}, 2 to this power", path("alpha")), "another one")
-        }
+        "dynamic_th" => compared(
+            own == Some(chosen),
+            &format!("{}, 2 to this power", path("alpha")),
+            "another one",
+        ),
         "static_th" if own != Some(chosen) => compared(false, &path("alpha"), "another one"),
         "static_th" => match pool.alpha() {
             None => said(Kept, format!("{} = false: no threshold below the pool", path("alpha"))),
             Some(alpha) => said(
                 Differs,
-                format!("{} = {alpha:.4}, with which one queue alone may hold as much", path("alpha")),
+                format!(
+                    "{} = {alpha:.4}, with which one queue alone may hold as much",
+                    path("alpha")
+                ),
             ),
         },
         "xoff" | "xon" | "xon_offset" => said(Nothing, "only lossless groups have headroom"),
         _ => said(Nothing, "floodway does not read this field"),
     }
 }
-

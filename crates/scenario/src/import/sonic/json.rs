@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn keys_keep_their_order_and_are_there_once() {
-        let read = |text: &str| serde_json::from_str::<Node>(text).map_err(|error| error.to_string());
+        let read =
+            |text: &str| serde_json::from_str::<Node>(text).map_err(|error| error.to_string());
         let word = |text: &str| Node::Word(text.to_owned());
         let object = Node::Object(vec![
             ("b".to_owned(), word("1")),

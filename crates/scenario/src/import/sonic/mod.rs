@@ -6,6 +6,7 @@
 //! Nothing is dropped silently: every field of every table is in a [`Row`].
 
 mod account;
+mod beside;
 mod config;
 mod fates;
 mod json;
@@ -74,7 +75,8 @@ pub fn import(paths: &[PathBuf], name: &str, options: Options) -> Result<Importe
     let network = Network::of(&switches)?;
     let mut parts =
         Parts { name, switches: &switches, plan: &plan, network: &network, lossless: true };
-    let check = |text: &str| Scenario::of_library(&[(SCENARIO, text)], SCENARIO, &Overrides::default());
+    let check =
+        |text: &str| Scenario::of_library(&[(SCENARIO, text)], SCENARIO, &Overrides::default());
     let mut text = scenario::text(&parts);
     let mut warnings = Vec::new();
     if let Err(error) = check(&text) {

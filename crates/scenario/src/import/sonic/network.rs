@@ -184,7 +184,8 @@ fn other<'a>(
     let (at, end) = named;
     let there = &switches[at];
     let Some(end) = end else {
-        let message = format!("the cable of {} leads to {}, without the port there", port.name, there.name);
+        let message =
+            format!("the cable of {} leads to {}, without the port there", port.name, there.name);
         return Err(wrong("name", message, "add the field `port`"));
     };
     if at == number {
@@ -193,10 +194,17 @@ fn other<'a>(
     }
     let Some(end) = there.ports.iter().find(|other| other.name == end) else {
         let message = match there.left_out.get(end) {
-            Some(why) => format!("{} of {}, to which {} leads, carries no traffic: {why}", end, there.name, port.name),
+            Some(why) => format!(
+                "{} of {}, to which {} leads, carries no traffic: {why}",
+                end, there.name, port.name
+            ),
             None => format!("{} has no port {end:?}, to which {} leads", there.name, port.name),
         };
-        return Err(wrong("port", message, "correct the port, or the configuration of that switch"));
+        return Err(wrong(
+            "port",
+            message,
+            "correct the port, or the configuration of that switch",
+        ));
     };
     let back = end.neighbor.as_ref().is_none_or(is_here);
     if !back {

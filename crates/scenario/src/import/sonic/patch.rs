@@ -47,11 +47,7 @@ pub struct Patches {
 }
 
 /// What `settings` change in the configurations from which a scenario was imported.
-pub fn patches(
-    settings: &Document,
-    paths: &[PathBuf],
-    options: Options,
-) -> Result<Patches, Error> {
+pub fn patches(settings: &Document, paths: &[PathBuf], options: Options) -> Result<Patches, Error> {
     let mut inputs = Vec::new();
     let switches = read_all(paths, options, &mut inputs)?;
     let plan = Plan::of(&switches)?;
@@ -84,9 +80,7 @@ fn unsaid(old: &switch::Spec, new: &switch::Spec) -> Vec<String> {
     {
         own.weights.clone_from(&theirs.weights);
     }
-    if let (Some(own), Some(theirs)) =
-        (&mut rest.flow_control.pfc, &old.flow_control.pfc)
-    {
+    if let (Some(own), Some(theirs)) = (&mut rest.flow_control.pfc, &old.flow_control.pfc) {
         own.xon_offset = theirs.xon_offset;
         own.lossless = theirs.lossless;
         if let (Some(dog), Some(other)) = (&mut own.watchdog, &theirs.watchdog) {
@@ -114,7 +108,8 @@ fn of_shared(spec: &switch::Spec) -> Option<&shared::Spec> {
 fn differences(path: &str, one: &Value, other: &Value, list: &mut Vec<String>) {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
-            let keys: std::collections::BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+            let keys: std::collections::BTreeSet<&String> =
+                one.keys().chain(other.keys()).collect();
             for key in keys {
                 let [one, other] = [one, other].map(|of| of.get(key).unwrap_or(&Value::Null));
                 differences(&format!("{path}.{key}"), one, other, list);
@@ -256,7 +251,8 @@ impl Writer<'_> {
         let profile = changed(&group.profile, old, new, self.switch, self.pool_size())?;
         let shown = port.rate.0 / 1_000_000;
         if group.from == From::Profile {
-            let Some(entry) = self.switch.config.entry("BUFFER_PROFILE", &group.profile.name) else {
+            let Some(entry) = self.switch.config.entry("BUFFER_PROFILE", &group.profile.name)
+            else {
                 return Ok(());
             };
             let others = self.switch.ports.iter().filter(|other| {
@@ -264,7 +260,8 @@ impl Writer<'_> {
             });
             let rates: std::collections::BTreeSet<Rate> = others.map(|other| other.rate).collect();
             let alike = rates.iter().all(|rate| {
-                Wanted::of(self.new, *rate).map(|of| changed(&group.profile, old, of, self.switch, self.pool_size()).ok())
+                Wanted::of(self.new, *rate)
+                    .map(|of| changed(&group.profile, old, of, self.switch, self.pool_size()).ok())
                     == Some(Some(profile.clone()))
             });
             if alike {
@@ -354,7 +351,8 @@ impl Writer<'_> {
             let Some((profile, entry)) = profile.zip(entry) else { continue };
             let mut changed = profile.clone();
             // A static threshold is a part of the pool.
-            let moves = old.pool != new.pool && matches!(profile.threshold, Some(Threshold::Static(_)));
+            let moves =
+                old.pool != new.pool && matches!(profile.threshold, Some(Threshold::Static(_)));
             if old.alpha != new.alpha || moves {
                 changed.threshold = Some(threshold(new.alpha, size, switch, "egress")?);
             }
@@ -437,7 +435,8 @@ impl Writer<'_> {
             let Some(name) = entry.get("scheduler").map(plain) else { continue };
             let Some(scheduler) = switch.config.entry("SCHEDULER", name) else { continue };
             let (_, queues) = entry.ports()?;
-            let mut here: Vec<u32> = queues.clone().filter_map(|of| weight(&new.weights, of)).collect();
+            let mut here: Vec<u32> =
+                queues.clone().filter_map(|of| weight(&new.weights, of)).collect();
             here.dedup();
             let before: Vec<u32> = queues.filter_map(|of| weight(&old.weights, of)).collect();
             let unchanged = before.iter().all(|of| here == [*of]);
@@ -447,7 +446,10 @@ impl Writer<'_> {
             let [weight] = here[..] else {
                 return Err(entry.problem(
                     "scheduler",
-                    format!("`QUEUE|{}` has one scheduler, and its queues would have several weights", entry.key),
+                    format!(
+                        "`QUEUE|{}` has one scheduler, and its queues would have several weights",
+                        entry.key
+                    ),
                     "write an entry for each queue, and import again",
                 ));
             };
@@ -476,7 +478,9 @@ impl Writer<'_> {
             switch::flow_control::pfc::watchdog::Action::Drop => "drop",
             switch::flow_control::pfc::watchdog::Action::Forward => "forward",
         };
-        for entry in switch.config.table("PFC_WD").filter(|entry| entry.get("detection_time").is_some()) {
+        for entry in
+            switch.config.table("PFC_WD").filter(|entry| entry.get("detection_time").is_some())
+        {
             // CONFIG_DB counts milliseconds.
             let ms = |time: floodway_model::Duration| time.0 / 1_000_000_000;
             self.set(entry, "detection_time", ms(new.detection));
@@ -535,7 +539,9 @@ fn threshold(
     if (exponent.exp2() - alpha).abs() > 1e-12 * alpha || !(-16.0..=16.0).contains(&exponent) {
         let near = alpha.log2().clamp(-8.0, 8.0);
         return Err(switch.config.problem(
-            format!("`switch.buffer.shared.{side}.alpha` is {alpha}, and switches have powers of two"),
+            format!(
+                "`switch.buffer.shared.{side}.alpha` is {alpha}, and switches have powers of two"
+            ),
             format!("write {} or {}", near.floor().exp2(), near.ceil().exp2()),
         ));
     }

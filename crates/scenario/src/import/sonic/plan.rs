@@ -115,7 +115,8 @@ impl Plan {
     /// Chooses.
     pub fn of(switches: &[Switch]) -> Result<Self, Problem> {
         let ports: Vec<&Port> = switches.iter().flat_map(|switch| &switch.ports).collect();
-        let mut lossless: Vec<u8> = ports.iter().flat_map(|port| port.lossless.keys()).copied().collect();
+        let mut lossless: Vec<u8> =
+            ports.iter().flat_map(|port| port.lossless.keys()).copied().collect();
         let main = match most(lossless.iter().copied()) {
             Some(queue) => queue,
             None => default_queue(switches)?,
@@ -199,8 +200,7 @@ impl Plan {
 /// The queue of packets without a code point, for networks without lossless classes.
 fn default_queue(switches: &[Switch]) -> Result<u8, Problem> {
     let (switch, port) = (&switches[0], &switches[0].ports[0]);
-    let class =
-        switch.mapped("DSCP_TO_TC_MAP", switch.map_of(&port.name, "dscp_to_tc_map"), 0)?;
+    let class = switch.mapped("DSCP_TO_TC_MAP", switch.map_of(&port.name, "dscp_to_tc_map"), 0)?;
     let map = switch.map_of(&port.name, "tc_to_queue_map");
     let queue = switch.mapped("TC_TO_QUEUE_MAP", map, class)?;
     Ok(queue.min(QUEUES - 1))
@@ -256,7 +256,8 @@ fn ingress(
     };
     let sizes = sizes(switches, &name, |switch| {
         // What the pool of the egress leaves beside headroom and guarantees.
-        let largest = switch.config.table("BUFFER_POOL").filter_map(|pool| pool.whole("size").ok()?);
+        let largest =
+            switch.config.table("BUFFER_POOL").filter_map(|pool| pool.whole("size").ok()?);
         let own = switch.ports.iter().flat_map(|port| port.lossless.values());
         let own = own.map(|group| {
             group.profile.guaranteed().saturating_add(group.profile.xoff.unwrap_or(0))
@@ -278,7 +279,12 @@ fn egress(switches: &[Switch], ports: &[&Port], main: u8) -> Result<Option<Pool>
     })?;
     let threshold = most(profiles().filter_map(|profile| profile.threshold));
     let guaranteed = most(profiles().map(|profile| profile.size)).unwrap_or(0);
-    Ok(Some(Pool { name, sizes, threshold: threshold.unwrap_or(Threshold::Dynamic(0)), guaranteed }))
+    Ok(Some(Pool {
+        name,
+        sizes,
+        threshold: threshold.unwrap_or(Threshold::Dynamic(0)),
+        guaranteed,
+    }))
 }
 
 /// The sizes of a pool at all switches.

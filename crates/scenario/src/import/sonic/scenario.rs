@@ -48,9 +48,12 @@ pub fn text(parts: &Parts<'_>) -> String {
         .quoted("bytes", "1MB", "");
     let count = switches.len();
     let head = [
-        format!("Written by `floodway import sonic` from the configuration of {}.",
-            if count == 1 { switches[0].name.clone() } else { format!("{count} switches") }),
-        "The configuration says nothing of hosts and traffic: replace [[workload]] and [host].".to_owned(),
+        format!(
+            "Written by `floodway import sonic` from the configuration of {}.",
+            if count == 1 { switches[0].name.clone() } else { format!("{count} switches") }
+        ),
+        "The configuration says nothing of hosts and traffic: replace [[workload]] and [host]."
+            .to_owned(),
     ];
     scenario.text(&head, |_| None).0
 }
@@ -96,7 +99,11 @@ fn switch(scenario: &mut Scenario, parts: &Parts<'_>) {
         format!("queue {} of the switches", plan.main),
     );
     let table = scenario.table("switch.scheduler.drr");
-    table.quoted("quantum", "1538B", "").bare("weights", format!("{:?}", plan.weights), "SCHEDULER weight");
+    table.quoted("quantum", "1538B", "").bare(
+        "weights",
+        format!("{:?}", plan.weights),
+        "SCHEDULER weight",
+    );
     if plan.strict > 0 {
         table.bare("strict", plan.strict, "SCHEDULER type STRICT");
     }
@@ -129,7 +136,11 @@ fn switch(scenario: &mut Scenario, parts: &Parts<'_>) {
     if let Some(curve) = plan.curve {
         let table = scenario.table("switch.aqm.ramp");
         table.quoted("kmin", exact(curve.kmin), "WRED_PROFILE green_min_threshold");
-        table.quoted("kmax", exact(curve.kmax.max(curve.kmin + 1)), "WRED_PROFILE green_max_threshold");
+        table.quoted(
+            "kmax",
+            exact(curve.kmax.max(curve.kmin + 1)),
+            "WRED_PROFILE green_max_threshold",
+        );
         let pmax = f64::from(curve.percent) / 100.0;
         table.bare("pmax", pmax, "WRED_PROFILE green_drop_probability, in percent");
         for (rate, curve) in &plan.curves {

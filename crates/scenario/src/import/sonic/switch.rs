@@ -334,9 +334,8 @@ impl Switch {
         table: &'static str,
         port: &'a str,
     ) -> impl Iterator<Item = &'a Entry> {
-        let names = move |entry: &&Entry| {
-            entry.ports().is_ok_and(|(ports, _)| ports.contains(&port))
-        };
+        let names =
+            move |entry: &&Entry| entry.ports().is_ok_and(|(ports, _)| ports.contains(&port));
         self.config.table(table).filter(names)
     }
 
@@ -352,7 +351,11 @@ impl Switch {
                     let priority = word.parse().ok().filter(|priority| *priority < QUEUES);
                     let priority = priority.ok_or_else(|| {
                         let message = format!("PFC of {port} is for {word:?}");
-                        entry.problem("pfc_enable", message, "write priorities from 0 to 7, like 3,4")
+                        entry.problem(
+                            "pfc_enable",
+                            message,
+                            "write priorities from 0 to 7, like 3,4",
+                        )
                     })?;
                     let map = |field| self.map_of(port, field);
                     let queue = self.mapped(
@@ -401,9 +404,10 @@ impl Switch {
         let exponent = default.map(|entry| entry.exponent("default_dynamic_th")).transpose()?;
         let threshold = Some(Threshold::Dynamic(exponent.flatten().unwrap_or(0)));
         let cable = port.cable.unwrap_or(Cable::meters(0));
-        let line = self.headroom.as_ref().and_then(|table| {
-            table.at(port.rate).find(|line| port.cable == Some(line.cable))
-        });
+        let line = self
+            .headroom
+            .as_ref()
+            .and_then(|table| table.at(port.rate).find(|line| port.cable == Some(line.cable)));
         if let Some(line) = line {
             let profile = Profile {
                 name: String::new(),
@@ -476,12 +480,14 @@ impl Switch {
         let Some((kmin, kmax)) =
             entry.whole("green_min_threshold")?.zip(entry.whole("green_max_threshold")?)
         else {
-            let message = format!("`WRED_PROFILE|{}` marks green packets, without thresholds", entry.key);
+            let message =
+                format!("`WRED_PROFILE|{}` marks green packets, without thresholds", entry.key);
             let help = "write `green_min_threshold` and `green_max_threshold`, in bytes";
             return Err(entry.problem("ecn", message, help));
         };
         if kmin > kmax {
-            let message = format!("`green_min_threshold` ({kmin}) is above `green_max_threshold` ({kmax})");
+            let message =
+                format!("`green_min_threshold` ({kmin}) is above `green_max_threshold` ({kmax})");
             let help = "marking begins at the lower one: exchange them";
             return Err(entry.problem("green_min_threshold", message, help));
         }
