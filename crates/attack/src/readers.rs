@@ -132,6 +132,7 @@ pub fn scratch() -> PathBuf {
     folder
 }
 
+/// Writes a temporary file.
 pub fn write(path: &Path, bytes: &[u8]) {
     fs::write(path, bytes).expect("the folder for temporary files takes files");
 }
@@ -215,6 +216,7 @@ pub fn checked(read: &Result<Scenario, Error>) {
     }
 }
 
+/// What is wrong has a cause and a remedy.
 pub fn explained(error: &Error) {
     let problems = error.problems();
     assert!(!problems.is_empty() && problems.iter().all(|problem| !problem.help.is_empty()));
