@@ -28,5 +28,6 @@ mod runs;
 mod saturated;
 mod schema;
 mod shipped;
+mod sonic;
 mod source_flow_control;
 mod traffic;

@@ -12,6 +12,7 @@ use crate::save::{is_taken, save};
 pub fn export(options: &ExportOptions) -> Result<(), Failure> {
     match &options.to {
         ExportTo::Hpcc(options) => hpcc(options),
+        ExportTo::Sonic(options) => crate::import::sonic::export(options),
     }
 }
 
