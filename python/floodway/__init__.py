@@ -17,6 +17,7 @@ which pandas, Polars, DuckDB and pyarrow open without a copy.
 [100000, 100000]
 """
 
+from floodway._answer import Answer
 from floodway._chart import Chart
 from floodway._errors import Problem, ResultsError, ScenarioError
 from floodway._floodway import __version__
@@ -27,10 +28,12 @@ from floodway._scenario import Scenario, Variant, load, parse
 from floodway._study import Study, study
 from floodway._sweep import Sweep
 from floodway._table import Column, Table
+from floodway._tune import tune
 from floodway._why import Explanation
 
 __all__ = [
     "Advance",
+    "Answer",
     "Chart",
     "Column",
     "Comparison",
@@ -52,4 +55,5 @@ __all__ = [
     "open",
     "parse",
     "study",
+    "tune",
 ]
