@@ -30,6 +30,7 @@ from floodway._sweep import Sweep
 from floodway._table import Column, Table
 from floodway._tune import tune
 from floodway._why import Explanation
+from floodway._worth import Worth, worth
 
 __all__ = [
     "Advance",
@@ -49,6 +50,7 @@ __all__ = [
     "Sweep",
     "Table",
     "Variant",
+    "Worth",
     "__version__",
     "compare",
     "load",
@@ -56,4 +58,5 @@ __all__ = [
     "parse",
     "study",
     "tune",
+    "worth",
 ]

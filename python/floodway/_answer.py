@@ -95,7 +95,7 @@ class Answer(Charted):
             if what == "baseline":
                 continue
             for metric in (self._goal.metric, *self.others):
-                for traffic in ([*names, None] if len(names) > 1 else names):
+                for traffic in [*names, None] if len(names) > 1 else names:
                     sides = [
                         {key: row for key, row in side.items() if traffic in (None, key[0])}
                         for side in (base, candidate.rows)
@@ -377,5 +377,3 @@ def _rows(
     groups: list[tuple[str, list[tuple[str, float | None, tuple[float, float] | None, str]]]],
 ) -> Chart:
     return Chart(_floodway.chart_of_changes(name, caption, "change in %", groups))
-
-

@@ -89,7 +89,7 @@ def _argument(
 
 
 def changed(scenario: Scenario, variant: str, overlay: Mapping[str, Any]) -> Scenario:
-    """Give a scenario in which the variant is changed, also where the variant has its own values."""
+    """Give a scenario in which the variant is changed, also where it has its own values."""
     if not overlay:
         return scenario
     if not scenario._has(variant):
@@ -166,7 +166,7 @@ def flows(row: Row, metric: str) -> float:
 
 
 def words(change: Mapping[str, Any] | None) -> str:
-    """Write a change: ``−22 % (95 % CI −30 to −13)``."""
+    """Write a change in percent with its interval."""
     if change is None:
         return "not measured"
     if change["percent"] is None:
@@ -299,9 +299,7 @@ class Measure:
     def __init__(self, runs: Runs, variant: str, traffic: Mapping[str, Mapping[str, Any]]) -> None:
         self.runs, self.variant, self.traffic = runs, variant, traffic
 
-    def add(
-        self, candidates: Sequence[Candidate], seed: int, first: int, end: int
-    ) -> None:
+    def add(self, candidates: Sequence[Candidate], seed: int, first: int, end: int) -> None:
         """Make these replications of all candidates, those that lack."""
         jobs: list[Job] = []
         where: list[tuple[Candidate, tuple[str, int]]] = []

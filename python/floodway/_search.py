@@ -16,7 +16,6 @@ from floodway._errors import ResultsError, ScenarioError
 from floodway._paired import (
     Candidate,
     Constraint,
-    Measure,
     Rows,
     Told,
     blend,
@@ -307,8 +306,8 @@ def _study(optuna: Any, storage: Path, key: str) -> Any:
         study.set_user_attr("key", key)
     elif there != key:
         raise ResultsError(
-            f"{storage.parent} has another search, with other settings, objective, traffic, seed or "
-            "version: name another directory as `out`, or remove this one"
+            f"{storage.parent} has another search, with other settings, objective, traffic, seed "
+            "or version: name another directory as `out`, or remove this one"
         )
     return study
 
@@ -344,7 +343,6 @@ def _distribution(optuna: Any, setting: Any) -> Any:
 def sampler(name: str) -> str:
     """Look at the name of a sampler."""
     if name not in SAMPLERS:
-        raise ValueError(
-            f"there is no sampler {name!r}; {_floodway.remedy(str(name), 'samplers', list(SAMPLERS))}"
-        )
+        remedy = _floodway.remedy(str(name), "samplers", list(SAMPLERS))
+        raise ValueError(f"there is no sampler {name!r}; {remedy}")
     return name

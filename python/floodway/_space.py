@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -100,7 +101,9 @@ def _setting(name: str, values: object) -> Setting:
         return _of(name, list(overlays), levels, ordered=False)
     if isinstance(values, str):
         labels = _floodway.levels(f"{name}={values}")
-        return _of(name, labels, [{name: _typed(label)} for label in labels], ".." in values)
+        if ".." in values:
+            labels = _rounded(labels)
+        return _of(name, labels, [{name: typed(label)} for label in labels], ".." in values)
     if isinstance(values, (set, frozenset)) or not isinstance(values, Iterable):
         raise TypeError(
             f"`vary` has {values!r} for {name!r}: write a list of choices, a range like "
@@ -108,6 +111,24 @@ def _setting(name: str, values: object) -> Setting:
         )
     levels = list(values)
     return _of(name, [_toml.plain(of) for of in levels], [{name: of} for of in levels], False)
+
+
+_NUMBER = re.compile(r"([-+.\deE]+)(.*)")
+
+
+def _rounded(labels: list[str]) -> list[str]:
+    """Write the values of a range with four digits, unless two of them become the same.
+
+    >>> _rounded(["5KB", "50.29733719KB"])
+    ['5KB', '50.3KB']
+    """
+    found = [_NUMBER.fullmatch(label) for label in labels]
+    short = [f"{_plain(float(of[1]))}{of[2]}" for of in found if of]
+    return short if len(set(short)) == len(labels) else labels
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value == int(value) else f"{float(f'{value:.4g}')}"
 
 
 def _of(name: str, labels: list[str], overlays: list[dict[str, Any]], ordered: bool) -> Setting:
@@ -121,7 +142,7 @@ def _of(name: str, labels: list[str], overlays: list[dict[str, Any]], ordered: b
     return Setting(name, tuple(labels), tuple(overlays), ordered)
 
 
-def _typed(text: str) -> object:
+def typed(text: str) -> object:
     """Read a value as `--set` does: a number, a truth value, or else text."""
     try:
         value = json.loads(text)

@@ -23,8 +23,14 @@ from floodway._scenario import Scenario, load
 from floodway._search import Goal, Search, imported, sampler
 from floodway._space import Space
 
-USUAL = ("slowdown_mean", "fct_mean_ns", "fct_p99_ns", "persistent_goodput_gbps", "paused_ns",
-         "dropped_packets")
+USUAL = (
+    "slowdown_mean",
+    "fct_mean_ns",
+    "fct_p99_ns",
+    "persistent_goodput_gbps",
+    "paused_ns",
+    "dropped_packets",
+)
 """Metrics that an answer shows beside the objective, where there are runs with them."""
 
 MOST_MOVES = 3
@@ -113,7 +119,8 @@ def tune(
     ScenarioError
         If a path does not exist, or none of its values is possible.
     ValueError
-        If the metric is unknown, a range has nothing to search, or the baseline breaks a constraint.
+        If the metric is unknown, a range has nothing to search, or the baseline breaks a
+        constraint.
     ResultsError
         If `out` has another search.
     """
@@ -140,8 +147,8 @@ def tune(
             f"`traffic` and `held_out` both have {sorted(both)[0]!r}: traffic that the search has "
             "seen is no test; give it another name or leave it out"
         )
-    for overlay in (*seen.values(), *unseen.values()):
-        scenario.with_(overlay)
+    for changes in (*seen.values(), *unseen.values()):
+        scenario.with_(changes)
     first = scenario.seed if seed is None else seed
     test = first + 1_000_001 if held_out_seed is None else held_out_seed
     if test == first:
@@ -222,7 +229,9 @@ def _goal(objective: str, better: str | None, base: Candidate, runs: Runs) -> Go
         )
     rows: list[Row] = list(base.rows.values())
     if any(objective not in row["numbers"] for row in rows):
-        raise ValueError(f"not every replication of the baseline has `{objective}`: make runs longer")
+        raise ValueError(
+            f"not every replication of the baseline has `{objective}`: make runs longer"
+        )
     if any(objective in row["bounds"] for row in rows):
         raise ValueError(
             f"`{objective}` of the baseline is only a lower bound, because flows did not complete: "
@@ -278,5 +287,3 @@ def _shown(
     usual = [name for name in USUAL if all(name in row["numbers"] for row in there)]
     names = dict.fromkeys([*of, *(given or usual)])
     return [name for name in names if name != goal.metric]
-
-
