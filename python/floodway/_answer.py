@@ -121,6 +121,11 @@ class Answer(Charted):
         of = [row for row in self.held_out if (row["what"], row["metric"]) == (what, metric)]
         return of[-1]["change"] if of else None
 
+    @staticmethod
+    def words(change: Changed | None) -> str:
+        """Write a change in percent with its interval."""
+        return words(change)
+
     def rival(self, what: str) -> Changed | None:
         """Give the held-out change of the objective from a rule to the recommended values."""
         if "recommended" not in self._tested:
