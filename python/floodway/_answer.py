@@ -133,6 +133,17 @@ class Answer(Charted):
         return self._change(self._tested[what], self._tested["recommended"])
 
     @property
+    def edges(self) -> tuple[str, ...]:
+        """Settings whose best value is an end of their range, beyond which it may be better."""
+        at = [point for point, of in self._found.candidates.items() if of is self._found.best]
+        return tuple(
+            setting.name
+            for point in at
+            for setting, level in zip(self._found.space.settings, point, strict=True)
+            if setting.ordered and level in (0, len(setting.labels) - 1)
+        )
+
+    @property
     def is_better(self) -> bool:
         """Whether the values are clearly better than the baseline in the held-out test."""
         clear = is_clear(self.tested(), worse=False, less=self._goal.less)
@@ -166,6 +177,11 @@ class Answer(Charted):
         else:
             verdict = f"The default is as good: {measured}."
         sentences = [verdict, f"Best values found: {values}."]
+        if self.edges:
+            sentences.append(
+                f"{', '.join(self.edges)}: the best value is an end of the range; a wider range "
+                "may have a better one."
+            )
         for rule in self._tested:
             if rule not in ("baseline", "recommended"):
                 of = self.rival(rule)
@@ -282,6 +298,7 @@ class Answer(Charted):
             "is_better": self.is_better,
             "broken": list(self.broken),
             "values": self.values,
+            "edges": list(self.edges),
             "equals": self.equals,
             "importance": self.importance,
             "around": self.around,

@@ -1,5 +1,6 @@
 """The search for values of settings, and whether a mechanism is worth it."""
 
+import doctest
 import json
 import random
 import subprocess
@@ -219,7 +220,13 @@ def test_an_answer_has_evidence(incast, tmp_path):
     kmin = answer.values["switch.aqm.ramp.kmin"]
     assert answer.scenario().settings()["switch"]["aqm"]["ramp"]["kmin"] == kmin
     assert f'kmin = "{kmin}"' in answer.toml
+    ends = {"5KB", "200KB"}
+    assert answer.edges == (("switch.aqm.ramp.kmin",) if kmin in ends else ())
+    assert any("an end of the range" in of for of in answer.answer) == bool(answer.edges)
     # No run of the test has a seed of the search.
+    both = [{row["seed"] for of in some for row in of.rows.values()}
+            for some in (answer.candidates, answer._tested.values())]  # fmt: skip
+    assert len(both[0]) == len(both[1]) == 4 and not both[0] & both[1]
     page = answer.page(tmp_path / "tune.html").read_text()
     for text in ("Held-out test", "<svg", "Recommended values", kmin):
         assert text in page
@@ -299,3 +306,11 @@ def test_worth_compares_with_and_without(incast):
         floodway.worth(incast, "congestion isolaton")
     for name in ("source flow control", "timely"):
         assert floodway.worth(incast, name, replications=2).mechanism == name
+
+
+def test_the_examples_of_the_page_work(root, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = str(root / "docs/tune.md")
+    done = doctest.testfile(page, module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert done.attempted > 6 and not done.failed
+    assert (tmp_path / "tune.html").exists() and (tmp_path / "worth.html").exists()

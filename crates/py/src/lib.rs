@@ -50,9 +50,7 @@ mod _floodway {
     #[pymodule_export]
     use crate::simulate::Outcome;
     #[pymodule_export]
-    use crate::statistics::{
-        better, change, chart_of_changes, chart_of_points, levels_of, remedy,
-    };
+    use crate::statistics::{better, change, chart_of_changes, chart_of_points, levels_of, remedy};
     #[pymodule_export]
     use crate::sweep::{Grid, Held, Swept};
     #[pymodule_export]

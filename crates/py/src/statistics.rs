@@ -62,8 +62,10 @@ pub fn chart_of_changes(
         figures,
         ..Row::default()
     };
-    let group =
-        |(label, rows): (String, Vec<Valued>)| Group { label, rows: rows.into_iter().map(row).collect() };
+    let group = |(label, rows): (String, Vec<Valued>)| Group {
+        label,
+        rows: rows.into_iter().map(row).collect(),
+    };
     let chart = Rows {
         title: caption.clone(),
         axis: Axis::linear(label, ""),
