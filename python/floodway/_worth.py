@@ -10,23 +10,43 @@ from typing import Any
 from floodway import _arguments, _floodway, _toml
 from floodway._answer import _cells, _page, _row, _rows
 from floodway._chart import Chart, Charted
+from floodway._errors import ScenarioError
 from floodway._html import escape
 from floodway._html import table as html_table
 from floodway._paired import Candidate, Measure, Runs, change, changed, is_clear, traffics, words
 from floodway._scenario import Scenario, load
 from floodway._text import line
 
-MECHANISMS: dict[str, dict[str, Any]] = {
-    "congestion isolation": {"switch.flow_control.congestion_isolation": True},
-    "source flow control": {"switch.flow_control.source_flow_control": True},
-    "bfc": {"switch.flow_control.bfc": True},
-    "pfc": {"switch.flow_control.pfc": True},
-    "hpcc": {"host.congestion": "hpcc"},
-    "dcqcn": {"host.congestion": "dcqcn"},
-    "timely": {"host.congestion": "timely"},
-    "trimming": {"switch.overflow": "trim"},
+MECHANISMS: dict[str, list[dict[str, Any]]] = {
+    "congestion isolation": [
+        {"switch.flow_control.congestion_isolation": True},
+        {"switch.flow_control.congestion_isolation": True, "switch.queue.count": 2},
+    ],
+    "source flow control": [{"switch.flow_control.source_flow_control": True}],
+    "bfc": [
+        {"switch.flow_control.bfc": True},
+        # As in its paper: no marks, and senders at line rate until they are paused.
+        {
+            "switch.flow_control.bfc": True,
+            "switch.aqm": "drop_tail",
+            "host.congestion": "line_rate",
+        },
+    ],
+    "pfc": [{"switch.flow_control.pfc": True}],
+    "hpcc": [{"host.congestion": "hpcc"}],
+    "dcqcn": [{"host.congestion": "dcqcn"}],
+    "timely": [{"host.congestion": "timely"}],
+    "trimming": [
+        {"switch.overflow": "trim"},
+        # Nothing is trimmed where nothing is dropped, and receivers have to ask for what was.
+        {
+            "switch.overflow": "trim",
+            "switch.flow_control.pfc": False,
+            "host.transport.rocev2.recovery": "selective_repeat",
+        },
+    ],
 }
-"""Mechanisms by short names: what each changes in a scenario."""
+"""Mechanisms by short names: what each changes in a scenario, and what else if that cannot run."""
 
 DECIDE = (
     "slowdown_mean", "slowdown_p99", "fct_mean_ns", "fct_p99_ns", "under_10KB_fct_p99_ns",
@@ -39,12 +59,22 @@ class Worth(Charted):
     """What a mechanism does to a network and its traffic."""
 
     def __init__(
-        self, name: str, mechanism: str, measured: list[dict[str, Any]], replications: int
+        self,
+        name: str,
+        mechanism: str,
+        changes: dict[str, Any],
+        measured: list[dict[str, Any]],
+        replications: int,
+        is_idle: bool,
     ) -> None:
         self.name: str = name
         """The scenario's name."""
         self.mechanism: str = mechanism
         """The mechanism's name."""
+        self.changes: dict[str, Any] = changes
+        """What it changes in the scenario."""
+        self.is_idle: bool = is_idle
+        """Whether all runs are the same with and without it, to the bit."""
         self.measured: list[dict[str, Any]] = measured
         """For each ``traffic`` and ``metric``: the paired ``change`` from without to with, and its
         ``verdict``: ``better``, ``worse``, ``no difference`` or ``unknown``."""
@@ -54,6 +84,8 @@ class Worth(Charted):
     @property
     def answer(self) -> tuple[str, ...]:
         """What it comes to, in sentences: what is better, what is worse, and the verdict."""
+        if self.is_idle:
+            return (f"{self.mechanism} has no effect here: all runs are the same without it.",)
         said = []
         sides = {}
         for verdict in ("better", "worse"):
@@ -76,6 +108,9 @@ class Worth(Charted):
         else:
             verdict = f"{self.mechanism} makes no clear difference here"
         baseline = f"compared with the scenario as written, {self.replications} paired replications"
+        changes = _changes(self.changes)
+        if changes != self.mechanism:
+            said.append(f"With it means {changes}.")
         return (f"{verdict} ({baseline}).", *said)
 
     @property
@@ -168,14 +203,14 @@ def worth(
         if key not in MECHANISMS:
             remedy = _floodway.remedy(key, "mechanisms", list(MECHANISMS))
             raise ValueError(f"there is no mechanism {mechanism!r}; {remedy}, or write its changes")
-        label, overlay = mechanism, MECHANISMS[key]
+        label, overlays = mechanism, MECHANISMS[key]
     else:
-        label = ", ".join(f"{path} = {_toml.plain(value)}" for path, value in mechanism.items())
-        overlay = dict(mechanism)
+        label, overlays = _changes(mechanism), [dict(mechanism)]
     variant = scenario._one(variant)
+    overlay, other = _first(scenario, variant, overlays)
     place = None if cache is None else _arguments.directory("cache", cache)
     runs = Runs(place, _arguments.threads(threads), client)
-    without, with_ = Candidate({}, scenario), Candidate({}, changed(scenario, variant, overlay))
+    without, with_ = Candidate({}, scenario), Candidate({}, other)
     if without.scenario == with_.scenario:
         raise ValueError(f"`mechanism` is {mechanism!r}, which changes nothing: write its changes")
     seen = traffics("traffic", traffic, default=True)
@@ -197,7 +232,28 @@ def worth(
             if of is not None:
                 verdict = _verdict(metric, of)
                 measured.append({"traffic": at, "metric": metric, "change": of, "verdict": verdict})
-    return Worth(scenario.name, label, measured, replications)
+    idle = all(
+        row["fingerprint"] == with_.rows[key]["fingerprint"] for key, row in without.rows.items()
+    )
+    return Worth(scenario.name, label, overlay, measured, replications, idle)
+
+
+def _first(
+    scenario: Scenario, variant: str, overlays: list[dict[str, Any]]
+) -> tuple[dict[str, Any], Scenario]:
+    """Give the first overlay with which the scenario can run, or raise what is wrong with it."""
+    failed: ScenarioError | None = None
+    for overlay in overlays:
+        try:
+            return overlay, changed(scenario, variant, overlay)
+        except ScenarioError as error:
+            failed = failed or error
+    assert failed is not None
+    raise failed
+
+
+def _changes(overlay: Mapping[str, Any]) -> str:
+    return ", ".join(f"{path} = {_toml.plain(value)}" for path, value in overlay.items())
 
 
 def _verdict(metric: str, of: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ import floodway
 from floodway._paired import Candidate, Constraint, blend, change_of, words
 from floodway._search import Goal, Search, loses, stages
 from floodway._space import Space
+from floodway._worth import MECHANISMS
 
 pytest.importorskip("optuna")
 pytest.importorskip("sklearn")
@@ -301,11 +302,23 @@ def test_worth_compares_with_and_without(incast):
     assert "4 paired replications" in worth.answer[0]
     assert "worth" in worth.charts
     same = floodway.worth(incast, {"switch.queue.size": "2MB"}, replications=2)
-    assert "makes no clear difference here" in same.answer[0]
+    assert same.is_idle and "has no effect here" in same.answer[0]
     with pytest.raises(ValueError, match="did you mean `congestion isolation`"):
         floodway.worth(incast, "congestion isolaton")
-    for name in ("source flow control", "timely"):
-        assert floodway.worth(incast, name, replications=2).mechanism == name
+    with pytest.raises(floodway.ScenarioError, match="kmni"):
+        floodway.worth(incast, {"switch.aqm.ramp.kmni": "1KB"})
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_mechanisms_have_short_names(incast, name):
+    worth = floodway.worth(incast, name, replications=2)
+    # The scenario has PFC already, and DCQCN as it is by default.
+    assert worth.is_idle == (name in ("pfc", "dcqcn"))
+    if name == "congestion isolation":
+        assert worth.changes["switch.queue.count"] == 2
+        assert "switch.queue.count = 2." in worth.answer[-1]
+    if name == "trimming":
+        assert worth.changes["switch.flow_control.pfc"] is False
 
 
 def test_the_examples_of_the_page_work(root, tmp_path, monkeypatch):
