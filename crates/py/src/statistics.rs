@@ -75,16 +75,19 @@ pub fn chart_of_changes(
     of(Exhibit::Rows { name, caption, chart, note: String::new() })
 }
 
+/// A series of a chart: its name, its points, and whether a line joins them.
+type Series = (String, Vec<(f64, f64)>, bool);
+
 /// Points of several series over two axes, each series as points in no order or as a line.
 #[pyfunction]
 pub fn chart_of_points(
     name: String,
     caption: String,
     axes: (String, String),
-    series: Vec<(String, Vec<(f64, f64)>, bool)>,
+    series: Vec<Series>,
 ) -> Picture {
     let legend = series.iter().enumerate().map(|(at, (name, ..))| (at, name.clone())).collect();
-    let line = |(series, (name, points, joined)): (usize, (String, Vec<(f64, f64)>, bool))| Line {
+    let line = |(series, (name, points, joined)): (usize, Series)| Line {
         series,
         points,
         markers: true,
