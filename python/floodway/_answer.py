@@ -277,7 +277,9 @@ class Answer(Charted):
         around: dict[str, list[tuple[str, float | None, tuple[float, float] | None, str]]] = {}
         for row in self.around:
             if row["change"]:
-                around.setdefault(row["setting"], []).append(_row(row["value"], row["change"]))
+                broken = ", breaks a constraint" if row["status"] == "broken" else ""
+                of = _row(row["value"] + broken, row["change"])
+                around.setdefault(row["setting"], []).append(of)
         if around:
             caption = f"One setting at a time: change of {self._goal.metric} from the best values"
             charts.append(_rows("one-at-a-time", caption, list(around.items())))
@@ -324,6 +326,8 @@ class Answer(Charted):
         if self.toml:
             parts.append(f"<h2>Recommended values</h2><pre>{escape(self.toml)}</pre>")
         parts.append("<h2>Held-out test</h2>")
+        charts = self._charts()
+        parts += [f"<figure>{chart.svg}</figure>" for chart in charts if chart.name == "held-out"]
         rows: list[list[object]] = [
             [row["what"], row["traffic"], row["metric"], *_cells(row["change"])]
             for row in self.held_out
@@ -339,7 +343,7 @@ class Answer(Charted):
             parts.append("<h2>Sensitivity</h2>")
             shares = [[name, f"{share:.0%}"] for name, share in self.importance.items()]
             parts.append(html_table(["setting", "share"], shares, "Share of variance (fANOVA)"))
-        parts += [f"<figure>{chart.svg}</figure>" for chart in self._charts()]
+        parts += [f"<figure>{chart.svg}</figure>" for chart in charts if chart.name != "held-out"]
         parts.append(
             f"<h2>Method</h2><p>{escape(counts)} of {len(statuses)} candidates, asked for by "
             f"{escape(self._sampler)}; {self.runs} runs. Search seed {self._seeds[0]}, held-out "
@@ -360,8 +364,8 @@ def _page(path: str | os.PathLike[str], title: str, parts: Sequence[str]) -> Pat
     """Write one HTML file."""
     style = (
         "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-        "td,th{padding:.2rem .6rem;border-bottom:1px solid #ccc}table{border-collapse:collapse}"
-        "figure{margin:1rem 0}"
+        "td,th{padding:.2rem .6rem;border-bottom:1px solid #ccc}table{border-collapse:collapse;display:block;overflow-x:auto}"
+        "figure{margin:1rem 0;overflow-x:auto}figure>svg{max-width:100%;height:auto}"
     )
     text = (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
@@ -381,7 +385,10 @@ def _code(sentence: str) -> str:
 def _cells(of: Changed | None) -> list[object]:
     if of is None:
         return ["", "", "not measured", 0]
-    return [f"{of['from']:.5g}", f"{of['to']:.5g}", words(of), of["n"]]
+    sides = [
+        f"{of[side]:,.0f}" if of[side] >= 1e4 else f"{of[side]:.4g}" for side in ("from", "to")
+    ]
+    return [*sides, words(of), of["n"]]
 
 
 def _row(
