@@ -364,7 +364,8 @@ def _page(path: str | os.PathLike[str], title: str, parts: Sequence[str]) -> Pat
     """Write one HTML file."""
     style = (
         "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-        "td,th{padding:.2rem .6rem;border-bottom:1px solid #ccc}table{border-collapse:collapse;display:block;overflow-x:auto}"
+        "td,th{padding:.2rem .6rem;border-bottom:1px solid #ccc}"
+        "table{border-collapse:collapse;display:block;overflow-x:auto}"
         "figure{margin:1rem 0;overflow-x:auto}figure>svg{max-width:100%;height:auto}"
     )
     text = (
