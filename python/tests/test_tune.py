@@ -275,7 +275,7 @@ def test_errors_have_a_remedy(incast, tmp_path):
 
 def test_the_shell_has_it_too(incast, tmp_path):
     (tmp_path / "incast.toml").write_text(incast.toml)
-    command = [sys.executable, "-m", "floodway.tune", "incast.toml", "slowdown_mean"]
+    command = [sys.executable, "-m", "floodway", "tune", "incast.toml", "slowdown_mean"]
     options = ["--trials=2", "--replications=2", "--held-out-replications=2", "--out=out"]
     vary = "--vary=switch.aqm.ramp.kmin=5KB..200KB/5log"
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""`floodway.tune` from a shell: ``python -m floodway.tune SCENARIO OBJECTIVE --vary …``."""
+"""`floodway.tune` from a shell: ``floodway tune SCENARIO OBJECTIVE --vary PATH=RANGE``."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m floodway.tune",
+        prog="floodway tune",
         description="Searches for values of settings with the best objective under constraints.",
     )
     add = parser.add_argument
@@ -131,9 +131,3 @@ def _overlays(option: str, texts: Sequence[str]) -> dict[str, dict[str, Any]]:
         pairs = [_split(option, part, "=") for part in rest.split(";")]
         overlays[name] = {path: typed(value) for path, value in pairs}
     return overlays
-
-
-__all__ = ["main"]
-
-if __name__ == "__main__":
-    sys.exit(main())
