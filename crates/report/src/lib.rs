@@ -46,6 +46,7 @@ pub mod markdown;
 pub mod metrics;
 mod operations;
 pub mod owned;
+pub mod pings;
 pub mod recording;
 pub mod sample;
 pub mod scalars;

@@ -110,7 +110,17 @@ impl Page<'_> {
             return None;
         }
         let mut section = Section::new(id, heading);
-        section.text(html! {
+        section.text(self.grouped(groups, note));
+        Some(section)
+    }
+
+    /// The same as a table.
+    pub(super) fn grouped<const N: usize>(
+        &self,
+        groups: [(&str, Vec<Shown>); N],
+        note: &str,
+    ) -> Markup {
+        html! {
             div.scroll {
                 table {
                     thead { tr { th {} (self.heads()) } }
@@ -130,8 +140,7 @@ impl Page<'_> {
             p.muted.small {
                 "Means over replications, " (self.within()) "; below them the change from the baseline. " (set(note))
             }
-        });
-        Some(section)
+        }
     }
 
     /// The variants as the heads of columns.
