@@ -422,6 +422,10 @@ impl<'a> Draft<'a> {
         if self.chance(0.5) {
             link["rate"] = Rate(self.scaled(self.rate).max(1.0) as u64).to_string().into();
         }
+        if self.chance(0.25) {
+            let rate = Rate(self.scaled(self.rate).max(1.0) as u64);
+            link["rate_back"] = rate.to_string().into();
+        }
         if self.chance(0.5) {
             link["delay"] = Duration(self.scaled(1e6) as u64).to_string().into();
         }

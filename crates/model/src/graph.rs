@@ -35,7 +35,7 @@ pub struct Attachment {
     pub peer: NodeId,
     /// The port there.
     pub peer_port: PortIx,
-    /// Rate of the link, the same in both directions.
+    /// Rate at which this end sends. The other direction has [that of the other end](Graph::rate_to).
     pub rate: Rate,
     /// Propagation delay of the link, the same in both directions.
     pub delay: Duration,
@@ -58,11 +58,33 @@ impl Graph {
 
     /// Connects two different nodes by a link, on a new port of each.
     pub fn link(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Duration) {
+        self.link_each_way(a, b, [rate, rate], delay);
+    }
+
+    /// Like [`Self::link`], with one rate from `a` to `b` and another one from `b` to `a`.
+    pub fn link_each_way(&mut self, a: NodeId, b: NodeId, rates: [Rate; 2], delay: Duration) {
         assert_ne!(a, b, "a link joins two different nodes");
         let port_a = PortIx(self.node(a).ports.len() as u16);
         let port_b = PortIx(self.node(b).ports.len() as u16);
+        let [rate, back] = rates;
         self.nodes[a.index()].ports.push(Attachment { peer: b, peer_port: port_b, rate, delay });
+        let rate = back;
         self.nodes[b.index()].ports.push(Attachment { peer: a, peer_port: port_a, rate, delay });
+    }
+
+    /// The rate at which frames come to this end of a link: that of the other end.
+    pub fn rate_to(&self, end: &Attachment) -> Rate {
+        self.node(end.peer).ports[end.peer_port.index()].rate
+    }
+
+    /// Both directions of all links, each as the end that sends.
+    pub fn ends(&self) -> impl Iterator<Item = &Attachment> + '_ {
+        self.nodes.iter().flat_map(|node| &node.ports)
+    }
+
+    /// Whether every link has the same rate in both directions.
+    pub fn is_symmetric(&self) -> bool {
+        self.ends().all(|end| end.rate == self.rate_to(end))
     }
 
     /// The node with this identifier.

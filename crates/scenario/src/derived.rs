@@ -158,7 +158,7 @@ impl Variant {
             switches: size.switches,
             links: size.links,
             link_rates: {
-                let rates = || graph.links().map(|(_, _, end)| end.rate);
+                let rates = || graph.ends().map(|end| end.rate);
                 rates().min().zip(rates().max()).unwrap_or_default()
             },
             oversubscription: match &settings.topology {
@@ -351,9 +351,9 @@ fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Durat
     let of_port = |id, port: u16| {
         let link = &graph.node(id).ports[usize::from(port)];
         let mut time = Duration::ZERO;
-        for frame in [largest_frame, answer] {
+        for (frame, rate) in [(largest_frame, link.rate), (answer, graph.rate_to(link))] {
             let wire = Bytes(u64::from(frame) + settings.wire_overhead.0);
-            time += link.rate.time_for(wire) + link.delay;
+            time += rate.time_for(wire) + link.delay;
             if !is_host(graph, id) {
                 time += settings.switch.latency;
             }
@@ -375,7 +375,8 @@ fn longest(
     graph: &Graph,
     of_port: &dyn Fn(NodeId, u16) -> Duration,
 ) -> (Duration, Rate) {
-    if let topology::Spec::Custom(_) | topology::Spec::File(_) = settings.topology {
+    let uneven = matches!(settings.topology, topology::Spec::Custom(_) | topology::Spec::File(_));
+    if uneven || !graph.is_symmetric() {
         let ports = |id: NodeId| 0..graph.node(id).ports.len() as u16;
         let of_node = |id| ports(id).map(|port| of_port(id, port)).collect();
         let times: Vec<Vec<Duration>> = graph.ids().map(of_node).collect();

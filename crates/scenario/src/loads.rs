@@ -16,8 +16,9 @@ use crate::workload::Demand;
 pub fn busiest_host(graph: &Graph, demands: &[Demand]) -> f64 {
     let (sent, received) = of_hosts(graph, demands);
     let loads = graph.hosts().map(|host| {
-        let rate = graph.node(host).ports[0].rate.0 as f64;
-        f64::max(sent[host.index()], received[host.index()]) / rate
+        let end = &graph.node(host).ports[0];
+        let (rate, rate_to) = (end.rate.0 as f64, graph.rate_to(end).0 as f64);
+        f64::max(sent[host.index()] / rate, received[host.index()] / rate_to)
     });
     loads.fold(0.0, f64::max)
 }

@@ -26,8 +26,10 @@ pub struct Link {
     /// Latency at the other end: from the arrival of a frame's last bit until it is handled there,
     /// for frames that are forwarded or delivered.
     pub latency: Duration,
-    /// Rate.
+    /// Rate at which this end sends.
     pub rate: Rate,
+    /// Rate at which the other end sends.
+    pub rate_back: Rate,
     /// Latency of pause frames: the response time of the port.
     pub response: Duration,
     /// Longest frame that crosses the link, in bytes, without preamble and interframe gap.
@@ -45,6 +47,7 @@ impl Link {
         peer: NodeId(0),
         peer_port: PortIx(0),
         rate: Rate::from_gbps(100),
+        rate_back: Rate::from_gbps(100),
         delay: Duration::ZERO,
         latency: Duration::ZERO,
         response: Duration::ZERO,
@@ -155,12 +158,17 @@ impl Transmitter {
         }
     }
 
-    /// Duration of a pause of this many quanta on this link.
-    pub fn lasts(&self, quanta: u16) -> Duration {
+    /// How long a pause of this many quanta lasts for an end that sends at this rate.
+    fn lasts_at(&self, quanta: u16, rate: Rate) -> Duration {
         match self.seldom.endless && quanta > 0 {
             true => Duration(u64::MAX),
-            false => pause_time(quanta, self.seldom.link.rate),
+            false => pause_time(quanta, rate),
         }
+    }
+
+    /// How long the other end pauses if it is asked to for this many quanta.
+    pub fn lasts(&self, quanta: u16) -> Duration {
+        self.lasts_at(quanta, self.seldom.link.rate_back)
     }
 
     /// Properties of the link.
@@ -334,7 +342,7 @@ impl Transmitter {
         if self.is_closed() {
             return;
         }
-        let until = Instant(now.0.saturating_add(self.lasts(quanta).0));
+        let until = Instant(now.0.saturating_add(self.lasts_at(quanta, self.seldom.link.rate).0));
         self.pause_until(classes, until, now, context);
     }
 

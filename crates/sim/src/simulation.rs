@@ -404,12 +404,13 @@ fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
         peer: end.peer,
         peer_port: end.peer_port,
         rate: end.rate,
+        rate_back: spec.graph.rate_to(end),
         delay: end.delay,
         latency: match spec.graph.node(end.peer).kind {
             NodeKind::Host => Duration::ZERO,
             NodeKind::Switch { .. } => spec.switch.latency,
         },
-        response: response(spec, end.rate),
+        response: response(spec, spec.graph.rate_to(end)),
         wire_overhead: spec.wire_overhead,
         largest_frame: largest_frame(spec),
         node: id,
@@ -460,7 +461,7 @@ pub(crate) fn windows(spec: &Spec) -> (Windows, Duration) {
     let shortest = u64::from(frames.min().unwrap_or(length::SHORTEST_FRAME));
     let overhead = u64::from(spec.wire_overhead);
     let time = |rate: Rate, frame: u64| rate.time_for(Bytes(frame + overhead));
-    let links = || spec.graph.links().map(|(_, _, end)| end);
+    let links = || spec.graph.ends();
     let shortest = links().map(|end| end.delay + time(end.rate, shortest)).min();
     let longest = links().map(|end| end.delay + time(end.rate, largest)).max().unwrap_or_default();
     let response = links().map(|end| response(spec, end.rate)).max().unwrap_or_default();

@@ -79,7 +79,7 @@ pub fn check_on(
     {
         return;
     }
-    let Some(slowest) = graph.links().map(|(_, _, end)| end.rate).min() else { return };
+    let Some(slowest) = graph.ends().map(|end| end.rate).min() else { return };
     check_flow_numbers(settings, graph, workloads, findings);
     check_loads(settings, workloads, findings);
     check_links(settings, graph, workloads, findings);

@@ -30,7 +30,10 @@ pub struct Network {
 #[derive(Debug)]
 struct Link {
     from: (NodeId, usize),
+    /// Rate of this direction.
     rate: Rate,
+    /// Rate of the other one.
+    rate_back: Rate,
     delay: Duration,
     /// Latency from the arrival to the handling of a forwarded frame.
     latency: Duration,
@@ -52,7 +55,8 @@ impl Network {
             let (dead, closed) = outages(spec, [to, from]);
             Link {
                 from: (from.0, from.1.index()),
-                rate: end.rate,
+                rate: spec.graph.rate_to(end),
+                rate_back: end.rate,
                 delay: end.delay,
                 latency: match spec.graph.nodes[node].kind {
                     NodeKind::Host => Duration::ZERO,
@@ -84,8 +88,13 @@ impl Network {
         self.link(to).from
     }
 
-    /// The rate of a port.
+    /// The rate at which a port sends.
     pub fn rate(&self, node: NodeId, port: usize) -> Rate {
+        self.links[node.index()][port].rate_back
+    }
+
+    /// The rate at which frames come to a port.
+    pub fn rate_to(&self, node: NodeId, port: usize) -> Rate {
         self.links[node.index()][port].rate
     }
 
@@ -123,7 +132,7 @@ impl Network {
         let bytes = u64::from(packet.bytes) + u64::from(self.spec.wire_overhead);
         let free = now + serialization(bytes, link.rate);
         let handled = match packet.body {
-            Body::Pfc { .. } | Body::Pause { .. } => self.response(link.rate),
+            Body::Pfc { .. } | Body::Pause { .. } => self.response(link.rate_back),
             Body::Cim | Body::Bfc { .. } | Body::Drc { .. } | Body::LinkCredit { .. } => {
                 Duration::ZERO
             }

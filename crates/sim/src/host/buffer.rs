@@ -161,6 +161,7 @@ mod tests {
             peer: NodeId(1),
             peer_port: PortIx(0),
             rate: Rate::from_gbps(10),
+            rate_back: Rate::from_gbps(10),
             delay: Duration::ZERO,
             latency: Duration::ZERO,
             response: Duration::ZERO,

@@ -60,7 +60,7 @@ impl Host {
         } else {
             let link = self.nic.tx.link();
             let wire = u64::from(profile.transport.largest_frame()) + u64::from(link.wire_overhead);
-            let packet_time = link.rate.time_for(Bytes(wire));
+            let packet_time = link.rate_back.time_for(Bytes(wire));
             let arrival = Arrival { place, now, trimmed, packet_time };
             granting.halves.on_arrival(&profile.congestion, &arrival);
         }
