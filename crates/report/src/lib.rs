@@ -36,6 +36,7 @@ pub mod entries;
 mod evidence;
 mod experiment;
 mod files;
+pub mod flent;
 pub mod format;
 pub mod html;
 mod latency;

@@ -331,7 +331,7 @@ pub(crate) fn headlines(summary: &Summary) -> Vec<Shown> {
 pub(crate) fn round_trips(summary: &Summary) -> Vec<Shown> {
     let mut all = Vec::new();
     let workloads = numbers(summary, "workload_", "_ping_loaded_p50_rtt_ns");
-    let each = workloads.iter().map(|of| (format!("workload_{of}_"), summary.workload(*of)));
+    let each = workloads.iter().map(|of| (format!("workload_{of}_"), summary.workload_name(*of)));
     let pooled = workloads.is_empty().then(|| (String::new(), "all pings".to_owned()));
     for (key, name) in each.chain(pooled) {
         for (state, names) in [("idle", &QUANTILES[..1]), ("loaded", &QUANTILES[..])] {

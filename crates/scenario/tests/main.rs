@@ -20,6 +20,7 @@ mod messages;
 mod named;
 mod overlays;
 mod patterns;
+mod pings;
 mod profiles;
 mod ranks;
 mod renamed;

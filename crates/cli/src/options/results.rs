@@ -55,6 +55,28 @@ pub enum ExportTo {
     /// The completion file of the simulator of HPCC's authors, fct.txt: a line for each flow that
     /// has completed, with addresses, ports, bytes, start, completion time and standalone time.
     Hpcc(ExportHpccOptions),
+    /// The data file of flent, which draws it as it draws its own: latency under load and what flows get over time. The
+    /// run needs pings and `flow_samples`.
+    Flent(ExportFlentOptions),
+}
+
+/// Options of `floodway export flent`.
+#[derive(Args, Debug)]
+pub struct ExportFlentOptions {
+    /// The results directory of `floodway run`, with tables as Parquet.
+    pub results: PathBuf,
+    /// The variant. Default the first one.
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// The replication, counted from 0.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub replication: u32,
+    /// The file to write. Default SCENARIO-VARIANT.flent.gz.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace a file that is there already.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Options of `floodway export hpcc`.

@@ -11,8 +11,11 @@ use crate::pings::{Direction, Part, round_trips};
 use crate::shapes::Sketch;
 use crate::throughput::{Shown, goodputs_of};
 
-/// The columns of the table: how they are headed, and the number in them.
-const COLUMNS: [(&str, &str, &str); 13] = [
+/// A column of a table: how it is headed, and the number in it.
+type Column = (&'static str, &'static str, &'static str);
+
+/// The columns about latency.
+const LATENCY: [Column; 9] = [
     ("idle", "median", "ping_idle_p50_rtt_ns"),
     ("under load", "median", "ping_loaded_p50_rtt_ns"),
     ("under load", "p95", "ping_loaded_p95_rtt_ns"),
@@ -22,6 +25,10 @@ const COLUMNS: [(&str, &str, &str); 13] = [
     ("down", "median", "ping_loaded_p50_down_ns"),
     ("down", "p99", "ping_loaded_p99_down_ns"),
     ("pings", "lost", "pings_lost"),
+];
+
+/// The columns about what the load gets.
+const LOAD: [Column; 4] = [
     ("download", "goodput", "download_goodput_bps"),
     ("upload", "goodput", "upload_goodput_bps"),
     ("packets", "marked", "marked_packets"),
@@ -35,7 +42,15 @@ impl Page<'_> {
             return None;
         }
         let mut section = Section::new("latency-under-load", "Latency under load");
-        section.text(self.load_table());
+        section.text(self.load_table(
+            &LATENCY,
+            "Round-trip times of pings, and of these the requests (up) and the echoes (down) alone. Idle: back before \
+             the first long-lived flow begins; under load: sent while such flows send, in the measured interval.",
+        ));
+        section.text(self.load_table(
+            &LOAD,
+            "Goodput is the sum over all flows in a direction. Marks and drops are those of all packets.",
+        ));
         self.ping_distributions(&mut section);
         self.pings_over_time(&mut section);
         self.goodput_by_direction(&mut section);
@@ -43,8 +58,8 @@ impl Page<'_> {
         Some(section)
     }
 
-    fn load_table(&self) -> Markup {
-        let columns: Vec<_> = COLUMNS.into_iter().filter(|(.., key)| self.has(key)).collect();
+    fn load_table(&self, columns: &[Column], note: &str) -> Markup {
+        let columns: Vec<&Column> = columns.iter().filter(|(.., key)| self.has(key)).collect();
         html! {
             div.scroll {
                 table {
@@ -67,9 +82,7 @@ impl Page<'_> {
                 }
             }
             p.muted.small {
-                "Round-trip times of pings, and of these the requests (up) and the echoes (down) alone. Idle: back \
-                 before the first long-lived flow begins; under load: sent while such flows send, " (self.within())
-                ". Goodput is the sum over all flows in a direction."
+                (note) " Means over replications, " (self.within()) "; below them the change from the baseline."
             }
         }
     }
@@ -99,7 +112,7 @@ impl Page<'_> {
         if workloads.len() > 1 {
             let one = |workload: &u64| {
                 let is = |of: u64, part: Part| of == *workload && part == Part::RoundTrip;
-                chart(&self.summary.workload(*workload), &is)
+                chart(&self.summary.workload_name(*workload), &is)
             };
             let charts: Vec<Lines> = workloads.iter().filter_map(one).collect();
             let figure =
@@ -160,7 +173,7 @@ impl Page<'_> {
         let most = times().map(|point| point.1).fold(0.0, f64::max).max(2.0 * least);
         let end = times().map(|point| point.0).fold(0.0, f64::max);
         let chart = |workload: &u64| {
-            let of = self.summary.workload(*workload);
+            let of = self.summary.workload_name(*workload);
             let line = |(series, name, pings): &(usize, &String, &crate::pings::PingShapes)| {
                 let points = pings.over_time.get(workload)?.clone();
                 Some(Line { series: *series, points, tooltip: (*name).clone(), ..Line::default() })
@@ -224,12 +237,17 @@ impl Page<'_> {
         let shapes: Vec<_> =
             variants.filter_map(|at| self.experiment.pings_over_time(at)).collect();
         let in_direction = |direction: Direction| -> Vec<Shown> {
+            let number = |shown: &Shown| shown.key.split('_').nth(1)?.parse::<u64>().ok();
             let is = |shown: &Shown| {
-                let number = shown.key.split('_').nth(1).and_then(|number| number.parse().ok());
                 let of = |number: u64| shapes.iter().find_map(|of| of.directions.get(&number));
-                number.and_then(of) == Some(&direction)
+                number(shown).and_then(of) == Some(&direction)
             };
-            goodputs_of(self.summary).into_iter().filter(is).collect()
+            let named = |shown: Shown| Shown {
+                label: number(&shown)
+                    .map_or(shown.label, |number| self.summary.workload_name(number)),
+                ..shown
+            };
+            goodputs_of(self.summary).into_iter().filter(is).map(named).collect()
         };
         let groups = [
             ("round-trip time", round_trips(self.summary)),

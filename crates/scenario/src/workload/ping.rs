@@ -139,10 +139,6 @@ impl Workload for Placed {
         2.0 * each * self.ends.from.len() as f64
     }
 
-    fn waits_for_arrivals(&self) -> bool {
-        true
-    }
-
     fn largest_flow(&self) -> u64 {
         self.spec.payload.0
     }
