@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::network::panels;
 use super::section::Section;
-use super::tables::{cell_with_change, key};
+use super::tables::{cell_alone, key};
 use super::{Figure, Page};
 use crate::chart::{Axis, Line, Lines};
 use crate::pings::{Direction, Part, round_trips};
@@ -72,7 +72,7 @@ impl Page<'_> {
                                 td { (key(series, name)) }
                                 @for (.., counter) in &columns {
                                     @match self.summary.counter(name, counter) {
-                                        Some(counter) => (cell_with_change(&counter.measure, &counter.unit)),
+                                        Some(counter) => (cell_alone(&counter.measure, &counter.unit)),
                                         None => td.muted { "–" },
                                     }
                                 }
@@ -82,7 +82,7 @@ impl Page<'_> {
                 }
             }
             p.muted.small {
-                (note) " Means over replications, " (self.within()) "; below them the change from the baseline."
+                (note) " Means over replications, " (self.within()) "; a pointer that rests on one shows its interval."
             }
         }
     }

@@ -44,6 +44,17 @@ pub(super) fn range(measure: &Measure, unit: &str) -> String {
     }
 }
 
+/// A mean alone, with its interval for a pointer that rests on it: for tables of many columns.
+pub(super) fn cell_alone(measure: &Measure, unit: &str) -> Markup {
+    let Some(mean) = measure.estimate.mean else { return html! { td.muted { "–" } } };
+    html! {
+        td title=(words::estimate(measure, unit)) {
+            @if measure.bound { "≥ " }
+            (set(&words::quantity(mean, unit)))
+        }
+    }
+}
+
 /// A mean with its change below.
 pub(super) fn cell_with_change(measure: &Measure, unit: &str) -> Markup {
     let Some(mean) = measure.estimate.mean else { return html! { td.muted { "–" } } };
