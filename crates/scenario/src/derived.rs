@@ -149,13 +149,8 @@ impl Variant {
             workload.demands(around).into_iter().map(move |demand| demand.times(factor))
         });
         let wire_demands: Vec<Demand> = on_wire.collect();
-        let expected: Vec<f64> =
-            shares().map(|(workload, around)| workload.expected_flows(around)).collect();
-        let expected_flows = expected.iter().sum();
-        // Pings are no measured flows.
-        let is_ping = |entry: &workload::Entry| matches!(entry.traffic, workload::Spec::Ping(_));
-        let both = settings.workload.iter().zip(&expected);
-        let of_pings: f64 = both.filter(|(entry, _)| is_ping(entry)).map(|(_, flows)| flows).sum();
+        let expected_flows =
+            shares().map(|(workload, around)| workload.expected_flows(around)).sum();
         let steady = 1.0 - settings.warmup.as_secs() / settings.arrivals.as_secs();
         DerivedVariant {
             name: self.name.clone(),
@@ -190,7 +185,7 @@ impl Variant {
             host_wire_load: loads::busiest_host(graph, &wire_demands),
             fabric_wire_load: loads::of_fabric(graph, &wire_demands),
             expected_flows,
-            expected_measured_flows: (expected_flows - of_pings) * steady,
+            expected_measured_flows: expected_flows * steady,
             persistent_flows: self.workloads().iter().map(|w| w.persistent_flows()).sum(),
             memory: self.memory(expected_flows, unloaded_rtt),
         }
