@@ -16,6 +16,7 @@ use crate::measured::MeasureUntil;
 use crate::presets;
 use crate::sweep;
 use crate::topology;
+use crate::workload::marking::Marking;
 use crate::workload::{self, Placement};
 
 /// One variant of a scenario, with all overlays applied and all defaults filled in.
@@ -224,7 +225,8 @@ impl Document {
             if let transport::Spec::Rocev2(rocev2) = &mut transport {
                 rocev2.telemetry |= congestion.needs_telemetry();
             }
-            Profile { transport, congestion, application: entry.application.clone() }
+            let dscp = entry.dscp.map(Marking::dscp);
+            Profile { transport, congestion, application: entry.application.clone(), dscp }
         };
         self.workload.iter().map(profile).collect()
     }
@@ -232,6 +234,14 @@ impl Document {
     /// Writes out the congestion controls that follow from presets and transports, so that it says
     /// what is used: without presets [`Document::profiles`] are the same before and after.
     pub(crate) fn write_out(&mut self, presets: &presets::Applied) {
+        for entry in &mut self.workload {
+            // A ping over TCP would measure handshakes, and hosts usually have TCP.
+            if let (workload::Spec::Ping(_), None) = (&entry.traffic, &entry.transport) {
+                let transport = transport::Spec::Udp(Default::default());
+                entry.congestion.get_or_insert_with(|| transport.usual_control());
+                entry.transport = Some(transport);
+            }
+        }
         if self.host.congestion.is_some() {
             return;
         }

@@ -21,6 +21,7 @@ mod messages;
 mod named;
 mod overlays;
 mod patterns;
+mod pings;
 mod profiles;
 mod ranks;
 mod renamed;

@@ -307,7 +307,11 @@ fn profile() -> impl Strategy<Value = Profile> {
         4 => (rocev2(), controls),
         1 => (udp, prop_oneof![line_rate(), constant]),
     ];
-    pairs.prop_map(|(transport, congestion)| Profile { transport, congestion, application: None })
+    pairs.prop_map(|(transport, congestion)| Profile {
+        transport,
+        congestion,
+        ..Default::default()
+    })
 }
 
 prop_compose! {

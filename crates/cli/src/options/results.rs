@@ -58,6 +58,9 @@ pub enum ExportTo {
     /// What a changed scenario changes in the configurations from which it was imported, as JSON patches
     /// (RFC 6902) for CONFIG_DB of each switch.
     Sonic(ExportSonicOptions),
+    /// The data file of flent, which draws it as it draws its own: latency under load and what flows get over time. The
+    /// run needs pings and `flow_samples`.
+    Flent(ExportFlentOptions),
 }
 
 /// Options of `floodway export sonic`.
@@ -78,6 +81,25 @@ pub struct ExportSonicOptions {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Replace files that are there already.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Options of `floodway export flent`.
+#[derive(Args, Debug)]
+pub struct ExportFlentOptions {
+    /// The results directory of `floodway run`, with tables as Parquet.
+    pub results: PathBuf,
+    /// The variant. Default the first one.
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// The replication, counted from 0.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub replication: u32,
+    /// The file to write. Default SCENARIO-VARIANT.flent.gz.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace a file that is there already.
     #[arg(long)]
     pub force: bool,
 }

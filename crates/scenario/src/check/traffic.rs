@@ -60,7 +60,8 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Vec<Ready> {
 /// Whether any flow may have a size, as far as that is known.
 pub fn has_sizes(settings: &Document) -> bool {
     let sized = |entry: &workload::Entry| {
-        !matches!(entry.traffic, workload::Spec::LongFlows(_) | workload::Spec::Linux(_))
+        use workload::Spec::{Linux, LongFlows, Ping};
+        !matches!(entry.traffic, LongFlows(_) | Linux(_) | Ping(_))
     };
     settings.workload.is_empty() || settings.workload.iter().any(sized)
 }

@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use floodway_engine::Node;
 use floodway_model::{
-    Body, Class, Duration, FlowId, FlowSpec, Instant, NodeId, Packet, SharedList,
+    Body, Class, Dscp, Duration, FlowId, FlowSpec, Instant, NodeId, Packet, SharedList,
 };
 
 use crate::context::Context;
@@ -94,6 +94,12 @@ impl Shared {
     /// Whether the measured interval waits for the completion of a flow.
     pub fn is_awaited(&self, flow: FlowId) -> bool {
         self.awaited.get(flow.index()).copied().unwrap_or(false)
+    }
+
+    /// The DSCP of the packets of a flow, in both directions.
+    pub fn dscp(&self, flow: FlowId) -> Dscp {
+        let written = self.profile(flow).dscp;
+        written.unwrap_or_else(|| self.switch.classify.dscp(&self.flows[flow.index()]))
     }
 
     /// The profile of a flow.

@@ -130,7 +130,7 @@ impl Host {
     fn answer(&mut self, flow: FlowId, connection: u32, reply: Reply) {
         let spec = &self.shared.flows[flow.index()];
         let switch = &self.shared.switch;
-        let dscp = switch.classify.dscp(spec);
+        let dscp = self.shared.dscp(flow);
         let queue = switch.classify.queue(dscp, Ecn::NotEct, spec.src, switch.queue.count);
         let class = Class(queue);
         self.emitted += 1;
