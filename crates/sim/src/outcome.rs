@@ -31,7 +31,8 @@ pub(crate) use nodes::OfNodes;
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
     /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pauses`, `links`, `drops`,
-    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of a run that is recorded also `record`, `samples`,
+    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of a run with collectives also `collectives`; of one that
+    /// is recorded also `record`, `samples`,
     /// `backlogs` and `pause_intervals`.
     pub tables: Vec<Table>,
     /// Why the run ended.
@@ -42,7 +43,7 @@ pub struct Outcome {
     pub hops: u64,
     /// Wall-clock time of the run.
     pub wall: std::time::Duration,
-    /// Hash of all tables except those of the record: the same for the same scenario and seed, on
+    /// Hash of all tables except `collectives` and those of the record: the same for the same scenario and seed, on
     /// any number of threads.
     pub fingerprint: u64,
     /// Detected errors, one sentence each; empty in a correct run.
@@ -98,6 +99,7 @@ impl Outcome {
         if !finished.deadlocks.cycles.is_empty() {
             tables.push(deadlocks::flows(finished));
         }
+        tables.extend(operations::collectives(spec, &flows));
         tables.extend(record::tables(spec, finished));
         Self {
             fingerprint: fingerprint(&tables),

@@ -471,7 +471,7 @@ fn waits(rng: &mut Stream, spec: &mut Spec) {
         spec.triggers.push(Trigger { after, begins, delay: pick(rng, &delays) });
         if alike {
             let number = spec.operations.len() as u32;
-            spec.operations.push(Operation { number, flows: [after, begins].into() });
+            spec.operations.push(Operation::of(number, [after, begins]));
         }
     }
 }

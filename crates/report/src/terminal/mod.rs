@@ -199,6 +199,7 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
         ("time from memory to memory", latency::all(summary)),
         ("time of calls and collectives", operations::times_of(summary)),
         ("calls and collectives completed", operations::rates_of(summary)),
+        ("mean bandwidth of collectives", operations::bandwidths_of(summary)),
         ("mean goodput per flow", throughput::goodputs_of(summary)),
         ("response time of database entries", entries::responses_of(summary)),
         ("throughput of database entries", entries::throughputs_of(summary)),
