@@ -30,9 +30,8 @@ pub(crate) use nodes::OfNodes;
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
-    /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pauses`, `links`, `drops`,
-    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of a run with collectives also `collectives`; of one that
-    /// is recorded also `record`, `samples`,
+    /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `collectives`, `pauses`, `links`, `drops`,
+    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of a run that is recorded also `record`, `samples`,
     /// `backlogs` and `pause_intervals`.
     pub tables: Vec<Table>,
     /// Why the run ended.
@@ -88,6 +87,7 @@ impl Outcome {
             frames::table(&requests, &flows),
             frames::entries(spec, finished, &requests, &flows),
             operations::table(spec, &flows),
+            operations::collectives(spec, &flows),
             of.pauses,
             of.links,
             of.drops,
@@ -99,7 +99,6 @@ impl Outcome {
         if !finished.deadlocks.cycles.is_empty() {
             tables.push(deadlocks::flows(finished));
         }
-        tables.extend(operations::collectives(spec, &flows));
         tables.extend(record::tables(spec, finished));
         Self {
             fingerprint: fingerprint(&tables),

@@ -114,7 +114,7 @@ tables! {
     }
 
     /// One row per round of a collective that began, beside its row in `operations`. Bandwidths are as nccl-tests
-    /// defines them. Not part of the fingerprint, because all of it follows from that row.
+    /// defines them. Empty without collectives. Not part of the fingerprint, because all of it follows from that row.
     collectives {
         /// Workload of the scenario, counted from 0.
         workload: u64,

@@ -41,8 +41,8 @@ fn times(operation: &Operation, facts: &FlowFacts) -> Option<(Instant, Option<In
     Some((start, finish))
 }
 
-/// The bandwidths of collectives, in the same order; `None` if there are no collectives.
-pub(super) fn collectives(spec: &Spec, facts: &FlowFacts) -> Option<Table> {
+/// The bandwidths of collectives, in the same order.
+pub(super) fn collectives(spec: &Spec, facts: &FlowFacts) -> Table {
     let row = |operation: &Operation| {
         let collective = operation.collective?;
         let (start, finish) = times(operation, facts)?;
@@ -60,7 +60,5 @@ pub(super) fn collectives(spec: &Spec, facts: &FlowFacts) -> Option<Table> {
             measured: u64::from(start.0 >= spec.warmup.0),
         })
     };
-    let mut of = spec.operations.iter().filter(|operation| operation.collective.is_some());
-    of.next()?;
-    Some(spec.operations.iter().filter_map(row).collect())
+    spec.operations.iter().filter_map(row).collect()
 }

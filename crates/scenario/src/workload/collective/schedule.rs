@@ -219,7 +219,7 @@ fn parents(ranks: usize) -> Vec<Option<usize>> {
     let parent = |rank: usize| {
         let bit = rank & rank.wrapping_neg();
         let above = (rank ^ bit) | (bit << 1);
-        (rank > 0).then(|| if above < ranks { above } else { rank ^ bit })
+        (rank > 0).then_some(if above < ranks { above } else { rank ^ bit })
     };
     (0..ranks).map(parent).collect()
 }
@@ -228,7 +228,8 @@ fn parents(ranks: usize) -> Vec<Option<usize>> {
 /// else with the ranks moved by one.
 fn mirrored(ranks: usize) -> Vec<Option<usize>> {
     let first = parents(ranks);
-    let name = |rank: usize| if ranks % 2 == 0 { ranks - 1 - rank } else { (rank + 1) % ranks };
+    let name =
+        |rank: usize| if ranks.is_multiple_of(2) { ranks - 1 - rank } else { (rank + 1) % ranks };
     let mut second = vec![None; ranks];
     for (rank, parent) in first.into_iter().enumerate() {
         second[name(rank)] = parent.map(name);
@@ -382,15 +383,15 @@ impl Channel<'_> {
         };
         for &gathers in phases {
             let first = schedule.messages.len();
-            for from in 0..senders {
+            for (from, last) in after.iter_mut().enumerate().take(senders) {
                 for step in 1..ranks {
                     let to = (from + step) % ranks;
                     let bytes = match kind {
                         CollectiveKind::Broadcast => self.bytes,
                         _ => self.shard(if gathers { from } else { to }),
                     };
-                    let message = schedule.add(from, to, bytes, &after[from]);
-                    after[from] = vec![message];
+                    let message = schedule.add(from, to, bytes, last);
+                    *last = vec![message];
                 }
             }
             if phases.len() > 1 && !gathers {
@@ -507,7 +508,7 @@ mod tests {
                 }
                 assert_eq!(tree.iter().filter(|parent| parent.is_none()).count(), 1);
             }
-            if ranks % 2 == 0 {
+            if ranks.is_multiple_of(2) {
                 let inner = |tree: &[Option<usize>], rank: usize| {
                     tree[rank].is_some() && tree.contains(&Some(rank))
                 };
