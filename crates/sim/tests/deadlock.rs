@@ -296,7 +296,7 @@ fn calls_that_a_watchdog_drops_are_answered_all_the_same() {
         spec.flows.push(flow((asks + 2) % 5, asks, 2_000, 0));
         let [after, begins] = [asks, asks + 5].map(FlowId);
         spec.triggers.push(Trigger { after, begins, delay: Duration::ZERO });
-        let flows = [after, begins].into();
+        let flows = [after, begins];
         spec.operations.push(Operation::of(asks, flows));
     }
     let outcome = run(spec);
