@@ -30,7 +30,7 @@ const TOPOLOGIES: [(&str, &str, [usize; 3]); 8] = [
 ];
 
 /// Each workload, with parameters, for a star of eight hosts.
-const WORKLOADS: [(&str, &str); 14] = [
+const WORKLOADS: [(&str, &str); 15] = [
     (
         "many_to_many",
         "load = 0.5\nclusters = 2\ncluster_size = 4\nsizes = \"web_search\"\nmax_size = \"1MB\"",
