@@ -294,7 +294,7 @@ impl Page<'_> {
     /// What was lost, and why.
     pub(super) fn drops(&self) -> Option<Section> {
         let counted =
-            [("dropped_packets", "dropped packets"), ("lost_on_links", "lost on failed links")];
+            [("dropped_packets", "dropped packets"), ("lost_on_links", "lost on links")];
         let happened: Vec<_> = counted.into_iter().filter(|(key, _)| self.happens(key)).collect();
         if happened.is_empty() {
             return None;
@@ -307,7 +307,7 @@ impl Page<'_> {
             .variants
             .values()
             .flat_map(|variant| variant.counters.keys())
-            // What failed links lost is a counter of its own, with the frames of hosts.
+            // What links lost is a counter of its own, with the frames of hosts.
             .filter(|name| name.starts_with(prefix) && *name != "dropped_packets_lost_on_link")
             .collect();
         reasons.sort();
@@ -320,7 +320,7 @@ impl Page<'_> {
         });
         let groups = all.chain(reasons).map(|(label, key)| self.group(label, &key));
         let caption = "Dropped packets by reason";
-        let note = "All together, and what failed links lost, during the measurement; reasons in the \
+        let note = "All together, and what links lost, during the measurement; reasons in the \
                     whole run, so that they may add up to more.";
         let chart = Rows {
             title: caption.to_string(),

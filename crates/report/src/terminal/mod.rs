@@ -49,7 +49,7 @@ const COUNTERS: &[(&str, &str)] = &[
     ("credits_sent", "credit frames sent"),
     ("link_credits_sent", "credit frames of links sent"),
     ("credits_received", "credit frames received"),
-    ("lost_on_links", "lost on failed links"),
+    ("lost_on_links", "lost on links"),
     ("dropped_packets", "dropped packets"),
     ("watchdog_drops", "by the watchdog"),
 ];
