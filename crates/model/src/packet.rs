@@ -110,7 +110,7 @@ pub struct Packet {
 pub enum Body {
     /// Part of a message.
     Data {
-        /// RoCEv2: reference to the packet's telemetry record.
+        /// RoCEv2: reference to the packet's telemetry record. Ultra Ethernet: its entropy.
         echo: Echo,
         /// Packet sequence number within the flow, from 0.
         psn: u32,
@@ -180,6 +180,8 @@ pub enum Body {
     },
     /// The header of a data packet that a switch has trimmed.
     Trimmed {
+        /// Ultra Ethernet: the entropy of the data packet.
+        echo: Echo,
         /// Packet sequence number of the data packet.
         psn: u32,
         /// Time at which the first bit of the data packet left the sender.
@@ -188,13 +190,26 @@ pub enum Body {
     /// Packet `psn` has arrived trimmed and must be retransmitted: the negative acknowledgement of
     /// a single packet (NDP, SIGCOMM 2017, section 3.2), which acknowledges nothing.
     TrimNak {
-        /// Whether the header arrived with CE.
-        marked: bool,
+        /// Whether the header arrived with CE, and with Ultra Ethernet its entropy.
+        echo: Echo,
         /// The packet sequence number of the trimmed packet.
         psn: u32,
         /// Time at which that packet left its sender; identifies which transmission of it was
         /// trimmed.
         sent_at: Instant,
+    },
+    /// Acknowledgement of Ultra Ethernet, cumulative and selective (Ultra Ethernet 1.0, section 3.5:
+    /// ACK_CC).
+    UetAck {
+        /// Number of packets that have arrived, each counted once, modulo 256. It stands for the
+        /// counter of received bytes, which has 24 bits.
+        received: u8,
+        /// The packet that it answers, and what is said about it.
+        about: Answered,
+        /// Everything below has arrived.
+        ack: u32,
+        /// Bit n set: packet [`bitmap_base`] + n has arrived. A bit that is not set says nothing.
+        bitmap: u64,
     },
     /// Credit from the receiver's half of congestion control: an NDP pull (SIGCOMM 2017, section 3.2).
     Credit {
@@ -277,14 +292,18 @@ pub enum Body {
     },
 }
 
-/// Data that RoCEv2 congestion control needs back from a data packet, in three bytes: the number of
-/// its telemetry record, from 1, and in replies whether the packet arrived with CE.
+/// Data that a sender needs back from a data packet, in three bytes: the number of its telemetry
+/// record, from 1 (RoCEv2), or its entropy (Ultra Ethernet), and in replies whether the packet
+/// arrived with CE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Echo([u8; 3]);
 
 impl Echo {
     /// Largest record number.
-    pub const MOST: u32 = (1 << 23) - 1;
+    pub const MOST: u32 = (1 << 22) - 1;
+
+    /// The bit that distinguishes entropy from a record number.
+    const ENTROPY: u32 = 1 << 23;
 
     /// With this record number, 0 for none.
     #[inline]
@@ -304,8 +323,32 @@ impl Echo {
     pub const fn record(self) -> Option<u32> {
         match self.bits() >> 1 {
             0 => None,
+            _ if self.bits() & Self::ENTROPY != 0 => None,
             number => Some(number),
         }
+    }
+
+    /// With this entropy, and without a mark.
+    #[inline]
+    pub const fn of_entropy(entropy: Entropy) -> Self {
+        let Entropy { value, wants_ack, repeated, last_hop } = entropy;
+        let flags = wants_ack as u32 | (repeated as u32) << 1 | (last_hop as u32) << 2;
+        Self::of(Self::ENTROPY >> 1 | value as u32 | flags << 16, false)
+    }
+
+    /// The entropy; `None` for a packet without it.
+    #[inline]
+    pub const fn entropy(self) -> Option<Entropy> {
+        let bits = self.bits();
+        if bits & Self::ENTROPY == 0 {
+            return None;
+        }
+        Some(Entropy {
+            value: (bits >> 1) as u16,
+            wants_ack: bits >> 17 & 1 != 0,
+            repeated: bits >> 18 & 1 != 0,
+            last_hop: bits >> 19 & 1 != 0,
+        })
     }
 
     /// Whether the acknowledged packet had CE.
@@ -319,6 +362,70 @@ impl Echo {
     pub const fn answering(self, ecn: Ecn) -> Self {
         Self::of(self.bits() >> 1, matches!(ecn, Ecn::Ce))
     }
+}
+
+/// What a packet of Ultra Ethernet carries for switches and for its receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entropy {
+    /// Entropy value, over which switches hash in addition to the flow; 0 for the path of the flow. On
+    /// the wire it is the UDP source port.
+    pub value: u16,
+    /// Whether an acknowledgement is requested at once.
+    pub wants_ack: bool,
+    /// Whether it is a retransmission.
+    pub repeated: bool,
+    /// Of a trimmed packet: whether it was trimmed at the port of its destination.
+    pub last_hop: bool,
+}
+
+/// The packet that an acknowledgement of Ultra Ethernet answers, relative to the cumulative
+/// acknowledgement, with two flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answered(u16);
+
+impl Answered {
+    /// Largest distance between the answered packet and the cumulative acknowledgement.
+    pub const FARTHEST: u32 = (1 << 13) - 1;
+    const MARKED: u16 = 1;
+    const REPEATED: u16 = 2;
+
+    /// Packet `psn` is answered when `ack` is acknowledged cumulatively.
+    pub const fn new(psn: u32, ack: u32, marked: bool, repeated: bool) -> Self {
+        let far = -(Self::FARTHEST as i64) - 1;
+        let distance = psn as i64 - ack as i64;
+        let known = distance > far && distance <= Self::FARTHEST as i64;
+        let distance = if known { distance } else { far };
+        let flags = marked as u16 * Self::MARKED + repeated as u16 * Self::REPEATED;
+        Self((distance as u16) << 2 | flags)
+    }
+
+    /// The answered packet; `None` if it is too far away to be named.
+    pub const fn psn(self, ack: u32) -> Option<u32> {
+        let distance = (self.0 as i16 >> 2) as i64;
+        let psn = ack as i64 + distance;
+        if distance < -(Self::FARTHEST as i64) || psn < 0 { None } else { Some(psn as u32) }
+    }
+
+    /// Whether it arrived with CE.
+    pub const fn marked(self) -> bool {
+        self.0 & Self::MARKED != 0
+    }
+
+    /// Whether it was a retransmission.
+    pub const fn repeated(self) -> bool {
+        self.0 & Self::REPEATED != 0
+    }
+}
+
+/// The packet that the first bit of the bitmap of an acknowledgement stands for: 63 packets before the
+/// answered one, but not what is acknowledged cumulatively or is the next one expected (the base offset
+/// of the bitmap is on the wire; here it follows from the rest).
+pub const fn bitmap_base(about: Answered, ack: u32) -> u32 {
+    let first = match about.psn(ack) {
+        Some(psn) => psn.saturating_sub(63),
+        None => 0,
+    };
+    if first > ack { first } else { ack.saturating_add(1) }
 }
 
 /// Flags of a TCP segment with data.
@@ -408,6 +515,21 @@ impl Packet {
         }
     }
 
+    /// The entropy value over which switches hash; 0 for a packet without it. Acknowledgements of Ultra
+    /// Ethernet take the path of their flow.
+    #[inline]
+    pub const fn entropy(&self) -> u16 {
+        let (Body::Data { echo, .. } | Body::Trimmed { echo, .. } | Body::TrimNak { echo, .. }) =
+            self.body
+        else {
+            return 0;
+        };
+        match echo.entropy() {
+            Some(entropy) => entropy.value,
+            None => 0,
+        }
+    }
+
     /// Changes the number of its telemetry record. Panics if a frame of its kind cannot have one.
     pub fn set_record(&mut self, number: u32) {
         match &mut self.body {
@@ -437,7 +559,7 @@ impl Packet {
         self.is_data() || matches!(self.body, Body::Trimmed { .. })
     }
 
-    /// Whether it is RoCEv2 feedback, a notification, or the header of a trimmed packet. These use
+    /// Whether it is feedback of RoCEv2 or Ultra Ethernet, a notification, or the header of a trimmed packet. These use
     /// the control queue of a port unless `switch.feedback` assigns them another. TCP
     /// acknowledgements are queued with the data, as in any switch that looks at classes only.
     #[inline]
@@ -473,6 +595,7 @@ impl Packet {
             | Body::Nak { .. }
             | Body::Trimmed { .. }
             | Body::TrimNak { .. }
+            | Body::UetAck { .. }
             | Body::Credit { .. }
             | Body::Cnp
             | Body::Indication { .. }
@@ -504,6 +627,10 @@ pub mod length {
     /// [`ROCE_OVERHEAD`] and a 4-byte counter. The layout is an assumption: that of an
     /// acknowledgement.
     pub const ROCE_CREDIT: u16 = 66;
+    /// Data of Ultra Ethernet: what uet-htsim has, 64 bytes of headers and FCS.
+    pub const UET_OVERHEAD: u16 = 64;
+    /// Ethernet 14, IPv4 20, UDP 8, ACK_CC 28, FCS 4.
+    pub const UET_ACK: u16 = 74;
     /// [`ROCE_OVERHEAD`] and 16 reserved bytes.
     pub const ROCE_CNP: u16 = 78;
     /// Ethernet 14, payload 18 (version, addresses, VLAN, length), 48 bytes of the packet, FCS 4.
@@ -539,6 +666,40 @@ mod tests {
         }
         assert_eq!(Echo::default().record(), None);
         assert!(Echo::default().answering(Ecn::Ce).marked());
+    }
+
+    #[test]
+    fn an_echo_has_entropy_or_a_record() {
+        for bits in 0..8 {
+            for value in [0, 1, 63, u16::MAX] {
+                let [wants_ack, repeated, last_hop] = [1, 2, 4].map(|bit| bits & bit != 0);
+                let entropy = Entropy { value, wants_ack, repeated, last_hop };
+                let sent = Echo::of_entropy(entropy);
+                let back = sent.answering(Ecn::Ce);
+                assert_eq!((sent.entropy(), sent.record()), (Some(entropy), None));
+                assert_eq!((back.entropy(), back.marked()), (Some(entropy), true));
+            }
+        }
+        assert_eq!(Echo::of(Echo::MOST, true).entropy(), None);
+    }
+
+    #[test]
+    fn an_answered_packet_is_near_what_is_acknowledged() {
+        let far = Answered::FARTHEST;
+        for (psn, ack) in [(0, 0), (0, 1), (9, 3), (0, far), (far, 0), (90_000, 90_000 + far)] {
+            for (marked, repeated) in [(false, false), (true, false), (false, true), (true, true)] {
+                let about = Answered::new(psn, ack, marked, repeated);
+                assert_eq!(about.psn(ack), Some(psn), "{psn} {ack}");
+                assert_eq!((about.marked(), about.repeated()), (marked, repeated));
+            }
+        }
+        for (psn, ack) in [(0, far + 1), (far + 1, 0), (0, u32::MAX), (u32::MAX, 0)] {
+            assert_eq!(Answered::new(psn, ack, true, false).psn(ack), None, "{psn} {ack}");
+        }
+        // The answered packet is the last of the bitmap, or the bitmap begins behind the next one expected.
+        let base = |psn, ack| bitmap_base(Answered::new(psn, ack, false, false), ack);
+        assert_eq!([base(100, 10), base(73, 10), base(74, 10)], [37, 11, 11]);
+        assert_eq!([base(75, 10), base(9, 10), base(0, far + 9)], [12, 11, far + 10]);
     }
 
     #[test]
