@@ -17,6 +17,7 @@ which pandas, Polars, DuckDB and pyarrow open without a copy.
 [100000, 100000]
 """
 
+from floodway._answer import Answer
 from floodway._chart import Chart
 from floodway._errors import Problem, ResultsError, ScenarioError
 from floodway._floodway import __version__
@@ -27,10 +28,13 @@ from floodway._scenario import Scenario, Variant, load, parse
 from floodway._study import Study, study
 from floodway._sweep import Sweep
 from floodway._table import Column, Table
+from floodway._tune import tune
 from floodway._why import Explanation
+from floodway._worth import Worth, worth
 
 __all__ = [
     "Advance",
+    "Answer",
     "Chart",
     "Column",
     "Comparison",
@@ -46,10 +50,13 @@ __all__ = [
     "Sweep",
     "Table",
     "Variant",
+    "Worth",
     "__version__",
     "compare",
     "load",
     "open",
     "parse",
     "study",
+    "tune",
+    "worth",
 ]

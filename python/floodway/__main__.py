@@ -8,6 +8,11 @@ from floodway._floodway import program
 
 def main() -> int:
     """Run the command with the arguments of this process; return its exit status."""
+    if sys.argv[1:2] == ["tune"]:
+        # The one command that is written in Python, because Optuna is.
+        from floodway._command import main as tune
+
+        return tune(sys.argv[2:])
     # The command handles Ctrl-C itself. Python would raise KeyboardInterrupt besides.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return program([sys.executable, "-m", "floodway"], sys.argv[1:])

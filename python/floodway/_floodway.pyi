@@ -16,11 +16,17 @@ __all__ = [
     "Swept",
     "Table",
     "__version__",
+    "better",
+    "change",
+    "chart_of_changes",
+    "chart_of_points",
+    "levels",
     "load",
     "open",
     "parse",
     "printable",
     "program",
+    "remedy",
     "sources",
     "study",
     "together",
@@ -238,6 +244,22 @@ class Explained:
     @property
     def tables(self) -> list[Table]: ...
 
+def better(metric: str) -> str | None: ...
+def change(pairs: list[tuple[float, float]], resolution: float) -> str: ...
+def chart_of_changes(
+    name: str,
+    caption: str,
+    label: str,
+    groups: list[tuple[str, list[tuple[str, float | None, tuple[float, float] | None, str]]]],
+) -> Picture: ...
+def chart_of_points(
+    name: str,
+    caption: str,
+    axes: tuple[str, str],
+    series: list[tuple[str, list[tuple[float, float]], bool]],
+) -> Picture: ...
+def levels(argument: str) -> list[str]: ...
+def remedy(word: str, noun: str, known: list[str]) -> str: ...
 def program(start: list[str], arguments: list[str]) -> int: ...
 def load(path: str, quick: bool, set: list[str]) -> Checked: ...
 def parse(text: str, file: str, quick: bool, set: list[str]) -> Checked: ...

@@ -370,7 +370,18 @@ def test_sweeps_and_runs_have_the_same_numbers(made, summary, tmp_path):
             assert math.isclose(mine, theirs)
 
 
-TEMPLATES = ["backplane", "clos", "custom", "dumbbell", "fat-tree", "training"]
+TEMPLATES = [
+    "backplane",
+    "cable",
+    "clos",
+    "custom",
+    "dsl",
+    "dumbbell",
+    "fat-tree",
+    "l4s",
+    "rrul",
+    "training",
+]
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

@@ -63,6 +63,7 @@ pub fn scenario(schema: &Schema, seed: u64, index: u64, file_name: &str) -> Atte
     // Links are known only now, and overlays need something to lie on.
     let plain = draft.document.clone();
     draft.add_failures(&valid);
+    draft.add_line(&valid);
     draft.add_variants();
     let whole = repair::repair(&mut draft, file_name, REPAIRS);
     let mut valid = match whole {
@@ -154,8 +155,10 @@ impl<'a> Draft<'a> {
                     (0..count).map(|number| self.value(entry, &path(number))).collect()
                 }
                 "topology" => self.value(field, std::slice::from_ref(key)),
-                // Overlays and failures follow when it is valid.
-                "extends" | "variants" | "quick" | "sweep" | "failure" | "question" => continue,
+                // Overlays, failures and lines follow when it is valid.
+                "extends" | "variants" | "quick" | "sweep" | "failure" | "line" | "question" => {
+                    continue;
+                }
                 "switch" | "host" => self.value(field, std::slice::from_ref(key)),
                 _ if self.chance(0.25) => self.value(field, std::slice::from_ref(key)),
                 _ => continue,
@@ -422,6 +425,10 @@ impl<'a> Draft<'a> {
         if self.chance(0.5) {
             link["rate"] = Rate(self.scaled(self.rate).max(1.0) as u64).to_string().into();
         }
+        if self.chance(0.25) {
+            let rate = Rate(self.scaled(self.rate).max(1.0) as u64);
+            link["rate_back"] = rate.to_string().into();
+        }
         if self.chance(0.5) {
             link["delay"] = Duration(self.scaled(1e6) as u64).to_string().into();
         }
@@ -450,6 +457,26 @@ impl<'a> Draft<'a> {
             failures.push(failure);
         }
         self.document["failure"] = failures.into();
+    }
+
+    /// A link that exists has a framing, or loses frames.
+    fn add_line(&mut self, valid: &Scenario) {
+        if !self.chance(0.15) {
+            return;
+        }
+        let graph = valid.variants()[0].graph();
+        let links: Vec<_> = graph.links().map(|(node, _, end)| (node, end.peer)).collect();
+        let (node, peer) = links[self.below(links.len() as u64) as usize];
+        let mut line = json!({ "link": [graph.node(node).name, graph.node(peer).name] });
+        let kinds = ["ethernet", "docsis", "pppoe_ptm", "pppoe_llcsnap", "ipoa_vcmux"];
+        line["kind"] = kinds[self.below(kinds.len() as u64) as usize].into();
+        if self.chance(0.5) {
+            line["loss"] = 0.01.into();
+        }
+        if self.chance(0.25) {
+            line["bursts"] = json!({ "p": 0.01, "r": 0.25 });
+        }
+        self.document["line"] = [line].to_vec().into();
     }
 
     /// Variants that lie over switches or hosts.

@@ -3,7 +3,7 @@
 //!
 //! - [`generate`], [`schema`], [`repair`]: random valid scenarios
 //! - [`compare`]: what has to be the same, and what must never be
-//! - [`readers`], [`captures`], [`mutate`]: broken files
+//! - [`readers`], [`captures`], [`imports`], [`mutate`]: broken files
 //! - [`finding`](mod@finding): faults
 //! - [`shrink`]: smaller files that fail in the same way
 //! - [`work`]: one attack after another in a process
@@ -13,6 +13,7 @@ pub mod captures;
 pub mod compare;
 pub mod finding;
 pub mod generate;
+pub mod imports;
 pub mod mutate;
 pub mod readers;
 pub mod repair;

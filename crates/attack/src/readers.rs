@@ -16,11 +16,10 @@ use floodway_report::{Directory, Manifest, Store, terminal};
 use floodway_scenario::fct;
 use floodway_scenario::headroom::lookup;
 use floodway_scenario::headroom::reading::Explanation;
-use floodway_scenario::import::hpcc;
 use floodway_scenario::sweep::{Arguments, Spec, Sweep};
 use floodway_scenario::{Error, Overrides, Scenario};
 
-use crate::captures;
+use crate::{captures, imports};
 
 /// A reader that is attacked.
 #[derive(Clone, Copy, Debug)]
@@ -43,8 +42,9 @@ pub const TARGETS: &[Target] = &[
     Target { name: "flows_htsim", run: flows_htsim, seeds: Vec::new },
     Target { name: "network_hpcc", run: network_hpcc, seeds: Vec::new },
     Target { name: "network_htsim", run: network_htsim, seeds: Vec::new },
-    Target { name: "import_hpcc", run: import_hpcc, seeds: Vec::new },
+    Target { name: "import_hpcc", run: imports::import_hpcc, seeds: Vec::new },
     Target { name: "import_pcap", run: captures::import_pcap, seeds: captures::captures },
+    Target { name: "import_sonic", run: imports::import_sonic, seeds: Vec::new },
     Target { name: "frames", run: captures::frames, seeds: captures::one_of_each },
     Target { name: "fct_hpcc", run: fct_hpcc, seeds: Vec::new },
     Target { name: "headroom_table", run: headroom_table, seeds: Vec::new },
@@ -132,7 +132,8 @@ pub fn scratch() -> PathBuf {
     folder
 }
 
-fn write(path: &Path, bytes: &[u8]) {
+/// Writes a temporary file.
+pub fn write(path: &Path, bytes: &[u8]) {
     fs::write(path, bytes).expect("the folder for temporary files takes files");
 }
 
@@ -199,7 +200,7 @@ fn refusal() -> Error {
 }
 
 /// What was read is explained, or has numbers that follow from it and can be built.
-fn checked(read: &Result<Scenario, Error>) {
+pub fn checked(read: &Result<Scenario, Error>) {
     let scenario = match read {
         Ok(scenario) => scenario,
         Err(error) => return explained(error),
@@ -215,7 +216,8 @@ fn checked(read: &Result<Scenario, Error>) {
     }
 }
 
-fn explained(error: &Error) {
+/// What is wrong has a cause and a remedy.
+pub fn explained(error: &Error) {
     let problems = error.problems();
     assert!(!problems.is_empty() && problems.iter().all(|problem| !problem.help.is_empty()));
     assert!(!error.plain().is_empty());
@@ -277,45 +279,6 @@ pub fn network_hpcc(bytes: &[u8]) {
 /// A network of htsim.
 pub fn network_htsim(bytes: &[u8]) {
     network("network.topo", bytes);
-}
-
-/// A configuration of the HPCC simulator. After a line `---- NAME` follows another file.
-pub fn import_hpcc(bytes: &[u8]) {
-    let folder = scratch().join("import");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the folder for temporary files takes folders");
-    let mut path = folder.join("config.txt");
-    let mut file = Vec::new();
-    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-        let name = str::from_utf8(line).ok().and_then(|line| line.trim_end().strip_prefix("---- "));
-        match name.and_then(|name| Path::new(name).file_name()) {
-            Some(name) => {
-                let _ = fs::write(&path, std::mem::take(&mut file));
-                path = folder.join(name);
-            }
-            None => file.extend_from_slice(line),
-        }
-    }
-    let _ = fs::write(&path, file);
-    match hpcc::import(&folder.join("config.txt"), "imported") {
-        Ok(imported) => {
-            imported.warnings.iter().for_each(|warning| assert!(!warning.plain().is_empty()));
-            for (name, text) in &imported.files {
-                write(
-                    &folder.join(Path::new(name).file_name().expect("it is a name")),
-                    text.as_bytes(),
-                );
-            }
-            let path = folder.join("imported.toml");
-            write(&path, imported.scenario.as_bytes());
-            let read = Scenario::load(&path, &Overrides::default());
-            if let Err(error) = &read {
-                panic!("what was imported is not valid: {}", error.plain());
-            }
-            checked(&read);
-        }
-        Err(error) => explained(&error),
-    }
 }
 
 /// A completion file of the HPCC simulator: what is read is written again, and is equal to itself.

@@ -353,9 +353,10 @@ pub struct NewOptions {
     /// The name of the scenario: letters, digits, `-`, `_` and `.`.
     #[arg(required = true)]
     pub name: Option<String>,
-    /// What to begin with.
-    #[arg(long, value_name = "TEMPLATE", default_value = TEMPLATES[0].name, value_parser = templates())]
-    pub template: String,
+    /// What to begin with. Default the template of the same name as the scenario, as in `floodway new rrul`, otherwise
+    /// clos.
+    #[arg(long, value_name = "TEMPLATE", value_parser = templates())]
+    pub template: Option<String>,
     /// The file to write. Default the name with `.toml` after it.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

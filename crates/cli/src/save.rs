@@ -35,6 +35,12 @@ pub fn save(path: &Path, what: &str, text: &str) -> Result<(), Failure> {
     owned::save(path, what, text).map_err(|error| Failure::Results(error.into()))
 }
 
+/// The same of a file that is no text.
+pub fn save_bytes(path: &Path, what: &str, bytes: &[u8]) -> Result<(), Failure> {
+    refuse_special(path)?;
+    owned::save_bytes(path, what, bytes).map_err(|error| Failure::Results(error.into()))
+}
+
 /// Writes several files in the place of those that are there, of which the last one needs the others: if
 /// it is there, all are.
 pub fn save_together(files: &[(PathBuf, &str)], what: &str) -> Result<(), Failure> {

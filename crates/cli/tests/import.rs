@@ -157,3 +157,48 @@ fn a_directory_that_cannot_be_made_is_named_with_a_remedy() {
         assert_eq!((said.code, said.err.as_str()), (Some(1), error.as_str()), "{words:?}");
     }
 }
+
+/// A fabric is imported, a value is changed, and the patch says so; without changes there is none.
+#[test]
+fn switches_there_and_back() {
+    let fabric = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenario/tests/sonic/fabric");
+    let folder = place("sonic");
+    let _ = fs::remove_dir_all(&folder);
+    let (out, patches) = (folder.join("imported"), folder.join("patches"));
+    let said = floodway(&["import", "sonic", word(&fabric), "--out", word(&out)]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    for line in [
+        "Taken over\n",
+        "Differs\n",
+        "Has no counterpart, or no effect\n",
+        "117 fields were read\n",
+    ] {
+        assert!(said.out.contains(line), "{line}: {}", said.out);
+    }
+    let scenario = out.join("scenario.toml");
+    let export = ["export", "sonic", word(&scenario), word(&fabric), "--out", word(&patches)];
+    let said = floodway(&export);
+    let nothing = "leaf-1: 0 changes\nspine-1: 0 changes\n";
+    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (Some(0), nothing, ""));
+    assert!(!patches.exists());
+    let text = fs::read_to_string(&scenario).unwrap();
+    fs::write(&scenario, text.replace("kmin = \"100000B\"", "kmin = \"150000B\"")).unwrap();
+    let said = floodway(&export);
+    let file = patches.join("leaf-1.patch.json");
+    let expected = format!(
+        "leaf-1: 1 change\n  replace  /WRED_PROFILE/LOSSLESS/green_min_threshold  100000 -> 150000\n\
+         spine-1: 0 changes\n{}: apply it with `config apply-patch`\n",
+        file.display()
+    );
+    assert_eq!((said.code, said.out), (Some(0), expected));
+    let patch: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let operation = serde_json::json!([{
+        "op": "replace",
+        "path": "/WRED_PROFILE/LOSSLESS/green_min_threshold",
+        "value": "150000",
+    }]);
+    assert_eq!(patch, operation);
+    let said = floodway(&export);
+    assert!(said.code == Some(2) && said.err.contains("is there already"), "{}", said.err);
+}

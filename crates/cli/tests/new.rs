@@ -8,7 +8,18 @@ use std::process::Command;
 use crate::common::{self, Said, place, said};
 use floodway_scenario::{Overrides, Scenario};
 
-const TEMPLATES: [&str; 6] = ["clos", "fat-tree", "training", "dumbbell", "backplane", "custom"];
+const TEMPLATES: [&str; 10] = [
+    "clos",
+    "fat-tree",
+    "training",
+    "dumbbell",
+    "rrul",
+    "dsl",
+    "cable",
+    "l4s",
+    "backplane",
+    "custom",
+];
 
 fn text(template: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/new/templates");

@@ -52,7 +52,7 @@ fn the_manual_has_a_page_for_every_command() {
     let folder = place("man1");
     let said = floodway(&["man", "--out", word(&folder)]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    assert_eq!(said.out, format!("24 pages in {}\n", folder.display()));
+    assert_eq!(said.out, format!("27 pages in {}\n", folder.display()));
     let mut names: Vec<_> =
         fs::read_dir(&folder).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();
@@ -61,6 +61,8 @@ fn the_manual_has_a_page_for_every_command() {
     expected.push("floodway-new-algorithm.1".to_owned());
     expected.push("floodway-compare-results.1".to_owned());
     expected.push("floodway-import-pcap.1".to_owned());
+    expected.extend(["export", "import"].map(|name| format!("floodway-{name}-sonic.1")));
+    expected.push("floodway-export-flent.1".to_owned());
     expected.extend(["compare", "export", "import"].map(|name| format!("floodway-{name}-hpcc.1")));
     expected.sort();
     assert_eq!(names, expected.iter().map(Into::into).collect::<Vec<std::ffi::OsString>>());

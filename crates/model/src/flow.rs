@@ -74,6 +74,16 @@ pub struct Operation {
     /// All flows of the operation, which are of one workload; the first belongs to the node that
     /// initiates it.
     pub flows: Box<[FlowId]>,
+    /// Whether it is a ping: a request, and the echo that begins when the request has arrived. Pings
+    /// measure the network and are no work that it has to do, so statistics of flows and of other
+    /// operations leave them out.
+    #[serde(skip_serializing_if = "is_false")]
+    pub ping: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The flows of a list with their identifiers.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::id::{NodeId, PortIx};
+use crate::line::Counting;
 use crate::units::{Duration, Rate};
 
 /// Kind of a node.
@@ -35,10 +36,30 @@ pub struct Attachment {
     pub peer: NodeId,
     /// The port there.
     pub peer_port: PortIx,
-    /// Rate of the link, the same in both directions.
+    /// Rate at which this end sends. The other direction has [that of the other end](Graph::rate_to).
     pub rate: Rate,
     /// Propagation delay of the link, the same in both directions.
     pub delay: Duration,
+    /// What the link adds to frames, the same in both directions. `None` on Ethernet: preamble and interframe gap, as the
+    /// simulation has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<Counting>,
+}
+
+impl Attachment {
+    /// Bytes on the wire of a frame, with this much preamble and interframe gap on Ethernet.
+    pub fn on_wire(&self, frame: u16, wire_overhead: u64) -> u64 {
+        on_wire(self.line, frame, wire_overhead)
+    }
+}
+
+/// Bytes on the wire of a frame on a line, or on Ethernet with this much preamble and interframe gap.
+#[inline]
+pub fn on_wire(line: Option<Counting>, frame: u16, wire_overhead: u64) -> u64 {
+    match line {
+        None => u64::from(frame) + wire_overhead,
+        Some(line) => line.bytes(frame),
+    }
 }
 
 /// The network: nodes, and links that join a port of one to a port of another.
@@ -58,11 +79,53 @@ impl Graph {
 
     /// Connects two different nodes by a link, on a new port of each.
     pub fn link(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Duration) {
+        self.link_each_way(a, b, [rate, rate], delay);
+    }
+
+    /// Like [`Self::link`], with one rate from `a` to `b` and another one from `b` to `a`.
+    pub fn link_each_way(&mut self, a: NodeId, b: NodeId, rates: [Rate; 2], delay: Duration) {
         assert_ne!(a, b, "a link joins two different nodes");
         let port_a = PortIx(self.node(a).ports.len() as u16);
         let port_b = PortIx(self.node(b).ports.len() as u16);
-        self.nodes[a.index()].ports.push(Attachment { peer: b, peer_port: port_b, rate, delay });
-        self.nodes[b.index()].ports.push(Attachment { peer: a, peer_port: port_a, rate, delay });
+        let ([rate, back], line) = (rates, None);
+        self.nodes[a.index()].ports.push(Attachment {
+            peer: b,
+            peer_port: port_b,
+            rate,
+            delay,
+            line,
+        });
+        let rate = back;
+        self.nodes[b.index()].ports.push(Attachment {
+            peer: a,
+            peer_port: port_a,
+            rate,
+            delay,
+            line,
+        });
+    }
+
+    /// Gives a link, the one at this port, a framing other than that of Ethernet.
+    pub fn frame(&mut self, (node, port): (NodeId, PortIx), line: Counting) {
+        let end = &mut self.nodes[node.index()].ports[port.index()];
+        end.line = Some(line);
+        let (peer, peer_port) = (end.peer, end.peer_port);
+        self.nodes[peer.index()].ports[peer_port.index()].line = Some(line);
+    }
+
+    /// The rate at which frames come to this end of a link: that of the other end.
+    pub fn rate_to(&self, end: &Attachment) -> Rate {
+        self.node(end.peer).ports[end.peer_port.index()].rate
+    }
+
+    /// Both directions of all links, each as the end that sends.
+    pub fn ends(&self) -> impl Iterator<Item = &Attachment> + '_ {
+        self.nodes.iter().flat_map(|node| &node.ports)
+    }
+
+    /// Whether every link has the same rate in both directions.
+    pub fn is_symmetric(&self) -> bool {
+        self.ends().all(|end| end.rate == self.rate_to(end))
     }
 
     /// The node with this identifier.

@@ -18,8 +18,10 @@ pub mod flow;
 pub mod graph;
 pub mod id;
 pub mod interval;
+pub mod line;
 pub mod packet;
 pub mod random;
+pub mod shared;
 pub mod table;
 pub mod tables;
 pub mod units;
@@ -32,5 +34,6 @@ pub use interval::IntervalEnd;
 pub use packet::{
     AckFlags, Body, Dscp, Echo, Ecn, EcnFeedback, Packet, SackBlock, SegmentFlags, Tos,
 };
+pub use shared::SharedList;
 pub use table::Table;
 pub use units::{Bytes, Duration, Instant, Rate};

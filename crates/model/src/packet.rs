@@ -6,6 +6,8 @@
 
 mod words;
 
+use serde::Serialize;
+
 use crate::id::{Class, FlowId, NodeId, PortIx};
 use crate::units::Instant;
 pub use words::WORDS;
@@ -35,7 +37,7 @@ impl Ecn {
 
 /// The differentiated services code point of the IP header (RFC 2474), six bits, set by the sending
 /// host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Dscp(pub u8);
 
 impl Dscp {

@@ -9,6 +9,7 @@
 //! - [`experiment`]: whole experiments and studies
 //! - [`sweep`]: sweeps, and their runs one by one
 //! - [`background`]: work that Python can watch and interrupt
+//! - [`statistics`]: changes with intervals, and charts of them
 //! - [`table`]: tables as Arrow
 //! - [`chart`]: charts with their numbers
 //! - [`results`]: results directories
@@ -24,6 +25,7 @@ pub mod program;
 pub mod results;
 pub mod scenario;
 pub mod simulate;
+pub mod statistics;
 pub mod sweep;
 pub mod table;
 pub mod why;
@@ -47,6 +49,8 @@ mod _floodway {
     use crate::scenario::{Checked, load, parse};
     #[pymodule_export]
     use crate::simulate::Outcome;
+    #[pymodule_export]
+    use crate::statistics::{better, change, chart_of_changes, chart_of_points, levels_of, remedy};
     #[pymodule_export]
     use crate::sweep::{Grid, Held, Swept};
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use crate::entries;
 use crate::latency;
 use crate::operations;
+use crate::pings;
 use crate::summary::{Measure, Summary};
 use crate::throughput::{self, Shown};
 use crate::words;
@@ -68,14 +69,18 @@ fn throughput_parts(summary: &Summary, name: &str) -> Vec<String> {
             Some(format!("{} {}", shown.label, change(&counter.measure, &counter.unit)?))
         });
         let changes: Vec<String> = changes.collect();
-        (!changes.is_empty()).then(|| format!("{what} {}", changes.join(", of ")))
+        (!changes.is_empty())
+            .then(|| format!("{what} {}", changes.join(", of ")).trim_start().to_owned())
     };
     let mut parts = vec![
         of("throughput of", latency::delivered(summary)),
         of("mean latency of", latency::means(summary)),
         of("mean time of calls and collectives of", operations::means_of(summary)),
     ];
-    if !summary.has_flows() {
+    let under_load = pings::headlines(summary);
+    if !summary.has_flows() && !under_load.is_empty() {
+        parts.extend(under_load.into_iter().map(|shown| of("", vec![shown])));
+    } else if !summary.has_flows() {
         parts.push(of("mean goodput of", throughput::goodputs_of(summary)));
         parts.push(of("mean response time of", entries::mean_responses_of(summary)));
         parts.push(of("throughput of entries of", entries::throughputs_of(summary)));

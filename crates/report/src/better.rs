@@ -24,7 +24,11 @@ const MORE: [&str; 7] = [
 ];
 
 /// Ends of names of which less is better.
-const LESS: [&str; 23] = [
+const LESS: [&str; 27] = [
+    "_rtt_ns",
+    "_up_ns",
+    "_down_ns",
+    "pings_lost",
     "unfinished",
     "latency_ns",
     "sojourn_ns",

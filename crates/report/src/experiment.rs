@@ -14,6 +14,7 @@ use crate::metrics::{
     ClassMetrics, Distribution, FlowTime, PairMetrics, Quantile, RunMetrics, SizeClasses,
     flow_times,
 };
+use crate::pings::{Part, PingShapes};
 use crate::recording::{self, Fabric, Recording};
 use crate::shapes::{Depths, InUse, Point, Shapes, SizeBin, Sketch};
 use crate::statistics::{Scale, least_values};
@@ -217,11 +218,37 @@ impl Experiment {
         self.shapes_of(variant).find_map(|shapes| shapes.workloads.get(&flow)).copied()
     }
 
+    /// Whether a flow with rates over time is the only such flow of its workload.
+    pub fn is_alone(&self, flow: u64) -> bool {
+        let mut shapes = self.shapes.values();
+        let of = shapes
+            .find_map(|shapes| shapes.workloads.get_key_value(&flow).map(|of| (of.1, shapes)));
+        of.is_some_and(|(workload, shapes)| {
+            shapes.workloads.values().filter(|other| *other == workload).count() == 1
+        })
+    }
+
     /// The database entries of a variant over time, by workload, from its first replication; empty
     /// without such entries.
     pub fn responses(&self, variant: usize) -> BTreeMap<u64, Vec<Window>> {
         let mut all = self.shapes_of(variant).map(|shapes| &shapes.responses);
         all.find(|responses| !responses.is_empty()).cloned().unwrap_or_default()
+    }
+
+    /// The times of the pings of a variant by workload and part, all replications as one: under load, or before it.
+    pub fn pings(&self, variant: usize, loaded: bool) -> BTreeMap<(u64, Part), Sketch> {
+        let mut all: BTreeMap<(u64, Part), Vec<&Sketch>> = BTreeMap::new();
+        for shapes in self.shapes_of(variant) {
+            let of = if loaded { &shapes.pings.loaded } else { &shapes.pings.idle };
+            of.iter().for_each(|(key, sketch)| all.entry(*key).or_default().push(sketch));
+        }
+        all.into_iter().map(|(key, of)| (key, Sketch::pooled(of.into_iter()))).collect()
+    }
+
+    /// What pings measured over time in a variant, in its first replication; `None` without pings.
+    pub fn pings_over_time(&self, variant: usize) -> Option<&PingShapes> {
+        let mut all = self.shapes_of(variant).map(|shapes| &shapes.pings);
+        all.find(|pings| !pings.over_time.is_empty())
     }
 
     /// The distribution of a variant's sampled backlogs by queue, all replications as one.

@@ -222,7 +222,12 @@ pub fn make_folder(path: &Path) -> Result<(), Error> {
 /// Writes a file that a user named, whole or not at all. Whether one that is there may be replaced is
 /// for the caller to say.
 pub fn save(path: &Path, what: &str, text: &str) -> Result<(), Error> {
-    files::write(path, what, |out| out.write_all(text.as_bytes()))?;
+    save_bytes(path, what, text.as_bytes())
+}
+
+/// The same of a file that is no text.
+pub fn save_bytes(path: &Path, what: &str, bytes: &[u8]) -> Result<(), Error> {
+    files::write(path, what, |out| out.write_all(bytes))?;
     Ok(())
 }
 

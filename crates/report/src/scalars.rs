@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::latency;
 use crate::shapes::{occupancy, quantile};
 use crate::statistics::{Scale, mean};
-use crate::{entries, operations, throughput};
+use crate::{entries, operations, pings, throughput};
 
 /// One number about a whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,7 @@ impl Scalar {
 /// `workload_<n>_operations_unfinished`, `workload_<n>_mean_operation_ns`, the same with `p50`, `p99`
 /// and `max`, and `workload_<n>_operations_per_s`.
 /// `throughput_bps`, and `mean_latency_ns`, the same with `p50`, `p99` and `p999`, of all packets and
-/// by `workload_<n>_`.
+/// by `workload_<n>_`; of pings what [`pings`] adds.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     let mut scalars = BTreeMap::new();
     if let Some(counters) = counters::View::of(tables) {
@@ -76,6 +76,7 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     entries::add(tables, &mut scalars);
     operations::add(tables, &mut scalars);
     latency::add(tables, &mut scalars);
+    pings::add(tables, &mut scalars);
     scalars
 }
 

@@ -8,6 +8,7 @@ use crate::deadlock::{self, Member};
 use crate::entries::{Window, windows};
 use crate::links::{Direction, directions};
 use crate::metrics::{FlowTime, SizeClasses};
+use crate::pings::PingShapes;
 use crate::recording::{Fabric, Recording};
 use crate::throughput;
 use crate::why::{Digest, Explanation};
@@ -163,6 +164,8 @@ pub struct Shapes {
     pub deadlock: Vec<Member>,
     /// Database entries over time, by workload.
     pub responses: BTreeMap<u64, Vec<Window>>,
+    /// What pings measured.
+    pub pings: PingShapes,
 }
 
 impl Shapes {
@@ -192,6 +195,7 @@ impl Shapes {
             workloads: flows::View::of(tables).map(workloads_of).unwrap_or_default(),
             rates,
             responses: windows(tables),
+            pings: PingShapes::of(tables),
             deadlock: deadlock::members(tables),
             why: Explanation::of(tables, workloads, classes).map(|why| Digest::of(&why)),
             fct: (0..classes.count()).map(sketch).collect(),
@@ -218,6 +222,7 @@ impl Shapes {
         self.recording = None;
         self.rates.clear();
         self.responses.clear();
+        self.pings.drop_series();
         self.why = None;
     }
 }

@@ -253,6 +253,12 @@ impl Summary {
         }
     }
 
+    /// The name of a workload alone, or `workload 0` of one that has none.
+    pub fn workload_name(&self, number: u64) -> String {
+        let name = self.workloads.get(number as usize).filter(|name| !name.is_empty());
+        name.cloned().unwrap_or_else(|| format!("workload {number}"))
+    }
+
     /// A metric of a variant that is not about flow completion.
     pub fn counter(&self, variant: &str, name: &str) -> Option<&Counter> {
         self.variants.get(variant)?.counters.get(name)

@@ -47,7 +47,7 @@ fn goodputs(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
 
 /// Bits per second from the last sample at or before `from` to the last at or before `to`; `None`
 /// if they are the same.
-fn rate(delivered: &Deliveries, from: f64, to: f64) -> Option<f64> {
+pub(crate) fn rate(delivered: &Deliveries, from: f64, to: f64) -> Option<f64> {
     let at = |time: f64| {
         let before = delivered.partition_point(|sample| sample.0 <= time);
         before.checked_sub(1).map_or((0.0, 0), |last| delivered[last])

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::check;
 use crate::document::Document;
-use crate::loads;
+use crate::loads::{self, Framed};
 use crate::measured::Measured;
 use crate::scenario::{Scenario, Variant};
 use crate::topology;
@@ -158,7 +158,7 @@ impl Variant {
             switches: size.switches,
             links: size.links,
             link_rates: {
-                let rates = || graph.links().map(|(_, _, end)| end.rate);
+                let rates = || graph.ends().map(|end| end.rate);
                 rates().min().zip(rates().max()).unwrap_or_default()
             },
             oversubscription: match &settings.topology {
@@ -183,7 +183,7 @@ impl Variant {
             headroom: self.headroom(),
             host_load: loads::busiest_host(graph, &demands),
             host_wire_load: loads::busiest_host(graph, &wire_demands),
-            fabric_wire_load: loads::of_fabric(graph, &wire_demands),
+            fabric_wire_load: loads::of_fabric(graph, &wire_demands, Framed::of(settings)),
             expected_flows,
             expected_measured_flows: expected_flows * steady,
             persistent_flows: self.workloads().iter().map(|w| w.persistent_flows()).sum(),
@@ -351,9 +351,9 @@ fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Durat
     let of_port = |id, port: u16| {
         let link = &graph.node(id).ports[usize::from(port)];
         let mut time = Duration::ZERO;
-        for frame in [largest_frame, answer] {
-            let wire = Bytes(u64::from(frame) + settings.wire_overhead.0);
-            time += link.rate.time_for(wire) + link.delay;
+        for (frame, rate) in [(largest_frame, link.rate), (answer, graph.rate_to(link))] {
+            let wire = Bytes(link.on_wire(frame, settings.wire_overhead.0));
+            time += rate.time_for(wire) + link.delay;
             if !is_host(graph, id) {
                 time += settings.switch.latency;
             }
@@ -375,7 +375,8 @@ fn longest(
     graph: &Graph,
     of_port: &dyn Fn(NodeId, u16) -> Duration,
 ) -> (Duration, Rate) {
-    if let topology::Spec::Custom(_) | topology::Spec::File(_) = settings.topology {
+    let uneven = matches!(settings.topology, topology::Spec::Custom(_) | topology::Spec::File(_));
+    if uneven || !graph.is_symmetric() {
         let ports = |id: NodeId| 0..graph.node(id).ports.len() as u16;
         let of_node = |id| ports(id).map(|port| of_port(id, port)).collect();
         let times: Vec<Vec<Duration>> = graph.ids().map(of_node).collect();

@@ -11,10 +11,12 @@ use serde_json::Value;
 
 use crate::claims;
 use crate::failure;
+use crate::line;
 use crate::measured::MeasureUntil;
 use crate::presets;
 use crate::sweep;
 use crate::topology;
+use crate::workload::marking::Marking;
 use crate::workload::{self, Placement};
 
 /// One variant of a scenario, with all overlays applied and all defaults filled in.
@@ -107,6 +109,9 @@ pub struct Document {
     /// Links that fail during the run. Default none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<failure::LinkFailure>,
+    /// Links with a framing or with random loss. Default none: Ethernet that loses nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub line: Vec<line::AccessLine>,
     /// What is sent: by each workload on hosts of its own, unless `share_hosts` is true.
     pub workload: Vec<workload::Entry>,
     /// What is compared: by name, overlays on everything else; the first one is the baseline.
@@ -220,7 +225,8 @@ impl Document {
             if let transport::Spec::Rocev2(rocev2) = &mut transport {
                 rocev2.telemetry |= congestion.needs_telemetry();
             }
-            Profile { transport, congestion, application: entry.application.clone() }
+            let dscp = entry.dscp.map(Marking::dscp);
+            Profile { transport, congestion, application: entry.application.clone(), dscp }
         };
         self.workload.iter().map(profile).collect()
     }
@@ -228,6 +234,14 @@ impl Document {
     /// Writes out the congestion controls that follow from presets and transports, so that it says
     /// what is used: without presets [`Document::profiles`] are the same before and after.
     pub(crate) fn write_out(&mut self, presets: &presets::Applied) {
+        for entry in &mut self.workload {
+            // A ping over TCP would measure handshakes, and hosts usually have TCP.
+            if let (workload::Spec::Ping(_), None) = (&entry.traffic, &entry.transport) {
+                let transport = transport::Spec::Udp(Default::default());
+                entry.congestion.get_or_insert_with(|| transport.usual_control());
+                entry.transport = Some(transport);
+            }
+        }
         if self.host.congestion.is_some() {
             return;
         }

@@ -48,33 +48,40 @@ fn detection() -> Duration {
     Duration::from_us(100)
 }
 
-impl LinkFailure {
-    /// The node at one end with the ports of the links between the two; `None` if there is no such
-    /// node.
-    pub(crate) fn ports(&self, graph: &Graph) -> Option<(NodeId, Vec<PortIx>)> {
-        let node = |name: &str| {
-            let place = graph.nodes.iter().position(|node| node.name == name)?;
-            Some(NodeId(place as u32))
-        };
-        let [node, peer] = [node(&self.link[0])?, node(&self.link[1])?];
-        let ports = graph.node(node).ports.iter().enumerate();
-        let to_peer = ports.filter(|(_, end)| end.peer == peer);
-        Some((node, to_peer.map(|(port, _)| PortIx(port as u16)).collect()))
-    }
+/// The node at one end of some links, by the names of both, with its ports; `None` if there is no such node.
+pub(crate) fn ports_between(link: &[String; 2], graph: &Graph) -> Option<(NodeId, Vec<PortIx>)> {
+    let node = |name: &str| {
+        let place = graph.nodes.iter().position(|node| node.name == name)?;
+        Some(NodeId(place as u32))
+    };
+    let [node, peer] = [node(&link[0])?, node(&link[1])?];
+    let ports = graph.node(node).ports.iter().enumerate();
+    let to_peer = ports.filter(|(_, end)| end.peer == peer);
+    Some((node, to_peer.map(|(port, _)| PortIx(port as u16)).collect()))
+}
 
+/// The ports at one end of these links, or of one of them. Names that there are not give none.
+pub(crate) fn ports_of(
+    link: &[String; 2],
+    number: Option<u32>,
+    graph: &Graph,
+) -> Vec<(NodeId, PortIx)> {
+    let Some((node, ports)) = ports_between(link, graph) else { return Vec::new() };
+    let wanted =
+        |(place, _): &(usize, PortIx)| number.is_none_or(|wanted| wanted as usize == *place);
+    ports.into_iter().enumerate().filter(wanted).map(|(_, port)| (node, port)).collect()
+}
+
+impl LinkFailure {
     /// The links that fail. Names that there are not give none.
     pub fn build(&self, graph: &Graph) -> Vec<Failure> {
-        let Some((node, ports)) = self.ports(graph) else { return Vec::new() };
-        let fails = |(number, _): &(usize, PortIx)| {
-            self.number.is_none_or(|wanted| wanted as usize == *number)
-        };
-        let failure = |(_, port): (usize, PortIx)| Failure {
+        let failure = |(node, port): (NodeId, PortIx)| Failure {
             node,
             port,
             at: Instant(self.at.0),
             until: self.until.map_or(Instant::NEVER, |until| Instant(until.0)),
             detection: self.detection,
         };
-        ports.into_iter().enumerate().filter(fails).map(failure).collect()
+        ports_of(&self.link, self.number, graph).into_iter().map(failure).collect()
     }
 }

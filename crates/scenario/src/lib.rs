@@ -44,6 +44,7 @@ pub mod files;
 mod footprint;
 pub mod headroom;
 pub mod import;
+pub mod line;
 mod loads;
 pub mod measured;
 pub mod presets;

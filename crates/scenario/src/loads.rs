@@ -6,18 +6,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_model::graph::NodeKind;
+use floodway_model::graph::{Attachment, NodeKind};
 use floodway_model::{Graph, NodeId};
 
+use crate::check;
 use crate::derived::Spread;
+use crate::document::Document;
 use crate::workload::Demand;
 
 /// Payload of the busiest sender or receiver as a part of its link.
 pub fn busiest_host(graph: &Graph, demands: &[Demand]) -> f64 {
     let (sent, received) = of_hosts(graph, demands);
     let loads = graph.hosts().map(|host| {
-        let rate = graph.node(host).ports[0].rate.0 as f64;
-        f64::max(sent[host.index()], received[host.index()]) / rate
+        let end = &graph.node(host).ports[0];
+        let (rate, rate_to) = (end.rate.0 as f64, graph.rate_to(end).0 as f64);
+        f64::max(sent[host.index()] / rate, received[host.index()] / rate_to)
     });
     loads.fold(0.0, f64::max)
 }
@@ -63,15 +66,42 @@ impl Shares {
     }
 }
 
+/// How demands, which are for Ethernet, become loads of links with other framings: as if all frames were full.
+#[derive(Clone, Copy, Debug)]
+pub struct Framed {
+    largest_frame: u16,
+    wire_overhead: u64,
+}
+
+impl Framed {
+    /// For the frames of a scenario.
+    pub fn of(settings: &Document) -> Self {
+        let largest_frame = check::largest_frame(settings);
+        Self { largest_frame, wire_overhead: settings.wire_overhead.0 }
+    }
+
+    /// Load of a link in the direction in which this end sends.
+    pub fn load(self, end: &Attachment, bits: f64) -> f64 {
+        let Self { largest_frame, wire_overhead } = self;
+        let more = match end.line {
+            None => 1.0,
+            Some(line) => {
+                line.bytes(largest_frame) as f64 / (f64::from(largest_frame) + wire_overhead as f64)
+            }
+        };
+        bits * more / end.rate.0 as f64
+    }
+}
+
 /// Load of the links between switches by demands on the wire.
-pub fn of_fabric(graph: &Graph, demands: &[Demand]) -> Option<Spread> {
+pub fn of_fabric(graph: &Graph, demands: &[Demand], framed: Framed) -> Option<Spread> {
     let load = of_links(graph, demands)?;
     let is_switch = |id: NodeId| graph.node(id).kind != NodeKind::Host;
     let mut loads = Vec::new();
     for id in graph.switches() {
         for (end, bits) in graph.node(id).ports.iter().zip(&load[id.index()]) {
             if is_switch(end.peer) {
-                loads.push(bits / end.rate.0 as f64);
+                loads.push(framed.load(end, *bits));
             }
         }
     }

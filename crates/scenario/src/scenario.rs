@@ -216,9 +216,9 @@ impl Variant {
             switch: settings.switch.clone(),
             host: settings.host.spec(),
             profiles: settings.profiles(),
-            flows,
-            triggers,
-            operations,
+            flows: flows.into(),
+            triggers: triggers.into(),
+            operations: operations.into(),
             // Checked: a frame with it is at most 65535 bytes long.
             wire_overhead: settings.wire_overhead.0 as u16,
             end: settings.limit,
@@ -232,6 +232,7 @@ impl Variant {
             record: None,
             explained: None,
             failures: settings.failure.iter().flat_map(|entry| entry.build(graph)).collect(),
+            losses: settings.line.iter().flat_map(|entry| entry.losses(graph)).collect(),
             kernels: workload::linux::kernels(settings, graph),
             seed,
         }

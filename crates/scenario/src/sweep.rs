@@ -46,6 +46,12 @@ pub use until::Until;
 pub use vary::{Scale, Vary};
 use vary::{as_written, split};
 
+/// The values of a dimension as the argument of a `--vary` gives it, `PATH=V1,V2,…` or
+/// `PATH=FROM..TO/STEPS`, in their order. Whether a scenario has the path is not looked at.
+pub fn levels(argument: &str) -> Result<Vec<String>, Error> {
+    Ok(Vary::parse(argument)?.axis("--vary")?.values)
+}
+
 /// What a scenario file says of its sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

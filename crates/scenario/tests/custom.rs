@@ -260,3 +260,41 @@ delay = "50ns"
         assert_eq!(several.fingerprint, one.fingerprint, "{threads} threads");
     }
 }
+
+/// A line of 50 Mb/s down and 10 up, as a dumbbell and written out. By hand: 1106 and 86 bytes on the wire over
+/// two links of 1 Gb/s and the line, full packets in its slow direction.
+#[test]
+fn a_line_has_another_rate_back() {
+    let dumbbell = r#"
+name = "line"
+arrivals = "1ms"
+limit = "100ms"
+[topology.dumbbell]
+left = 1
+right = 1
+bottleneck_rate = "50Mbps"
+bottleneck_rate_back = "10Mbps"
+[[workload]]
+list.flow = [{ src = 0, dst = 1, bytes = "1KB" }, { src = 1, dst = 0, bytes = "1KB" }]
+"#;
+    let custom = dumbbell.replace(
+        "[topology.dumbbell]\nleft = 1\nright = 1\nbottleneck_rate = \"50Mbps\"\nbottleneck_rate_back = \"10Mbps\"",
+        "[topology.custom]\nhosts = [\"server\", \"home\"]\nswitches = [\"left\", \"right\"]\nrate = \"1Gbps\"\n\
+         delay = \"1ms\"\nlinks = [\"server -- left\", \"home -- right\", { ends = \"left -- right\", \
+         rate = \"50Mbps\", rate_back = \"10Mbps\", delay = \"2ms\" }]",
+    );
+    for text in [dumbbell, &custom] {
+        let scenario = scenario(text, &[]);
+        let graph = scenario.variants()[0].graph();
+        let ends: Vec<_> =
+            graph.switches().flat_map(|id| &graph.node(id).ports).map(|end| end.rate).collect();
+        let [fast, down, up] = [1_000, 50, 10].map(Rate::from_mbps);
+        assert_eq!(ends, [fast, down, fast, up]);
+        let numbers = scenario.derived().variants[0].clone();
+        assert_eq!(numbers.link_rates, (up, fast));
+        let latency = scenario.build(&scenario.variants()[0], 0).switch.latency;
+        let wire = 1_106 * (2 * 8_000 + 800_000) + 86 * (2 * 8_000 + 160_000);
+        assert_eq!(numbers.unloaded_rtt, Duration(wire) + Duration::from_ms(8) + latency * 4);
+        assert_eq!(run(&scenario, 1).fingerprint, run(&scenario, 2).fingerprint);
+    }
+}

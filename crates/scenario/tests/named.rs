@@ -33,7 +33,7 @@ fn scenario(workloads: &str, set: &[&str]) -> Scenario {
 
 fn flows(workloads: &str, set: &[&str], replication: u32) -> Vec<FlowSpec> {
     let scenario = scenario(workloads, set);
-    scenario.build(&scenario.variants()[0], replication).flows
+    scenario.build(&scenario.variants()[0], replication).flows.to_vec()
 }
 
 fn pairs(flows: &[FlowSpec]) -> Vec<(u32, u32)> {
@@ -107,7 +107,7 @@ fn there_may_be_no_long_flows() {
     let derived = &scenario.derived().variants[0];
     assert_eq!((derived.persistent_flows, derived.expected_flows), (0, 0.0));
     let spec = scenario.build(&scenario.variants()[0], 0);
-    assert_eq!(spec.flows, []);
+    assert!(spec.flows.is_empty());
     let outcome = Simulation::new(spec).run();
     assert_eq!(outcome.violations, Vec::<String>::new());
     assert!(outcome.table("flows").u64s("delivered_bytes").is_empty());

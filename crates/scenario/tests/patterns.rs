@@ -284,7 +284,7 @@ fn what_is_expected_is_what_there_is() {
     ] {
         let scenario = scenario(hosts, text, &[set]);
         let variant = &scenario.variants()[0];
-        let flows: Vec<FlowSpec> = scenario.build(variant, 0).flows;
+        let flows: Vec<FlowSpec> = scenario.build(variant, 0).flows.to_vec();
         let expected = scenario.derived().variants[0].expected_flows;
         assert!((flows.len() as f64 / expected - 1.0).abs() < 2e-3, "{} {expected}", flows.len());
     }

@@ -32,7 +32,7 @@ fn scenario(set: &[&str]) -> Scenario {
 
 fn flows(set: &[&str], replication: u32) -> Vec<FlowSpec> {
     let scenario = scenario(set);
-    scenario.build(&scenario.variants()[0], replication).flows
+    scenario.build(&scenario.variants()[0], replication).flows.to_vec()
 }
 
 fn run(set: &[&str]) -> Outcome {

@@ -57,7 +57,7 @@ fn deck(set: &[&str]) -> Scenario {
 }
 
 fn flows(scenario: &Scenario, variant: usize, replication: u32) -> Vec<FlowSpec> {
-    scenario.build(&scenario.variants()[variant], replication).flows
+    scenario.build(&scenario.variants()[variant], replication).flows.to_vec()
 }
 
 fn of(workload: u16, flows: Vec<FlowSpec>) -> Vec<FlowSpec> {

@@ -47,7 +47,7 @@ fn sample(set: &[&str]) -> Scenario {
 }
 
 fn flows(scenario: &Scenario, variant: usize, replication: u32) -> Vec<FlowSpec> {
-    scenario.build(&scenario.variants()[variant], replication).flows
+    scenario.build(&scenario.variants()[variant], replication).flows.to_vec()
 }
 
 #[test]

@@ -33,6 +33,8 @@ fn link() -> Link {
         peer: NodeId(0),
         peer_port: PortIx(0),
         rate: Rate::from_gbps(100),
+        rate_back: Rate::from_gbps(100),
+        line: None,
         delay: Duration::from_ns(200),
         latency: Duration::ZERO,
         response: Duration::ZERO,

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_model::graph::NodeKind;
+use floodway_model::graph::{Attachment, NodeKind};
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 
@@ -71,17 +71,19 @@ fn times(spec: &Spec) -> Vec<Vec<Duration>> {
         frames.max().unwrap_or(length::SHORTEST_FRAME)
     };
     let frames = [longest(|transport| transport.largest_frame()), longest(|t| t.answer_frame())];
-    let time = |from: NodeKind, rate: Rate, delay: Duration| -> Duration {
+    let time = |from: NodeKind, end: &Attachment| -> Duration {
         let latency = match from {
             NodeKind::Host => Duration::ZERO,
             NodeKind::Switch { .. } => spec.switch.latency,
         };
-        let wire = |frame: u16| Bytes(u64::from(frame) + u64::from(spec.wire_overhead));
-        frames.map(|frame| rate.time_for(wire(frame)) + delay + latency).into_iter().sum()
+        let wire = |frame: u16| Bytes(end.on_wire(frame, spec.wire_overhead.into()));
+        let rates = [end.rate, spec.graph.rate_to(end)];
+        let ways = frames.into_iter().zip(rates);
+        ways.map(|(frame, rate)| rate.time_for(wire(frame)) + end.delay + latency).sum()
     };
     let nodes = spec.graph.nodes.iter();
     let of_node = |node: &floodway_model::graph::Node| {
-        node.ports.iter().map(|end| time(node.kind, end.rate, end.delay)).collect()
+        node.ports.iter().map(|end| time(node.kind, end)).collect()
     };
     nodes.map(of_node).collect()
 }
@@ -97,7 +99,7 @@ pub fn longest_way(graph: &Graph, times: &[Vec<Duration>]) -> (Duration, Rate) {
     let mut senders = BTreeMap::new();
     for host in graph.hosts() {
         let link = graph.node(host).ports[0];
-        senders.entry((link.peer, link.rate, link.delay)).or_insert(host);
+        senders.entry((link.peer, link.rate, graph.rate_to(&link), link.delay)).or_insert(host);
     }
     let ways =
         senders.into_values().take(MOST_SENDERS).flat_map(|from| longest_from(graph, from, times));

@@ -12,6 +12,8 @@ use floodway_model::id::CLASSES;
 use floodway_model::{Body, Duration, FlowId, Graph, Instant, NodeId, Packet, PortIx};
 use serde::Serialize;
 
+use crate::Spec;
+use crate::loss::Random;
 use crate::routing::Routes;
 
 /// A link failure.
@@ -51,6 +53,8 @@ pub struct Outages {
     dead: Vec<(Instant, Instant)>,
     /// When what the end knows changes, ascending, and whether it does not send from then on.
     updates: VecDeque<(Instant, bool)>,
+    /// What it loses at random; `None` if it loses nothing so.
+    random: Option<Random>,
     /// Lost frames and their bytes, by the queue from which they were sent.
     pub lost: [(u64, u64); CLASSES],
     /// Of these, data packets, by flow.
@@ -62,6 +66,18 @@ pub struct Outages {
 }
 
 impl Outages {
+    /// What the link at this port loses, by failures and at random; `None` if it never loses anything.
+    pub fn at(spec: &Spec, end: (NodeId, PortIx)) -> Option<Box<Self>> {
+        let failures = Self::of(&spec.failures, &spec.graph, end);
+        let Some(loss) = spec.losses.iter().find(|loss| (loss.node, loss.port) == end) else {
+            return failures;
+        };
+        let mut outages = failures.unwrap_or_default();
+        let name = &spec.graph.node(end.0).name;
+        outages.random = Some(Random::new(loss, spec.seed, &format!("{name}, port {}", end.1.0)));
+        Some(outages)
+    }
+
     /// The failures of the link at this port; `None` if it never fails.
     pub fn of(
         failures: &[Failure],
@@ -94,6 +110,12 @@ impl Outages {
     /// `until`.
     pub fn hit(&self, from: Instant, until: Instant) -> bool {
         self.dead.iter().any(|&(down, up)| down < until && from < up)
+    }
+
+    /// Whether the frame that is sent now is lost, whose last bit arrives at `until`.
+    pub fn takes(&mut self, now: Instant, until: Instant) -> bool {
+        let at_random = self.random.as_mut().is_some_and(Random::takes);
+        at_random || self.hit(now, until)
     }
 
     /// Counts a lost frame.

@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use floodway_model::graph::{Attachment, on_wire};
+use floodway_model::line::Counting;
 use floodway_model::units::ByteTime;
-use floodway_model::{Duration, FlowSpec, Instant, Rate};
+use floodway_model::{Duration, FlowSpec, Graph, Instant, Rate};
 
 use crate::Spec;
 use crate::search::{self, AT_ONCE, Fabric, Ring};
@@ -23,12 +25,33 @@ pub struct Ideal<'a> {
     paths: Vec<Paths>,
 }
 
+/// A link on the way, with its rate in the direction of the data and in the other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Step {
+    rate: Rate,
+    back: Rate,
+    delay: Duration,
+    line: Option<Counting>,
+}
+
+impl Step {
+    /// The link in the direction in which this end sends.
+    fn from(graph: &Graph, end: &Attachment) -> Self {
+        Self { rate: end.rate, back: graph.rate_to(end), delay: end.delay, line: end.line }
+    }
+
+    /// The link in the direction in which this end receives.
+    fn to(graph: &Graph, end: &Attachment) -> Self {
+        Self { rate: graph.rate_to(end), back: end.rate, delay: end.delay, line: end.line }
+    }
+}
+
 /// The shortest paths between two switches, combined into one that is at least as fast as each of
 /// them: at every hop the highest rate and the lowest delay of any of the paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Paths {
     /// The last hop first.
-    hops: Vec<(Rate, Duration)>,
+    hops: Vec<Step>,
     /// Whether there is more than one path.
     several: bool,
 }
@@ -36,8 +59,13 @@ struct Paths {
 impl Paths {
     /// Merges other paths of the same length.
     fn merge(&mut self, other: &Self) {
-        for (hop, (rate, delay)) in self.hops.iter_mut().zip(&other.hops) {
-            *hop = (hop.0.max(*rate), hop.1.min(*delay));
+        for (hop, other) in self.hops.iter_mut().zip(&other.hops) {
+            hop.rate = hop.rate.max(other.rate);
+            hop.back = hop.back.max(other.back);
+            hop.delay = hop.delay.min(other.delay);
+            if hop.line != other.line {
+                hop.line = Some(Counting::LEAST);
+            }
         }
         self.several |= other.several;
     }
@@ -46,7 +74,23 @@ impl Paths {
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     byte_time: ByteTime,
+    /// The same in the direction of answers.
+    back: ByteTime,
     delay: Duration,
+    line: Option<Counting>,
+    wire_overhead: u64,
+}
+
+impl Hop {
+    /// Time on the wire of a frame.
+    fn time(&self, frame: u16) -> Duration {
+        self.byte_time.of(on_wire(self.line, frame, self.wire_overhead))
+    }
+
+    /// The same in the direction of answers.
+    fn time_back(&self, frame: u16) -> Duration {
+        self.back.of(on_wire(self.line, frame, self.wire_overhead))
+    }
 }
 
 impl<'a> Ideal<'a> {
@@ -98,34 +142,34 @@ impl<'a> Ideal<'a> {
         let payload = transport.payload();
         let packets = flow.bytes.div_ceil(payload);
         let last = flow.bytes - (packets - 1) * payload;
-        let overhead = u64::from(self.spec.wire_overhead);
-        let wire = |payload| u64::from(transport.frame(payload)) + overhead;
-        let (full, last) = (wire(payload), wire(last));
+        let (full, last) = (transport.frame(payload), transport.frame(last));
 
         let hops = self.hops(flow);
         let latency = self.spec.switch.latency * (hops.len() as u64 - 1);
         let delay = hops.iter().map(|hop| hop.delay).sum::<Duration>() + latency;
-        let frame = |bytes: u64, from: usize| -> Duration {
-            hops[from..].iter().map(|hop| hop.byte_time.of(bytes)).sum()
+        let frame = |bytes: u16, from: usize| -> Duration {
+            hops[from..].iter().map(|hop| hop.time(bytes)).sum()
         };
         let tail = |from: usize| frame(last, from);
-        // Links are symmetric, so the return path takes as long.
-        let delay = delay
-            + transport
-                .handshake_frame()
-                .map_or(Duration::ZERO, |syn| (delay + frame(u64::from(syn) + overhead, 0)) * 2);
+        // The answer to the SYN takes the same links back.
+        let there_and_back = |syn: u16| -> Duration {
+            let back = hops.iter().map(|hop| hop.time_back(syn)).sum::<Duration>();
+            delay * 2 + frame(syn, 0) + back
+        };
+        let delay = delay + transport.handshake_frame().map_or(Duration::ZERO, there_and_back);
         if packets == 1 {
             return Some(delay + tail(0));
         }
         if self.are_apart(flow, finished) {
             return Some(
-                delay + apart(packets, |hop| hops[hop].byte_time, hops.len(), (full, last)),
+                delay
+                    + apart(packets, |hop, bytes| hops[hop].time(bytes), hops.len(), (full, last)),
             );
         }
         let (mut before, mut slowest, mut longest) =
             (Duration::ZERO, Duration::ZERO, Duration::ZERO);
         for (j, hop) in hops.iter().enumerate() {
-            let full = hop.byte_time.of(full);
+            let full = hop.time(full);
             before += full;
             slowest = full.max(slowest);
             longest = (before + slowest * (packets - 2) + tail(j)).max(longest);
@@ -157,10 +201,17 @@ impl<'a> Ideal<'a> {
         let graph = &self.spec.graph;
         let [first, last] = [flow.src, flow.dst].map(|node| graph.node(node).ports[0]);
         let middle = self.paths(flow).hops.iter().rev().copied();
-        let hops = std::iter::once((first.rate, first.delay))
+        let hops = std::iter::once(Step::from(graph, &first))
             .chain(middle)
-            .chain([(last.rate, last.delay)]);
-        hops.map(|(rate, delay)| Hop { byte_time: ByteTime::at(rate), delay }).collect()
+            .chain([Step::to(graph, &last)]);
+        let hop = |Step { rate, back, delay, line }| Hop {
+            byte_time: ByteTime::at(rate),
+            back: ByteTime::at(back),
+            delay,
+            line,
+            wire_overhead: self.spec.wire_overhead.into(),
+        };
+        hops.map(hop).collect()
     }
 }
 
@@ -186,25 +237,25 @@ impl Known {
 struct Class {
     bits: u64,
     paths: Option<Paths>,
-    /// The last step that was added: the paths that follow it, its rate and its delay.
-    last: Option<(u32, Rate, Duration)>,
+    /// The last step that was added: the paths that follow it, and its link.
+    last: Option<(u32, Step)>,
 }
 
 impl Class {
     /// Adds the paths of one more next hop.
-    fn take(&mut self, step: (u32, Rate, Duration), known: &Known) {
+    fn take(&mut self, step: (u32, Step), known: &Known) {
         let Some(paths) = &mut self.paths else {
             let mut paths = known.paths[step.0 as usize].clone();
-            paths.hops.push((step.1, step.2));
+            paths.hops.push(step.1);
             (self.paths, self.last) = (Some(paths), Some(step));
             return;
         };
         paths.several = true;
         // Usually all steps are identical.
         if self.last != Some(step) {
-            let (following, rate, delay) = step;
+            let (following, link) = step;
             let mut others = known.paths[following as usize].clone();
-            others.hops.push((rate, delay));
+            others.hops.push(link);
             paths.merge(&others);
             self.last = Some(step);
         }
@@ -237,7 +288,7 @@ fn paths_from(
     let mut classes = vec![Class { bits: ring.here[number as usize], paths: None, last: None }];
     for step in fabric.links(number) {
         let closer = ring.closer[step.peer as usize];
-        let end = &ports[usize::from(step.port)];
+        let link = Step::from(&spec.graph, &ports[usize::from(step.port)]);
         for &(bits, following) in &found[step.peer as usize] {
             // Only those paths of the peer that are one hop shorter.
             let bits = bits & closer;
@@ -252,7 +303,7 @@ fn paths_from(
                     classes.push(apart);
                     classes[place].bits = both;
                 }
-                classes[place].take((following, end.rate, end.delay), known);
+                classes[place].take((following, link), known);
             }
         }
     }
@@ -275,12 +326,12 @@ fn paths_from(
 /// once the first has reached it.
 fn apart(
     packets: u64,
-    rate: impl Fn(usize) -> ByteTime,
+    time: impl Fn(usize, u16) -> Duration,
     count: usize,
-    (full, last): (u64, u64),
+    (full, last): (u16, u16),
 ) -> Duration {
     let over = |bytes, hops: std::ops::Range<usize>| -> Duration {
-        hops.map(|hop| rate(hop).of(bytes)).sum()
+        hops.map(|hop| time(hop, bytes)).sum()
     };
     let end = count - 1;
     let fulls_sent = over(full, 0..1) * (packets - 1);

@@ -30,6 +30,7 @@ pub mod host;
 pub mod ideal;
 pub mod kernel;
 pub mod link;
+pub mod loss;
 pub mod metric;
 mod observe;
 mod outcome;
@@ -48,7 +49,7 @@ extern crate self as floodway_sim;
 
 use digest::Digest;
 use floodway_model::family::Entry;
-use floodway_model::{Duration, FlowSpec, Graph, Operation, Trigger};
+use floodway_model::{Duration, FlowSpec, Graph, Operation, SharedList, Trigger};
 use serde::Serialize;
 
 pub use floodway_engine::{MAX_PORTS, Progress, Ranks, Stop};
@@ -68,11 +69,11 @@ pub struct Spec {
     /// Transport profiles of flows: one for each workload, by its number.
     pub profiles: Vec<host::Profile>,
     /// The flows, in order of start.
-    pub flows: Vec<FlowSpec>,
+    pub flows: SharedList<FlowSpec>,
     /// Dependencies between flows: which flows begin after which others.
-    pub triggers: Vec<Trigger>,
+    pub triggers: SharedList<Trigger>,
     /// Groups of flows that form one operation for the application, by workload and number.
-    pub operations: Vec<Operation>,
+    pub operations: SharedList<Operation>,
     /// Preamble and interframe gap of a frame on the wire, in bytes.
     pub wire_overhead: u16,
     /// Time limit of the run. It ends earlier if all flows with a size have completed.
@@ -104,6 +105,8 @@ pub struct Spec {
     pub explained: Option<observe::delays::Sample>,
     /// Link failures; those of one link do not overlap.
     pub failures: Vec<failure::Failure>,
+    /// What links lose at random, at most one entry for each direction.
+    pub losses: Vec<loss::Loss>,
     /// Hosts that are kernels, in order of their nodes, with flows between each two of them that begin when a connection
     /// does.
     pub kernels: Vec<kernel::Kernel>,

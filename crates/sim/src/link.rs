@@ -1,7 +1,9 @@
 //! The transmitter of a link, common to switches and NICs: it tracks when the wire is free, sends
 //! frames, and obeys the pauses that the other end requests.
 
+use floodway_model::graph::on_wire;
 use floodway_model::id::CLASSES;
+use floodway_model::line::Counting;
 use floodway_model::units::ByteTime;
 use floodway_model::{Body, Class, Duration, FlowId, Instant, NodeId, Packet, PortIx, Rate};
 
@@ -21,13 +23,17 @@ pub struct Link {
     pub peer_port: PortIx,
     /// Preamble and interframe gap, in bytes.
     pub wire_overhead: u16,
+    /// What it adds to frames; `None` on Ethernet.
+    pub line: Option<Counting>,
     /// Propagation delay.
     pub delay: Duration,
     /// Latency at the other end: from the arrival of a frame's last bit until it is handled there,
     /// for frames that are forwarded or delivered.
     pub latency: Duration,
-    /// Rate.
+    /// Rate at which this end sends.
     pub rate: Rate,
+    /// Rate at which the other end sends.
+    pub rate_back: Rate,
     /// Latency of pause frames: the response time of the port.
     pub response: Duration,
     /// Longest frame that crosses the link, in bytes, without preamble and interframe gap.
@@ -38,6 +44,13 @@ pub struct Link {
     pub port: PortIx,
 }
 
+impl Link {
+    /// Bytes on the wire of a frame.
+    pub fn on_wire(&self, frame: u16) -> u64 {
+        on_wire(self.line, frame, self.wire_overhead.into())
+    }
+}
+
 #[cfg(test)]
 impl Link {
     /// 100 Gb/s, without any delay.
@@ -45,6 +58,8 @@ impl Link {
         peer: NodeId(0),
         peer_port: PortIx(0),
         rate: Rate::from_gbps(100),
+        rate_back: Rate::from_gbps(100),
+        line: None,
         delay: Duration::ZERO,
         latency: Duration::ZERO,
         response: Duration::ZERO,
@@ -75,6 +90,8 @@ pub struct Transmitter {
     peer: NodeId,
     peer_port: PortIx,
     wire_overhead: u16,
+    /// Whether the link has another framing than Ethernet.
+    is_framed: bool,
     /// Frames sent.
     pub frames: u64,
     /// Their bytes, without preamble and interframe gap.
@@ -118,6 +135,7 @@ impl Transmitter {
             peer: link.peer,
             peer_port: link.peer_port,
             wire_overhead: link.wire_overhead,
+            is_framed: link.line.is_some(),
             frames: 0,
             bytes: 0,
             busy: Duration::ZERO,
@@ -155,12 +173,17 @@ impl Transmitter {
         }
     }
 
-    /// Duration of a pause of this many quanta on this link.
-    pub fn lasts(&self, quanta: u16) -> Duration {
+    /// How long a pause of this many quanta lasts for an end that sends at this rate.
+    fn lasts_at(&self, quanta: u16, rate: Rate) -> Duration {
         match self.seldom.endless && quanta > 0 {
             true => Duration(u64::MAX),
-            false => pause_time(quanta, self.seldom.link.rate),
+            false => pause_time(quanta, rate),
         }
+    }
+
+    /// How long the other end pauses if it is asked to for this many quanta.
+    pub fn lasts(&self, quanta: u16) -> Duration {
+        self.lasts_at(quanta, self.seldom.link.rate_back)
     }
 
     /// Properties of the link.
@@ -185,10 +208,18 @@ impl Transmitter {
         self.byte_time
     }
 
-    /// Time on the wire of a frame of `bytes`, including preamble and interframe gap.
+    /// Time on the wire of a frame of `bytes`, with what the link adds to it.
     #[inline]
     pub fn wire_time(&self, bytes: u16) -> Duration {
+        if self.is_framed {
+            return self.framed_time(bytes);
+        }
         self.byte_time.of(u64::from(bytes) + u64::from(self.wire_overhead))
+    }
+
+    #[cold]
+    fn framed_time(&self, bytes: u16) -> Duration {
+        self.byte_time.of(self.seldom.link.on_wire(bytes))
     }
 
     /// Sends a frame on the free wire. Its last bit arrives after its wire time and the delay.
@@ -253,7 +284,10 @@ impl Transmitter {
             true => context.telemetry_of(packet),
             false => None,
         };
-        let lost = self.outages.as_mut().filter(|outages| outages.hit(now, busy_until + delay));
+        let lost = self
+            .outages
+            .as_mut()
+            .and_then(|outages| outages.takes(now, busy_until + delay).then_some(outages));
         let is_lost = lost.is_some();
         if let Some(outages) = lost {
             outages.lose(packet);
@@ -334,7 +368,7 @@ impl Transmitter {
         if self.is_closed() {
             return;
         }
-        let until = Instant(now.0.saturating_add(self.lasts(quanta).0));
+        let until = Instant(now.0.saturating_add(self.lasts_at(quanta, self.seldom.link.rate).0));
         self.pause_until(classes, until, now, context);
     }
 

@@ -30,7 +30,7 @@ pub(crate) use nodes::OfNodes;
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
-    /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pauses`, `links`, `drops`,
+    /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pings`, `pauses`, `links`, `drops`,
     /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of a run that is recorded also `record`, `samples`,
     /// `backlogs` and `pause_intervals`.
     pub tables: Vec<Table>,
@@ -52,11 +52,15 @@ pub struct Outcome {
 impl Outcome {
     pub(crate) fn new(
         spec: &Spec,
-        finished: &Finished,
+        mut finished: Finished,
         violations: Vec<String>,
         wall: std::time::Duration,
     ) -> Self {
-        Self::of(spec, finished, OfNodes::new(spec, finished), violations, wall)
+        let of_nodes = OfNodes::new(spec, &finished);
+        // Their memory is for the tables.
+        finished.switches = Vec::new();
+        finished.hosts = Vec::new();
+        Self::of(spec, &finished, of_nodes, violations, wall)
     }
 
     /// From what all nodes have to say. The switches and hosts in `finished` are not asked: they may be
@@ -87,6 +91,7 @@ impl Outcome {
             frames::table(&requests, &flows),
             frames::entries(spec, finished, &requests, &flows),
             operations::table(spec, &flows),
+            operations::pings(spec, &flows),
             of.pauses,
             of.links,
             of.drops,
@@ -126,6 +131,7 @@ impl Outcome {
 
 fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> Table {
     let ideal = Ideal::new(spec);
+    let pings = operations::of_pings(spec);
     let mut impossible = 0;
     let row = |(place, start, flow): (usize, Instant, &FlowSpec)| {
         let (sent, receiver) = (&facts.sent[place], &facts.received[place]);
@@ -159,7 +165,9 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
             lost_packets: facts.lost[place],
             mean_rtt_ns: sent.mean_rtt().map_or(f64::NAN, Duration::as_ns),
             marked_packets: receiver.marked,
-            measured: u64::from(start.0 >= spec.warmup.0 && ends),
+            measured: u64::from(
+                start.0 >= spec.warmup.0 && ends && !pings.get(place).is_some_and(|&is| is),
+            ),
         }
     };
     let table = facts.begun(spec).map(row).collect();

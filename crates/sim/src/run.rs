@@ -326,7 +326,7 @@ mod tests {
                 run_governed(nodes, layout, limits, measurement, look)
             });
         assert_eq!(finished.stop, Stop::FlowsDone);
-        Outcome::new(&spec, &finished, Vec::new(), Duration::ZERO).fingerprint
+        Outcome::new(&spec, finished, Vec::new(), Duration::ZERO).fingerprint
     }
 
     #[test]

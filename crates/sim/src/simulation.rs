@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{Layout, Limits, Progress, Windows};
 use floodway_model::flow::numbered;
-use floodway_model::graph::{Node, NodeKind};
+use floodway_model::graph::{Attachment, Node, NodeKind};
 use floodway_model::packet::length;
 use floodway_model::{
     Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, PortIx, Rate, Trigger,
@@ -190,7 +190,7 @@ impl Simulation {
         if let Some(explained) = &explained {
             violations.extend(explained.violations());
         }
-        let mut outcome = Outcome::new(&spec, &finished, violations, wall);
+        let mut outcome = Outcome::new(&spec, finished, violations, wall);
         if let Some(explained) = &explained {
             outcome.tables.extend(delays::tables(&spec, explained));
         }
@@ -203,7 +203,7 @@ impl Simulation {
         let (spec, mut finished) = self.finish(run);
         let trace = finished.observers.take_trace();
         let violations = violations(&spec, &finished);
-        (Outcome::new(&spec, &finished, violations, std::time::Duration::ZERO), trace)
+        (Outcome::new(&spec, finished, violations, std::time::Duration::ZERO), trace)
     }
 
     /// Runs the simulation and returns its final state.
@@ -358,7 +358,7 @@ fn switches(
     }
     let epochs = spec.graph.switches().zip(epochs).filter(|(id, _)| here(*id));
     for (switch, (_, epochs)) in switches.iter_mut().zip(epochs) {
-        switch.fail(&spec.failures, &spec.graph, epochs);
+        switch.fail(spec, epochs);
     }
     switches
 }
@@ -382,12 +382,13 @@ fn hosts(
     }
     let make = |id: NodeId| {
         let link = links(spec, id)[0];
-        let sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
+        let mut sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
+        sends.shrink_to_fit();
         let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
         host.wait_for(triggers.get(&id).map_or(&[], Vec::as_slice));
         host.regulate(knowledge.peers.regulator(link.peer));
         let end = (id, PortIx(0));
-        host.fail(Outages::of(&spec.failures, &spec.graph, end));
+        host.fail(Outages::at(spec, end));
         if let Some(limit) = spec.record {
             host.record(limit, &sampling(spec, 0));
         }
@@ -399,16 +400,18 @@ fn hosts(
 /// The links of a node, as its transmitters see them.
 fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
     let ports = spec.graph.node(id).ports.iter();
-    let link = |(port, end): (usize, &floodway_model::graph::Attachment)| Link {
+    let link = |(port, end): (usize, &Attachment)| Link {
         peer: end.peer,
         peer_port: end.peer_port,
         rate: end.rate,
+        rate_back: spec.graph.rate_to(end),
+        line: end.line,
         delay: end.delay,
         latency: match spec.graph.node(end.peer).kind {
             NodeKind::Host => Duration::ZERO,
             NodeKind::Switch { .. } => spec.switch.latency,
         },
-        response: response(spec, end.rate),
+        response: response(spec, spec.graph.rate_to(end)),
         wire_overhead: spec.wire_overhead,
         largest_frame: largest_frame(spec),
         node: id,
@@ -454,14 +457,16 @@ fn largest_frame(spec: &Spec) -> u16 {
 /// Windows as long as the shortest time from a decision to send to the arrival; and the longest
 /// such time.
 pub(crate) fn windows(spec: &Spec) -> (Windows, Duration) {
-    let largest = u64::from(largest_frame(spec));
+    let largest = largest_frame(spec);
     let frames = spec.profiles.iter().map(|profile| profile.transport.shortest_frame());
-    let shortest = u64::from(frames.min().unwrap_or(length::SHORTEST_FRAME));
+    let shortest = frames.min().unwrap_or(length::SHORTEST_FRAME);
     let overhead = u64::from(spec.wire_overhead);
-    let time = |rate: Rate, frame: u64| rate.time_for(Bytes(frame + overhead));
-    let links = || spec.graph.links().map(|(_, _, end)| end);
-    let shortest = links().map(|end| end.delay + time(end.rate, shortest)).min();
-    let longest = links().map(|end| end.delay + time(end.rate, largest)).max().unwrap_or_default();
+    let time = |end: &Attachment, frame: u16| {
+        end.delay + end.rate.time_for(Bytes(end.on_wire(frame, overhead)))
+    };
+    let links = || spec.graph.ends();
+    let shortest = links().map(|end| time(end, shortest)).min();
+    let longest = links().map(|end| time(end, largest)).max().unwrap_or_default();
     let response = links().map(|end| response(spec, end.rate)).max().unwrap_or_default();
     let longest = longest + spec.switch.latency.max(response);
     let ports = spec.graph.nodes.iter().map(|node| node.ports.len()).max().unwrap_or(1);

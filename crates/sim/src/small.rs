@@ -1,7 +1,7 @@
 //! Small simulations for tests, of this crate and, by path, of the `tests` folder.
 
 use floodway_model::graph::NodeKind;
-use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId, Rate};
+use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId, Rate, SharedList};
 use floodway_sim::{Spec, host, switch};
 
 /// Rate and delay of all links.
@@ -37,9 +37,9 @@ pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
         switch: switch::Spec::default(),
         host: host::Spec::default(),
         profiles: vec![host::Profile::default()],
-        flows,
-        triggers: Vec::new(),
-        operations: Vec::new(),
+        flows: flows.into(),
+        triggers: SharedList::default(),
+        operations: SharedList::default(),
         wire_overhead: 20,
         end,
         warmup: Duration::ZERO,
@@ -52,6 +52,7 @@ pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
         record: None,
         explained: None,
         failures: Vec::new(),
+        losses: Vec::new(),
         kernels: Vec::new(),
         seed: 1,
     }

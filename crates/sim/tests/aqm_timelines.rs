@@ -4,13 +4,13 @@
 
 use crate::common::overload::two_queues;
 use crate::common::timeline::*;
+use floodway_model::line::{Framing, Line};
 use floodway_model::{Bytes, Ecn, FlowSpec, Rate};
 use floodway_sim::Sent;
 use floodway_sim::Spec;
 use floodway_sim::host::transport::udp;
 use floodway_sim::switch::aqm::{self, codel, curvy_red, pie};
 use floodway_sim::switch::classify::ecn::Scalable;
-use floodway_sim::switch::discipline::cake::framing::{Framing, Line};
 use floodway_sim::switch::discipline::{self, cake, fq_codel};
 
 /// Bursts of host 0 to host 1, ECN-capable.

@@ -82,15 +82,15 @@ impl Shape {
     }
 
     /// The network, with link n like `links[n % links.len()]`.
-    fn graph(&self, like: &[(Rate, Duration)]) -> Graph {
+    fn graph(&self, like: &[([Rate; 2], Duration)]) -> Graph {
         let mut graph = Graph::default();
         (0..self.hosts()).for_each(|host| _ = graph.add(format!("host {host}"), NodeKind::Host));
         let (links, tiers) = self.links();
         for (number, tier) in tiers.into_iter().enumerate() {
             graph.add(format!("switch {number}"), NodeKind::Switch { tier });
         }
-        for (&(a, b), &(rate, delay)) in links.iter().zip(like.iter().cycle()) {
-            graph.link(NodeId(a), NodeId(b), rate, delay);
+        for (&(a, b), &(rates, delay)) in links.iter().zip(like.iter().cycle()) {
+            graph.link_each_way(NodeId(a), NodeId(b), rates, delay);
         }
         graph
     }
@@ -113,11 +113,13 @@ fn us(values: &'static [u64]) -> impl Strategy<Value = Duration> {
     select(values).prop_map(Duration::from_us)
 }
 
-/// Mostly round numbers, so that events coincide.
-fn link() -> impl Strategy<Value = (Rate, Duration)> {
-    let rate = select(&[100, 40, 25, 10, 7, 3, 1][..]).prop_map(Rate::from_gbps);
+/// Mostly round numbers, so that events coincide; one in four is slower or faster in one direction.
+fn link() -> impl Strategy<Value = ([Rate; 2], Duration)> {
+    let rate = || select(&[100, 40, 25, 10, 7, 3, 1][..]).prop_map(Rate::from_gbps);
+    let rates = (rate(), prop_oneof![3 => Just(None), 1 => rate().prop_map(Some)])
+        .prop_map(|(rate, back)| [rate, back.unwrap_or(rate)]);
     let delay = prop_oneof![select(&[200_000, 0, 1, 500_000, 1_000_000][..]), 0u64..2_000_000];
-    (rate, delay.prop_map(Duration))
+    (rates, delay.prop_map(Duration))
 }
 
 fn bytes(range: std::ops::Range<u64>) -> impl Strategy<Value = Bytes> {
@@ -305,7 +307,11 @@ fn profile() -> impl Strategy<Value = Profile> {
         4 => (rocev2(), controls),
         1 => (udp, prop_oneof![line_rate(), constant]),
     ];
-    pairs.prop_map(|(transport, congestion)| Profile { transport, congestion, application: None })
+    pairs.prop_map(|(transport, congestion)| Profile {
+        transport,
+        congestion,
+        ..Default::default()
+    })
 }
 
 prop_compose! {
@@ -344,7 +350,8 @@ impl Debug for Case {
         for (node, port, end) in graph.links() {
             let (a, b) = (&graph.node(node).name, &graph.node(end.peer).name);
             let (from, to) = (port.0, end.peer_port.0);
-            writeln!(f, "{a} port {from} - {b} port {to}: {}, {}", end.rate, end.delay)?;
+            let (there, back) = (end.rate, graph.rate_to(&end));
+            writeln!(f, "{a} port {from} - {b} port {to}: {there} and {back}, {}", end.delay)?;
         }
         writeln!(f, "{switch:?}\n{host:?}")?;
         profiles.iter().try_for_each(|profile| writeln!(f, "{profile:?}"))?;

@@ -36,7 +36,7 @@ fn single_server(load: f64, packets: usize, mut size: impl FnMut(&mut Stream) ->
         let src = 1 + rng.below(SENDERS) as u32;
         FlowSpec { start: Instant(at as u64), ..flow(src, 0, bytes, 0) }
     };
-    spec.flows = sizes.iter().map(arrival).collect();
+    spec.flows = sizes.iter().map(arrival).collect::<Vec<_>>().into();
     let outcome = run(spec);
     let table = outcome.table("flows");
     let times = table.f64s("fct_ns").iter().zip(table.f64s("ideal_fct_ns"));

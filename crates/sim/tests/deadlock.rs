@@ -297,7 +297,7 @@ fn calls_that_a_watchdog_drops_are_answered_all_the_same() {
         let [after, begins] = [asks, asks + 5].map(FlowId);
         spec.triggers.push(Trigger { after, begins, delay: Duration::ZERO });
         let flows = [after, begins].into();
-        spec.operations.push(Operation { number: asks, flows });
+        spec.operations.push(Operation { number: asks, flows, ping: false });
     }
     let outcome = run(spec);
     assert!(outcome.counter("watchdog_drops") >= 40);

@@ -86,7 +86,7 @@ fn only_the_measurement_is_recorded() {
 #[test]
 fn recording_changes_nothing() {
     for spec in
-        [incast(), Spec { flows: busy_flows(), ..Spec { graph: clos(8, 4, 4), ..incast() } }]
+        [incast(), Spec { flows: busy_flows().into(), ..Spec { graph: clos(8, 4, 4), ..incast() } }]
     {
         let mut without = spec.clone();
         without.departures = false;

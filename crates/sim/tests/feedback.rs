@@ -60,7 +60,7 @@ fn completion_at_the_sender_is_the_last_acknowledgement() {
     };
     let mut idle = busy_way_back(None);
     // A run ends with the last byte: elsewhere something goes on.
-    idle.flows = vec![flow(0, 1, 1_024, 0), flow(2, 3, 40 * 1_024, 0)];
+    idle.flows = vec![flow(0, 1, 1_024, 0), flow(2, 3, 40 * 1_024, 0)].into();
     assert_eq!(of(idle.clone()), [576_960.0, 990_720.0]);
     assert_eq!(of(busy_way_back(None)), [576_960.0, 1_026_240.0]);
     assert_eq!(of(busy_way_back(Some(0))), [576_960.0, 1_557_120.0]);

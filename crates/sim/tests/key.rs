@@ -41,7 +41,7 @@ fn every_difference_makes_another_key() {
             spec.triggers.push(Trigger { after, begins, delay: Duration(1) });
         }),
         ("operation", |spec| {
-            spec.operations.push(Operation { number: 0, flows: [FlowId(0)].into() });
+            spec.operations.push(Operation { number: 0, flows: [FlowId(0)].into(), ping: false });
         }),
         ("a host", |spec| spec.host.pause_feedback = false),
         ("a profile", |spec| spec.profiles[1].congestion = Default::default()),
@@ -83,7 +83,7 @@ fn every_field_is_in_the_key() {
         spec();
         graph, switch, host, profiles, flows, triggers, operations, wire_overhead, end, warmup,
         measured_until, awaited, sample_interval, flow_samples, departures, latencies, record,
-        explained, failures, kernels, seed
+        explained, failures, losses, kernels, seed
     );
     let written = serde_json::to_value(spec()).unwrap();
     let written: BTreeSet<&str> = written.as_object().unwrap().keys().map(String::as_str).collect();

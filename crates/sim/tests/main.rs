@@ -38,6 +38,7 @@ mod isolation_table;
 mod kernels;
 mod key;
 mod latency;
+mod lines;
 mod loss;
 mod matrix;
 mod measured_interval;

@@ -147,7 +147,7 @@ fn nothing_is_measured_of_a_run_whose_work_is_done_in_the_warm_up() {
     let endless = FlowSpec { workload: 1, ..flow(2, 3, FlowSpec::PERSISTENT, 0) };
     let mut spec = plain(star(4), vec![flow(0, 1, 1_024, 0), flow(1, 0, 1_024, 0), endless]);
     let [after, begins] = [0, 1].map(FlowId);
-    spec.triggers = vec![Trigger { after, begins, delay: Duration::ZERO }];
+    spec.triggers = vec![Trigger { after, begins, delay: Duration::ZERO }].into();
     spec.warmup = Duration::from_ns(1_400);
     spec.measured_until = Duration::ZERO;
     spec.awaited = vec![true, false];

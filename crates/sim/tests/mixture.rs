@@ -120,6 +120,7 @@ fn tcp(rng: &mut Stream, rate: Rate, pfc: bool) -> Profile {
         transport: transport::Spec::Tcp(spec),
         congestion: pick(rng, &controls),
         application: rng.bernoulli(0.5).then(|| pick(rng, &applications)),
+        dscp: None,
     }
 }
 
@@ -131,6 +132,7 @@ fn other(rng: &mut Stream, rate: Rate, pfc: bool) -> Profile {
             transport: transport::Spec::Ethernet(Default::default()),
             congestion: congestion::Spec::ConstantRate(constant),
             application: None,
+            dscp: None,
         };
     }
     if !pfc {
@@ -141,6 +143,7 @@ fn other(rng: &mut Stream, rate: Rate, pfc: bool) -> Profile {
             }),
             congestion: congestion::Spec::ConstantRate(constant),
             application: None,
+            dscp: None,
         };
     }
     let dcqcn = congestion::Spec::Dcqcn(quick_dcqcn());
@@ -148,6 +151,7 @@ fn other(rng: &mut Stream, rate: Rate, pfc: bool) -> Profile {
         transport: transport::Spec::Rocev2(Default::default()),
         congestion: pick(rng, &[dcqcn, congestion::Spec::ConstantRate(constant)]),
         application: None,
+        dscp: None,
     }
 }
 

@@ -24,7 +24,7 @@ fn reno() -> congestion::Spec {
 /// A message of so many segments.
 fn message(segments: u64) -> Spec {
     let mut spec = tcp_alone(GBPS_100, FAR, reno());
-    spec.flows = vec![flow(0, 1, segments * 1_448, 0)];
+    spec.flows = vec![flow(0, 1, segments * 1_448, 0)].into();
     spec.end = Duration::from_ms(10_000);
     spec
 }
@@ -65,7 +65,7 @@ fn by_turns(long: usize) -> Spec {
     }
     // Ten segments go, and their acknowledgements come back.
     let mut spec = message(1);
-    spec.flows = vec![flow(0, 1, FlowSpec::PERSISTENT, 0)];
+    spec.flows = vec![flow(0, 1, FlowSpec::PERSISTENT, 0)].into();
     spec.end = Duration(HANDSHAKE + ROUND_TRIP + 1_000_000_000);
     spec.graph = graph;
     spec.switch.path = ways::Spec::Spray(spray::Spec { order: spray::Order::RoundRobin });
@@ -130,7 +130,7 @@ fn an_idle_window_is_halved() {
     };
     let mut spec = message(1);
     let stop = Instant(interval.0 + 1_000_000_000);
-    spec.flows = vec![FlowSpec { stop, ..flow(0, 1, FlowSpec::PERSISTENT, 0) }];
+    spec.flows = vec![FlowSpec { stop, ..flow(0, 1, FlowSpec::PERSISTENT, 0) }].into();
     spec.profiles[0].application = Some(application::Spec::Interactive(video));
     let (_, trace) = traced(&spec);
     assert_eq!(bursts(&sent(&trace), Duration::from_ms(1)), [10, 20, 40, 40, 30]);
@@ -168,7 +168,7 @@ fn a_frame_waits_for_the_one_before() {
     let mut spec = message(1);
     tcp_of(&mut spec).receive_window = Some(Bytes(10 * 1_448));
     let stop = Instant(295_000_000_000);
-    spec.flows = vec![FlowSpec { stop, ..flow(0, 1, FlowSpec::PERSISTENT, 0) }];
+    spec.flows = vec![FlowSpec { stop, ..flow(0, 1, FlowSpec::PERSISTENT, 0) }].into();
     spec.end = Duration::from_ms(290);
     spec.profiles[0].application = Some(application::Spec::Interactive(video));
     let (outcome, _) = traced(&spec);

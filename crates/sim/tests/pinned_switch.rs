@@ -301,7 +301,7 @@ fn mechanisms_are_for_the_queues_that_they_name() {
     assert!(run(spec).counter("sfc_messages") > 0);
     let mut spec = in_queue_one(us(100));
     spec.graph = behind_a_link();
-    spec.flows = [0, 2, 3].map(|src| flow(src, 4, FlowSpec::PERSISTENT, 0)).to_vec();
+    spec.flows = [0, 2, 3].map(|src| flow(src, 4, FlowSpec::PERSISTENT, 0)).to_vec().into();
     spec.switch.flow_control.drc = Some(drc::Spec { classes: vec![1], ..law() });
     let links = run(spec).table("links").clone();
     let mut rows = links.texts("node").iter().zip(links.texts("peer"));

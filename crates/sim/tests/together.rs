@@ -206,7 +206,7 @@ fn profiles(rng: &mut Stream) -> Vec<Profile> {
         congestion::Spec::IndicatedRate(Default::default()),
     ];
     let payload = Bytes(pick(rng, &[46, 500, 1_500]));
-    let plain = |transport, congestion| Profile { transport, congestion, application: None };
+    let plain = |transport, congestion| Profile { transport, congestion, ..Default::default() };
     let default_rocev2 = || transport::Spec::Rocev2(transport::rocev2::Spec::default());
     let tcp = tcp::Spec {
         delayed_ack: pick(rng, &[Duration::ZERO, Duration::from_us(100)]),
@@ -471,7 +471,7 @@ fn waits(rng: &mut Stream, spec: &mut Spec) {
         spec.triggers.push(Trigger { after, begins, delay: pick(rng, &delays) });
         if alike {
             let number = spec.operations.len() as u32;
-            spec.operations.push(Operation { number, flows: [after, begins].into() });
+            spec.operations.push(Operation { number, flows: [after, begins].into(), ping: false });
         }
     }
 }

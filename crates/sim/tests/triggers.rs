@@ -18,7 +18,7 @@ fn spec(hosts: u32, flows: Vec<FlowSpec>, triggers: Vec<Trigger>) -> Spec {
     let mut spec = plain(star(hosts), flows);
     let ethernet = transport::Spec::Ethernet(Default::default());
     spec.profiles.iter_mut().for_each(|profile| profile.transport = ethernet.clone());
-    Spec { triggers, ..spec }
+    Spec { triggers: triggers.into(), ..spec }
 }
 
 /// In picoseconds.
@@ -41,7 +41,7 @@ fn an_answer_begins_when_the_question_has_arrived() {
     let flows = vec![flow(0, 1, 1_000, 5), flow(1, 0, 700, 0), flow(0, 1, 40, 0)];
     let mut spec = spec(2, flows, vec![trigger(0, 1, 300), trigger(1, 2, 0)]);
     let flows = [0, 1].map(FlowId).into();
-    spec.operations = vec![Operation { number: 0, flows }];
+    spec.operations = vec![Operation { number: 0, flows, ping: false }].into();
     let outcome = run(spec);
     let answered = 5_000 + way(1_000) + 300_000;
     let again = answered + way(700);
@@ -173,7 +173,7 @@ fn a_flow_that_is_sent_again_is_handed_over_once() {
     let mut spec = plain(star(3), flows);
     spec.flows.sort_by_key(|flow| flow.start);
     // In order of start: 0 as above, 1 what waits, 2 what comes later.
-    spec.triggers = vec![trigger(0, 1, 0), trigger(2, 1, 0)];
+    spec.triggers = vec![trigger(0, 1, 0), trigger(2, 1, 0)].into();
     spec.failures = vec![floodway_sim::failure::Failure {
         node: floodway_model::NodeId(1),
         port: floodway_model::PortIx(0),

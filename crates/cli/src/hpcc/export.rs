@@ -1,18 +1,67 @@
 //! `floodway export`.
 
+use std::path::{Path, PathBuf};
+
+use floodway_lab::stored;
+use floodway_report::flent::{self, About};
 use floodway_scenario::fct;
 
 use super::flows;
 use crate::failure::Failure;
-use crate::options::{ExportHpccOptions, ExportOptions, ExportTo};
+use crate::options::{ExportFlentOptions, ExportHpccOptions, ExportOptions, ExportTo};
 use crate::output;
-use crate::save::{is_taken, save};
+use crate::save::{is_taken, save, save_bytes};
 
 /// Writes a run in the form of another simulator.
 pub fn export(options: &ExportOptions) -> Result<(), Failure> {
     match &options.to {
         ExportTo::Hpcc(options) => hpcc(options),
+        ExportTo::Sonic(options) => crate::import::sonic::export(options),
+        ExportTo::Flent(options) => flent(options),
     }
+}
+
+/// Refuses to write over a file, unless that is asked for.
+fn refuse_taken(path: &Path, force: bool) -> Result<(), Failure> {
+    if force || !is_taken(path) {
+        return Ok(());
+    }
+    Err(Failure::Unknown(format!(
+        "{} is there already; name another file with --out, or replace it with --force",
+        path.display()
+    )))
+}
+
+/// The tables that a data file of flent is made from.
+const TABLES: [&str; 3] = ["flows", "pings", "deliveries"];
+
+fn flent(options: &ExportFlentOptions) -> Result<(), Failure> {
+    let results = stored::open(&options.results)?;
+    let record = stored::record(&results, options.variant.as_deref(), options.replication)?;
+    let manifest = &results.manifest;
+    let path = options.out.clone().unwrap_or_else(|| {
+        PathBuf::from(format!("{}-{}.flent.gz", manifest.scenario.name, record.variant))
+    });
+    // A run without pings has no such table in results of earlier versions.
+    let has = |name: &&&str| record.tables.iter().any(|table| table.name == **name);
+    let tables: Result<Vec<_>, _> =
+        TABLES.iter().filter(has).map(|name| results.table(record, name)).collect();
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let about = About {
+        title: &format!("{}: {}", manifest.scenario.name, record.variant),
+        note: &format!("simulated by floodway {}", manifest.floodway),
+        workloads: &manifest.workloads,
+        started: &manifest.started,
+        file: &name,
+    };
+    let file = flent::file(about, &tables.map_err(Failure::Results)?)
+        .map_err(|unfit| Failure::Unknown(unfit.to_string()))?;
+    refuse_taken(&path, options.force)?;
+    save_bytes(&path, "the data file", &file)?;
+    let shown = output::path(&path);
+    output::print(&format!(
+        "wrote {shown}; plot it with: flent -i {shown} -p all_scaled -o all.png\n"
+    ))
 }
 
 fn hpcc(options: &ExportHpccOptions) -> Result<(), Failure> {
@@ -22,12 +71,7 @@ fn hpcc(options: &ExportHpccOptions) -> Result<(), Failure> {
     lines.sort_by_key(|line| line.start_ns + line.fct_ns);
     let text = fct::text(&lines);
     let Some(path) = &options.out else { return output::print(&text) };
-    if !options.force && is_taken(path) {
-        return Err(Failure::Unknown(format!(
-            "{} is there already; name another file with --out, or replace it with --force",
-            path.display()
-        )));
-    }
+    refuse_taken(path, options.force)?;
     save(path, "the completion file", &text)?;
     output::print(&format!(
         "{}: {} of {} flows have completed\n",

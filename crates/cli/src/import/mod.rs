@@ -1,11 +1,14 @@
-//! `floodway import`: an experiment of another simulator, or the traffic of a capture, as a scenario.
+//! `floodway import`: an experiment of another simulator, the traffic of a capture, or the configuration of
+//! switches, as a scenario.
 
 mod hpcc;
 mod pcap;
+pub mod sonic;
 
 use std::path::{Path, PathBuf};
 
 use floodway_machine::read;
+use floodway_scenario::import::account::{Fate, Row};
 
 use crate::failure::Failure;
 use crate::options::{ImportFrom, ImportOptions};
@@ -16,6 +19,7 @@ pub fn import(options: &ImportOptions) -> Result<(), Failure> {
     match &options.from {
         ImportFrom::Hpcc(options) => hpcc::import(options),
         ImportFrom::Pcap(options) => pcap::import(options),
+        ImportFrom::Sonic(options) => sonic::import(options),
     }
 }
 
@@ -82,4 +86,34 @@ fn is_one_of(path: &Path, files: &[PathBuf]) -> bool {
 /// Whether a file has this text already.
 fn says(path: &Path, text: &str) -> bool {
     read::text(path, text.len() as u64).is_ok_and(|there| there == text)
+}
+
+/// What became of the keys, by fate.
+fn table(rows: &[Row]) -> String {
+    let mut text = String::new();
+    for (fate, title) in [
+        (Fate::Kept, "Taken over"),
+        (Fate::Differs, "Differs"),
+        (Fate::Nothing, "Has no counterpart, or no effect"),
+    ] {
+        let of_fate: Vec<&Row> = rows.iter().filter(|row| row.fate == fate).collect();
+        if of_fate.is_empty() {
+            continue;
+        }
+        text += &format!("{title}\n");
+        let written = |row: &Row| format!("{} {}", row.key, row.value).trim_end().to_owned();
+        // Maps and paths may be long: they have a line of their own.
+        let width = of_fate.iter().map(|row| written(row).chars().count());
+        let width = width.filter(|&width| width <= 36).max().unwrap_or(0);
+        for row in of_fate {
+            let key = written(row);
+            if key.chars().count() > width {
+                text += &format!("  {key}\n  {:width$}  {}\n", "", row.meaning);
+            } else {
+                text += &format!("  {key:width$}  {}\n", row.meaning);
+            }
+        }
+        text.push('\n');
+    }
+    text
 }

@@ -27,8 +27,10 @@ pub fn new(options: &NewOptions) -> Result<(), Failure> {
              go to a directory of that name. Another place for the file is --out"
         )));
     }
-    let template = TEMPLATES.iter().find(|template| template.name == options.template);
-    let template = template.expect("the command line takes only known names");
+    let wanted = options.template.as_deref().unwrap_or(name);
+    // The command line takes only known names of templates.
+    let template =
+        TEMPLATES.iter().find(|template| template.name == wanted).unwrap_or(&TEMPLATES[0]);
     let path = options.out.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
     write(&path, &text(template, name, &path), options.force)?;
     let shown = shown(&path);

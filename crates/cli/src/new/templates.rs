@@ -26,6 +26,10 @@ pub const TEMPLATES: &[Template] = &[
     template!("fat-tree": "Every host to one other in a fat-tree: ECMP and packet spraying."),
     template!("training": "An all-reduce beside storage: DCQCN and HPCC."),
     template!("dumbbell": "Downloads over TCP that share a bottleneck: queue management."),
+    template!("rrul": "Latency under load as flent measures it: a line of 50/10 Mb/s, four flows up and down, pings."),
+    template!("dsl": "A DSL line of 50/10 Mb/s with an upload beside downloads: CAKE."),
+    template!("cable": "A cable modem of 50/10 Mb/s with an upload beside downloads: DOCSIS-PIE and CAKE."),
+    template!("l4s": "Prague beside Cubic on a line of 50/10 Mb/s: DualPI2."),
     template!("backplane": "Ethernet cards around a switch: PAUSE and Directional Rate Control."),
     template!("custom": "A network that is written out by names of hosts, switches and links."),
 ];

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use floodway_model::Duration;
+use floodway_model::{Duration, Rate};
 
 /// Options of `floodway import`.
 #[derive(Args, Debug)]
@@ -21,6 +21,26 @@ pub enum ImportFrom {
     Hpcc(HpccOptions),
     /// A capture of a network, pcap or pcapng: who sent how much to whom, and when.
     Pcap(PcapOptions),
+    /// Switches with SONiC: their configurations (CONFIG_DB as JSON) and headroom tables.
+    Sonic(SonicOptions),
+}
+
+/// Options of `floodway import sonic`.
+#[derive(Args, Debug)]
+pub struct SonicOptions {
+    /// Configurations: directories, each of which is a switch or has a directory for each; or files, such as
+    /// config_db.json and pg_profile_lookup.ini. Files that have no table in common are one switch.
+    #[arg(required = true, value_name = "DIR|FILE")]
+    pub paths: Vec<PathBuf>,
+    /// Directory for the scenario. Default the name of the first of them without its ending.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Speed of ports that have none in the table PORT.
+    #[arg(long, value_name = "RATE", default_value = "100Gbps")]
+    pub rate: Rate,
+    /// Replace files that are there already.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Options of `floodway import pcap`.

@@ -1,6 +1,6 @@
 //! Options of what takes results: why, export and compare.
 
-use floodway_model::Duration;
+use floodway_model::{Duration, Rate};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -55,6 +55,53 @@ pub enum ExportTo {
     /// The completion file of the simulator of HPCC's authors, fct.txt: a line for each flow that
     /// has completed, with addresses, ports, bytes, start, completion time and standalone time.
     Hpcc(ExportHpccOptions),
+    /// What a changed scenario changes in the configurations from which it was imported, as JSON patches
+    /// (RFC 6902) for CONFIG_DB of each switch.
+    Sonic(ExportSonicOptions),
+    /// The data file of flent, which draws it as it draws its own: latency under load and what flows get over time. The
+    /// run needs pings and `flow_samples`.
+    Flent(ExportFlentOptions),
+}
+
+/// Options of `floodway export sonic`.
+#[derive(Args, Debug)]
+pub struct ExportSonicOptions {
+    /// The scenario with the values that the switches are to have.
+    pub scenario: PathBuf,
+    /// The configurations from which it was imported, as for `floodway import sonic`.
+    #[arg(required = true, value_name = "DIR|FILE")]
+    pub paths: Vec<PathBuf>,
+    /// The variant with these values. Default the first one.
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// Speed of ports that have none in the table PORT, as at the import.
+    #[arg(long, value_name = "RATE", default_value = "100Gbps")]
+    pub rate: Rate,
+    /// Directory for the patches, a file for each switch. Default: the changes are only shown.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Replace files that are there already.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Options of `floodway export flent`.
+#[derive(Args, Debug)]
+pub struct ExportFlentOptions {
+    /// The results directory of `floodway run`, with tables as Parquet.
+    pub results: PathBuf,
+    /// The variant. Default the first one.
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// The replication, counted from 0.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub replication: u32,
+    /// The file to write. Default SCENARIO-VARIANT.flent.gz.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace a file that is there already.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Options of `floodway export hpcc`.

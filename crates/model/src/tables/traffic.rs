@@ -48,7 +48,7 @@ tables! {
         mean_rtt_ns: f64,
         /// Data packets that arrived with CE.
         marked_packets: u64,
-        /// 1 if the flow started after the warm-up and has a size; statistics are over these flows.
+        /// 1 if the flow started after the warm-up, has a size and is not of a ping; statistics are over these flows.
         measured: u64,
     }
 
@@ -111,6 +111,27 @@ tables! {
         finish_ns: f64,
         /// 1 if it began after the warm-up; statistics are over these.
         measured: u64,
+    }
+
+    /// One row per ping that was sent: a request, and the echo that the other host sends as soon as it has the request.
+    /// Empty without the workload ping.
+    pings {
+        /// Workload of the scenario, counted from 0.
+        workload: u64,
+        /// Number of the ping in its workload, counted from 0.
+        ping: u64,
+        /// Node number of the host that sends the request.
+        client: u64,
+        /// Node number of the host that echoes it.
+        server: u64,
+        /// When the request was sent.
+        sent_ns: f64,
+        /// From then to the arrival of the request; empty if that did not happen before the run ended.
+        up_ns: f64,
+        /// From the arrival of the request to that of the echo; empty if that did not happen before the run ended.
+        down_ns: f64,
+        /// Round-trip time: the sum of both; empty if a frame was lost or under way when the run ended.
+        rtt_ns: f64,
     }
 
     /// Distribution of the latencies of data packets that arrived during the measured interval, from their first byte

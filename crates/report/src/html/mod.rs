@@ -14,6 +14,7 @@ mod delays;
 mod embedded;
 mod figure;
 mod links;
+mod load;
 mod memory;
 mod network;
 mod overlay;
@@ -78,6 +79,7 @@ impl Kind {
         match self {
             Self::Completion => &[
                 "deadlocks",
+                "latency-under-load",
                 "slowdown",
                 "fct",
                 "fct-distribution",
@@ -97,6 +99,7 @@ impl Kind {
             ],
             Self::Access => &[
                 "deadlocks",
+                "latency-under-load",
                 "latency",
                 "goodput",
                 "rates",
@@ -286,6 +289,7 @@ impl Page<'_> {
             flows(Self::times),
             flows(Self::distributions),
             self.deadlocks(),
+            self.latency_under_load(),
             self.delays(),
             self.operations(),
             self.throughput(),
@@ -322,7 +326,7 @@ impl Page<'_> {
         };
         match () {
             () if self.summary.has_flows() => Kind::Completion,
-            () if has("_goodput_bps") || has("_mean_sojourn_ns") => Kind::Access,
+            () if has("_goodput_bps") || has("_rtt_ns") || has("_mean_sojourn_ns") => Kind::Access,
             () => Kind::Capacity,
         }
     }

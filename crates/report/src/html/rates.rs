@@ -40,9 +40,7 @@ impl Page<'_> {
         let charts: Vec<Lines> = charts.collect();
         let names = flows.iter().map(|flow| self.flow_name(*flow)).enumerate();
         let legend = Legend::samples(names.collect());
-        let mut note = String::from(
-            "First replication; flows that never end or are stopped, by their numbers.",
-        );
+        let mut note = String::from("First replication; flows that never end or are stopped.");
         if flows.len() > LOOKS {
             let _ = write!(
                 note,
@@ -57,12 +55,15 @@ impl Page<'_> {
         Some(section)
     }
 
-    /// What a flow is called: `download, flow 0`, or without a name of its workload `flow 0`.
+    /// What a flow is called: by the name of its workload if it is the only one in it, else `download, flow 0`, or without
+    /// such a name `flow 0`.
     fn flow_name(&self, flow: u64) -> String {
         let mut variants = 0..self.summary.order.len();
         let workload = variants.find_map(|at| self.experiment.workload_of(at, flow));
         let name = workload.and_then(|workload| self.summary.workloads.get(workload as usize));
         match name.filter(|name| !name.is_empty()) {
+            // The only one of its workload.
+            Some(name) if self.experiment.is_alone(flow) => name.clone(),
             Some(name) => format!("{name}, flow {flow}"),
             None => format!("flow {flow}"),
         }

@@ -44,6 +44,17 @@ pub(super) fn range(measure: &Measure, unit: &str) -> String {
     }
 }
 
+/// A mean alone, with its interval for a pointer that rests on it: for tables of many columns.
+pub(super) fn cell_alone(measure: &Measure, unit: &str) -> Markup {
+    let Some(mean) = measure.estimate.mean else { return html! { td.muted { "–" } } };
+    html! {
+        td title=(words::estimate(measure, unit)) {
+            @if measure.bound { "≥ " }
+            (set(&words::quantity(mean, unit)))
+        }
+    }
+}
+
 /// A mean with its change below.
 pub(super) fn cell_with_change(measure: &Measure, unit: &str) -> Markup {
     let Some(mean) = measure.estimate.mean else { return html! { td.muted { "–" } } };
@@ -110,7 +121,17 @@ impl Page<'_> {
             return None;
         }
         let mut section = Section::new(id, heading);
-        section.text(html! {
+        section.text(self.grouped(groups, note));
+        Some(section)
+    }
+
+    /// The same as a table.
+    pub(super) fn grouped<const N: usize>(
+        &self,
+        groups: [(&str, Vec<Shown>); N],
+        note: &str,
+    ) -> Markup {
+        html! {
             div.scroll {
                 table {
                     thead { tr { th {} (self.heads()) } }
@@ -130,8 +151,7 @@ impl Page<'_> {
             p.muted.small {
                 "Means over replications, " (self.within()) "; below them the change from the baseline. " (set(note))
             }
-        });
-        Some(section)
+        }
     }
 
     /// The variants as the heads of columns.

@@ -10,7 +10,7 @@ use super::{Page, notice};
 use crate::chart::{self, LOOKS};
 use crate::summary::Measure;
 use crate::throughput::{self, Shown};
-use crate::{entries, latency, operations};
+use crate::{entries, latency, operations, pings};
 
 /// Numbers that the answer has at most for each variant.
 const MOST: usize = 5;
@@ -140,7 +140,11 @@ impl Page<'_> {
             shown.into_iter().filter_map(one).collect::<Vec<_>>()
         };
         all.extend(counters(operations::means_of(summary), "mean time"));
-        if !summary.has_flows() {
+        let under_load = pings::headlines(summary);
+        if !summary.has_flows() && !under_load.is_empty() {
+            let one = |shown: Shown| self.headline(&shown.key, &shown.label);
+            all.extend(under_load.into_iter().filter_map(one));
+        } else if !summary.has_flows() {
             let waits = throughput::waits_of(summary).into_iter();
             let busiest = waits.take(2).collect();
             all.extend(counters(busiest, "queueing delay"));

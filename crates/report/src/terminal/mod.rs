@@ -10,7 +10,7 @@ use crate::latency;
 use crate::statistics::{NoInterval, refused};
 use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
-use crate::{entries, operations, throughput};
+use crate::{entries, operations, pings, throughput};
 
 pub use claims::{claims, run_claims};
 pub use sweep::sweep;
@@ -199,6 +199,8 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
         ("time from memory to memory", latency::all(summary)),
         ("time of calls and collectives", operations::times_of(summary)),
         ("calls and collectives completed", operations::rates_of(summary)),
+        ("latency under load", pings::headlines(summary)),
+        ("round-trip time of pings", pings::round_trips(summary)),
         ("mean goodput per flow", throughput::goodputs_of(summary)),
         ("response time of database entries", entries::responses_of(summary)),
         ("throughput of database entries", entries::throughputs_of(summary)),

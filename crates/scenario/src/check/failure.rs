@@ -9,7 +9,7 @@ use floodway_sim::failure::Failure;
 
 use super::Problems;
 use crate::document::Document;
-use crate::failure::LinkFailure;
+use crate::failure::{LinkFailure, ports_between};
 use crate::topology::custom::other;
 
 /// All failures with their ends, in the order of the scenario.
@@ -19,7 +19,7 @@ pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
     for (number, entry) in settings.failure.iter().enumerate() {
         let path = format!("failure.{number}");
         check_times(&path, entry, settings.limit, findings);
-        sound &= check_link(&path, entry, graph, findings);
+        sound &= check_link(&path, (&entry.link, entry.number), graph, findings);
         let span = (entry.at, entry.until.unwrap_or(Duration(u64::MAX)));
         let mut overlaps = false;
         for failure in entry.build(graph) {
@@ -57,19 +57,24 @@ fn check_times(path: &str, entry: &LinkFailure, limit: Duration, findings: &mut 
     entry.check(&mut findings.within(path));
 }
 
-/// Whether there is such a link.
-fn check_link(path: &str, entry: &LinkFailure, graph: &Graph, findings: &mut Problems<'_>) -> bool {
+/// Whether there is such a link, by the names of its ends and its number among several.
+pub(super) fn check_link(
+    path: &str,
+    (link, number): (&[String; 2], Option<u32>),
+    graph: &Graph,
+    findings: &mut Problems<'_>,
+) -> bool {
     let field = format!("{path}.link");
     let names = || graph.nodes.iter().map(|node| node.name.clone()).collect::<Vec<_>>();
     let unknown = |name: &&String| graph.nodes.iter().all(|node| node.name != **name);
-    if let Some(name) = entry.link.iter().find(unknown) {
+    if let Some(name) = link.iter().find(unknown) {
         let help = other(name, &names())
             .unwrap_or_else(|| format!("the hosts and switches are: {}", ranges(graph).join(", ")));
         findings.error(&[&field], format!("there is no host or switch `{name}`"), help);
         return false;
     }
-    let [a, b] = &entry.link;
-    let (node, ports) = entry.ports(graph).expect("both names are there");
+    let [a, b] = link;
+    let (node, ports) = ports_between(link, graph).expect("both names are there");
     if ports.is_empty() {
         let mut peers: Vec<&str> =
             graph.node(node).ports.iter().map(|end| &*graph.node(end.peer).name).collect();
@@ -83,7 +88,7 @@ fn check_link(path: &str, entry: &LinkFailure, graph: &Graph, findings: &mut Pro
         );
         return false;
     }
-    if let Some(number) = entry.number.filter(|&number| number as usize >= ports.len()) {
+    if let Some(number) = number.filter(|&number| number as usize >= ports.len()) {
         let links = ports.len();
         let links = if links == 1 { "is 1 link".to_owned() } else { format!("are {links} links") };
         findings.error(

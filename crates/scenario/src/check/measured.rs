@@ -69,7 +69,8 @@ pub fn check_on(
             for (side, host) in [flow.src, flow.dst].into_iter().enumerate() {
                 let (first, time) = &mut busy[host.index()][side];
                 *first = Duration(flow.start.0).min(*first);
-                let rate = graph.node(host).ports[0].rate;
+                let end = &graph.node(host).ports[0];
+                let rate = if side == 0 { end.rate } else { graph.rate_to(end) };
                 *time += rate.time_for(Bytes(1_000)).as_secs() * flow.bytes as f64 / 1e3 * factor;
             }
         }

@@ -8,6 +8,7 @@ mod feedback;
 pub(crate) mod files;
 mod host;
 mod inert;
+mod line;
 mod linux;
 mod measured;
 mod network;
@@ -89,6 +90,7 @@ pub fn check(
         }
         drc::check(settings, graph, &mut findings);
         failure::check(settings, graph, &mut findings);
+        line::check(settings, graph, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);
         traffic::check_on(settings, graph, &workloads, &mut findings);
         if !findings.problems.iter().any(is_error) {

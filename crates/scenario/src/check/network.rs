@@ -53,7 +53,8 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Option<Graph> 
     if errors(findings) > before {
         return None;
     }
-    let graph = settings.topology.build();
+    let mut graph = settings.topology.build();
+    settings.line.iter().for_each(|line| line.frame(&mut graph));
     let with_hosts: BTreeSet<_> = graph
         .hosts()
         .filter_map(|host| graph.node(host).ports.first())

@@ -6,7 +6,7 @@ use floodway_sim::host::{Profile, application};
 
 use super::{MOST_SAMPLES, Problems, rough_bytes, rough_time, wire_factor};
 use crate::document::Document;
-use crate::loads;
+use crate::loads::{self, Framed};
 use crate::read;
 use crate::workload::{self, Demand, Ready, Workload};
 
@@ -60,7 +60,8 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Vec<Ready> {
 /// Whether any flow may have a size, as far as that is known.
 pub fn has_sizes(settings: &Document) -> bool {
     let sized = |entry: &workload::Entry| {
-        !matches!(entry.traffic, workload::Spec::LongFlows(_) | workload::Spec::Linux(_))
+        use workload::Spec::{Linux, LongFlows, Ping};
+        !matches!(entry.traffic, LongFlows(_) | Linux(_) | Ping(_))
     };
     settings.workload.is_empty() || settings.workload.iter().any(sized)
 }
@@ -78,7 +79,7 @@ pub fn check_on(
     {
         return;
     }
-    let Some(slowest) = graph.links().map(|(_, _, end)| end.rate).min() else { return };
+    let Some(slowest) = graph.ends().map(|end| end.rate).min() else { return };
     check_flow_numbers(settings, graph, workloads, findings);
     check_loads(settings, workloads, findings);
     check_links(settings, graph, workloads, findings);
@@ -376,7 +377,7 @@ fn check_links(
         let Some(field) = workload.offers() else { continue };
         let factor = wire_factor(settings, profile);
         demands.extend(workload.demands(around).into_iter().map(|demand| demand.times(factor)));
-        let Some((load, link)) = busiest(graph, &demands) else { return };
+        let Some((load, link)) = busiest(graph, &demands, Framed::of(settings)) else { return };
         if load > 1.0 {
             let number = around.number;
             let member = settings.workload[usize::from(number)].traffic.name();
@@ -392,10 +393,10 @@ fn check_links(
 
 /// The load of the link that has most of it, and the names of its ends. `None` if the network is
 /// too large for the sum.
-fn busiest(graph: &Graph, demands: &[Demand]) -> Option<(f64, String)> {
+fn busiest(graph: &Graph, demands: &[Demand], framed: Framed) -> Option<(f64, String)> {
     let loads = loads::of_links(graph, demands)?;
     let of_links = graph.nodes.iter().zip(&loads).flat_map(|(node, loads)| {
-        node.ports.iter().zip(loads).map(move |(end, bits)| (bits / end.rate.0 as f64, node, end))
+        node.ports.iter().zip(loads).map(move |(end, bits)| (framed.load(end, *bits), node, end))
     });
     let (load, node, end) = of_links.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some((load, format!("{} to {}", node.name, graph.node(end.peer).name)))

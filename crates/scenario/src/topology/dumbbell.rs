@@ -36,6 +36,11 @@ pub struct Spec {
     /// Rate of the link between the switches. Default 40Mbps (deck).
     #[serde(default = "bottleneck_rate")]
     pub bottleneck_rate: Rate,
+    /// Rate of this link from right to left, if it is another one: a line of 50 Mb/s down and 10 up has
+    /// bottleneck_rate = "50Mbps" and bottleneck_rate_back = "10Mbps", with servers on the left. Default
+    /// `bottleneck_rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bottleneck_rate_back: Option<Rate>,
     /// Propagation delay of this link. Default 2ms (the deck has 8 ms in all, there and back; how
     /// they are shared out is assumed).
     #[serde(default = "bottleneck_delay")]
@@ -49,16 +54,18 @@ impl Check for Spec {
         findings.range("right", self.right, 1.., STAR);
         check_links("host", self.host_rate, self.host_delay, findings);
         check_links("bottleneck", self.bottleneck_rate, self.bottleneck_delay, findings);
+        findings.link_rate("bottleneck_rate_back", self.bottleneck_rate_back);
         for (number, &delay) in self.left_delays.iter().enumerate() {
             findings.latency(&format!("left_delays.{number}"), delay);
         }
         let all = self.host_rate * self.left.max(self.right).into();
-        if all <= self.bottleneck_rate && all > Rate(0) {
+        let slowest = self.bottleneck_rate.min(self.back());
+        if all <= slowest && all > Rate(0) {
             findings.warn(
                 ["bottleneck_rate", "host_rate", ""],
                 format!(
                     "the hosts of one side send {all} in all, and the link between the switches carries {}",
-                    self.bottleneck_rate
+                    slowest
                 ),
                 "it is no bottleneck: lower `bottleneck_rate`, or raise `host_rate`",
             );
@@ -83,6 +90,11 @@ fn bottleneck_delay() -> Duration {
 }
 
 impl Spec {
+    /// Rate of the link between the switches, from right to left.
+    fn back(&self) -> Rate {
+        self.bottleneck_rate_back.unwrap_or(self.bottleneck_rate)
+    }
+
     pub(super) fn size(&self) -> Size {
         let (left, right) = (u64::from(self.left), u64::from(self.right));
         let hosts = left + right;
@@ -116,7 +128,8 @@ impl Spec {
                 graph.link(host, right, self.host_rate, self.host_delay);
             }
         }
-        graph.link(left, right, self.bottleneck_rate, self.bottleneck_delay);
+        let rates = [self.bottleneck_rate, self.back()];
+        graph.link_each_way(left, right, rates, self.bottleneck_delay);
         graph
     }
 }

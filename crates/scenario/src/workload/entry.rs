@@ -11,6 +11,7 @@ use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor,
 };
 
+use super::marking::Marking;
 use super::{CATALOGUE, Spec};
 
 /// One workload.
@@ -37,15 +38,20 @@ pub struct Entry {
     /// `[workload.application.entries]`. Default none: all data is there from the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<application::Spec>,
+    /// DSCP of the packets of its flows, of those of TCP in both directions, by its name: "BE", "LE", "CS1" to
+    /// "CS7", "AF11" to "AF43", "VA" or "EF". Default that of `switch.classify`, which is BE for most flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<Marking>,
 }
 
 const NAME: &str = "name";
 const TRANSPORT: &str = "transport";
 const CONGESTION: &str = "congestion";
 const APPLICATION: &str = "application";
+const DSCP: &str = "dscp";
 
 /// What an element may have beside its traffic.
-pub(crate) const BESIDE: [&str; 4] = [TRANSPORT, CONGESTION, APPLICATION, NAME];
+pub(crate) const BESIDE: [&str; 5] = [TRANSPORT, CONGESTION, APPLICATION, DSCP, NAME];
 
 /// All keys of an element.
 const KEYS: [&str; CATALOGUE.len() + BESIDE.len()] = {
@@ -57,7 +63,8 @@ const KEYS: [&str; CATALOGUE.len() + BESIDE.len()] = {
     }
     keys[CATALOGUE.len() + 1] = CONGESTION;
     keys[CATALOGUE.len() + 2] = APPLICATION;
-    keys[CATALOGUE.len() + 3] = NAME;
+    keys[CATALOGUE.len() + 3] = DSCP;
+    keys[CATALOGUE.len() + 4] = NAME;
     keys
 };
 
@@ -80,13 +87,14 @@ impl<'de> Visitor<'de> for EntryVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
         let (mut traffic, mut transport, mut congestion) = (None, None, None);
-        let (mut application, mut name) = (None, None);
+        let (mut application, mut dscp, mut name) = (None, None, None);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 NAME => name = map.next_value()?,
                 TRANSPORT => transport = map.next_value()?,
                 CONGESTION => congestion = map.next_value()?,
                 APPLICATION => application = map.next_value()?,
+                DSCP => dscp = map.next_value()?,
                 member => {
                     let known = CATALOGUE.iter().find(|entry| entry.name == member);
                     let known = known
@@ -101,7 +109,7 @@ impl<'de> Visitor<'de> for EntryVisitor {
             }
         }
         match traffic {
-            Some(traffic) => Ok(Entry { traffic, name, transport, congestion, application }),
+            Some(traffic) => Ok(Entry { traffic, name, transport, congestion, application, dscp }),
             None => Err(de::Error::invalid_length(0, &Members)),
         }
     }

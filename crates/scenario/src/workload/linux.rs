@@ -129,6 +129,7 @@ impl Spec {
             transport: transport::Spec::Ethernet(transport::ethernet::Spec { payload: self.mtu }),
             congestion: congestion::Spec::LineRate(Default::default()),
             application: None,
+            dscp: None,
         }
     }
 

@@ -21,7 +21,9 @@ pub mod linux;
 pub mod list;
 pub mod long_flows;
 pub mod many_to_many;
+pub mod marking;
 pub mod permutation;
+pub mod ping;
 pub mod poisson;
 pub mod rpc;
 pub mod saturated;
@@ -72,6 +74,8 @@ floodway_model::family! {
         "Requests and responses in a closed loop: the next request waits for the response.",
     Saturated = "saturated" (saturated::Spec):
         "Message after message between hosts that are named, as fast as they leave.",
+    Ping = "ping" (ping::Spec):
+        "A request and its echo at an interval: what latency other traffic leaves.",
     Linux = "linux" (linux::Spec):
         "Hosts that are Linux kernels, each with a command: for `floodway emulate`.",
 }
@@ -218,7 +222,16 @@ impl Traffic {
     /// These flows are the next operation.
     fn operation(&mut self, flows: impl IntoIterator<Item = FlowId>) {
         let number = self.operations.len() as u32;
-        self.operations.push(Operation { number, flows: flows.into_iter().collect() });
+        let flows = flows.into_iter().collect();
+        self.operations.push(Operation { number, flows, ping: false });
+    }
+
+    /// Adds a ping as the next operation: a request, and its echo as soon as it has arrived.
+    fn ping(&mut self, request: FlowSpec, echo: FlowSpec) {
+        let request = self.then(request, &[], Duration::ZERO);
+        let echo = self.then(echo, &[request], Duration::ZERO);
+        self.operation([request, echo]);
+        self.operations.last_mut().into_iter().for_each(|operation| operation.ping = true);
     }
 
     /// Adds what another workload sends.
@@ -239,8 +252,9 @@ impl Traffic {
         self.triggers.extend(triggers.into_iter().map(|Trigger { after, begins, delay }| {
             Trigger { after: name(after), begins: name(begins), delay }
         }));
-        self.operations.extend(operations.into_iter().map(|Operation { number, flows }| {
-            Operation { number, flows: flows.iter().map(|&flow| name(flow)).collect() }
+        self.operations.extend(operations.into_iter().map(|operation| Operation {
+            flows: operation.flows.iter().map(|&flow| name(flow)).collect(),
+            ..operation
         }));
     }
 

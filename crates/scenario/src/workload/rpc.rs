@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use floodway_model::check::{Check, Findings};
+use floodway_model::graph::Attachment;
 use floodway_model::packet::length::SHORTEST_FRAME;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant, NodeId, PortIx, Rate};
 use schemars::JsonSchema;
@@ -100,7 +101,7 @@ struct Sized {
     response: Distribution,
 }
 
-/// A way as an idle network has it, the same there and back.
+/// A way as an idle network has it.
 #[derive(Clone, Copy)]
 struct Way {
     /// All delays, and the shortest frame on every link.
@@ -109,19 +110,39 @@ struct Way {
     slowest: Rate,
 }
 
-impl Way {
+/// The way of requests, and that of responses.
+#[derive(Clone, Copy)]
+struct Ways {
+    there: Way,
+    back: Way,
+}
+
+impl Ways {
     fn between(around: &Surroundings<'_>, src: NodeId, dst: NodeId) -> Self {
         Self::by(around, &around.graph.path(src, dst).unwrap_or_default())
     }
 
     fn by(around: &Surroundings<'_>, path: &[(NodeId, PortIx)]) -> Self {
-        let links = || path.iter().map(|(node, port)| around.graph.node(*node).ports[port.index()]);
-        let delays = links().map(|link| link.delay).sum::<Duration>();
-        let frame = |rate: Rate| rate.time_for(Bytes(SHORTEST_FRAME.into()));
+        let graph = around.graph;
+        let links = || path.iter().map(|(node, port)| &graph.node(*node).ports[port.index()]);
         Self {
-            shortest: delays + links().map(|link| frame(link.rate)).sum::<Duration>(),
+            there: Way::of(links().map(|link| (link.rate, link))),
+            back: Way::of(links().map(|link| (graph.rate_to(link), link))),
+        }
+    }
+}
+
+impl Way {
+    /// Over these links at these rates.
+    fn of<'a>(links: impl Iterator<Item = (Rate, &'a Attachment)> + Clone) -> Self {
+        let delays = links.clone().map(|(_, link)| link.delay).sum::<Duration>();
+        let frame = |(rate, link): (Rate, &Attachment)| {
+            rate.time_for(Bytes(link.on_wire(SHORTEST_FRAME, 0)))
+        };
+        Self {
+            shortest: delays + links.clone().map(frame).sum::<Duration>(),
             delays,
-            slowest: links().map(|link| link.rate).min().unwrap_or_default(),
+            slowest: links.map(|(rate, _)| rate).min().unwrap_or_default(),
         }
     }
 
@@ -159,9 +180,9 @@ impl Workload for Sized {
                 let mut thought = Duration::ZERO;
                 while earliest < stop {
                     let server = hosts[servers[rng.below(servers.len() as u64) as usize] as usize];
-                    let way = *ways
+                    let Ways { there, back } = *ways
                         .entry(server)
-                        .or_insert_with(|| Way::between(&around, client, server));
+                        .or_insert_with(|| Ways::between(&around, client, server));
                     let (asked, answered) =
                         (self.request.sample(rng.unit()), self.response.sample(rng.unit()));
                     let request = around.message(client, server, asked, begin);
@@ -175,7 +196,7 @@ impl Workload for Sized {
                         thought = Duration(rng.exponential(think.0 as f64) as u64);
                     }
                     earliest =
-                        earliest + way.least(asked) + service + way.least(answered) + thought;
+                        earliest + there.least(asked) + service + back.least(answered) + thought;
                 }
             }
         }
@@ -196,11 +217,11 @@ impl Workload for Sized {
                 last = (server, around.graph.distances(to));
             }
             let path = around.graph.path_by(&last.1, hosts[client as usize], to);
-            let way = Way::by(&around, &path.unwrap_or_default());
+            let ways = Ways::by(&around, &path.unwrap_or_default());
             // Of what is refused as too long the sum may be more than can be counted in picoseconds.
-            let least =
-                [&self.request, &self.response].map(|sizes| way.least(mean(sizes)).as_secs());
-            left / (least[0] + least[1] + service.as_secs() + think.as_secs()) + 1.0
+            let (asked, answered) = (mean(&self.request), mean(&self.response));
+            let least = ways.there.least(asked).as_secs() + ways.back.least(answered).as_secs();
+            left / (least + service.as_secs() + think.as_secs()) + 1.0
         };
         2.0 * f64::from(outstanding) * self.ends.from.iter().map(calls).sum::<f64>()
     }

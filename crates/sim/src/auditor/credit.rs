@@ -61,7 +61,7 @@ impl Grants {
             let at = time(self.next_at);
             log.flow(flow, format!("a pull is sent before {at}, faster than packets can arrive"));
         }
-        let rate = network.rate(log.node, 0);
+        let rate = network.rate_to(log.node, 0);
         self.next_at = log.now + serialization(wire(network, flow), rate);
     }
 }

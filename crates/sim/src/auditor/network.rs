@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
 
-use floodway_model::graph::{Node, NodeKind};
+use floodway_model::graph::{Node, NodeKind, on_wire};
+use floodway_model::line::Counting;
 use floodway_model::units::PS_PER_S;
 use floodway_model::{Body, Duration, Instant, NodeId, Packet, PortIx, Rate};
 
@@ -30,7 +31,14 @@ pub struct Network {
 #[derive(Debug)]
 struct Link {
     from: (NodeId, usize),
+    /// Rate of this direction.
     rate: Rate,
+    /// Rate of the other one.
+    rate_back: Rate,
+    /// What it adds to frames; `None` on Ethernet.
+    line: Option<Counting>,
+    /// Whether it loses frames at random.
+    loses: bool,
     delay: Duration,
     /// Latency from the arrival to the handling of a forwarded frame.
     latency: Duration,
@@ -52,7 +60,10 @@ impl Network {
             let (dead, closed) = outages(spec, [to, from]);
             Link {
                 from: (from.0, from.1.index()),
-                rate: end.rate,
+                rate: spec.graph.rate_to(end),
+                rate_back: end.rate,
+                line: end.line,
+                loses: spec.losses.iter().any(|loss| (loss.node, loss.port) == from),
                 delay: end.delay,
                 latency: match spec.graph.nodes[node].kind {
                     NodeKind::Host => Duration::ZERO,
@@ -84,8 +95,13 @@ impl Network {
         self.link(to).from
     }
 
-    /// The rate of a port.
+    /// The rate at which a port sends.
     pub fn rate(&self, node: NodeId, port: usize) -> Rate {
+        self.links[node.index()][port].rate_back
+    }
+
+    /// The rate at which frames come to a port.
+    pub fn rate_to(&self, node: NodeId, port: usize) -> Rate {
         self.links[node.index()][port].rate
     }
 
@@ -120,10 +136,10 @@ impl Network {
         if self.is_closed(link.from.0, link.from.1, now) {
             log.port(port, "a frame is sent on a link that is known to be down");
         }
-        let bytes = u64::from(packet.bytes) + u64::from(self.spec.wire_overhead);
+        let bytes = on_wire(link.line, packet.bytes, self.spec.wire_overhead.into());
         let free = now + serialization(bytes, link.rate);
         let handled = match packet.body {
-            Body::Pfc { .. } | Body::Pause { .. } => self.response(link.rate),
+            Body::Pfc { .. } | Body::Pause { .. } => self.response(link.rate_back),
             Body::Cim | Body::Bfc { .. } | Body::Drc { .. } | Body::LinkCredit { .. } => {
                 Duration::ZERO
             }
@@ -135,7 +151,7 @@ impl Network {
             Some(_) if lost => {
                 log.port(port, "a frame is sent on a link that is down, and arrives")
             }
-            None if !lost => log.port(port, "a frame is lost on a link that works"),
+            None if !lost && !link.loses => log.port(port, "a frame is lost on a link that works"),
             Some(at) if at < due || at > due + ROUNDING => {
                 let (at, due, bytes) = (time(at), time(due), packet.bytes);
                 let text = format!("a frame of {bytes} bytes is due at {due} and arrives at {at}");

@@ -55,7 +55,8 @@ impl Thresholds {
     pub fn new(network: &Network) -> Option<Self> {
         let flow_control = &network.spec.switch.flow_control;
         let sfc = flow_control.source_flow_control.as_ref();
-        if !network.spec.failures.is_empty() || sfc.is_some_and(|sfc| sfc.mode == Mode::Proxy) {
+        let is_heard = network.spec.failures.is_empty() && network.spec.losses.is_empty();
+        if !is_heard || sfc.is_some_and(|sfc| sfc.mode == Mode::Proxy) {
             return None;
         }
         let (measured, xoff, xon, quanta) = match (&flow_control.pfc, &flow_control.pause) {

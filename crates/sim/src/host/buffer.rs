@@ -161,6 +161,8 @@ mod tests {
             peer: NodeId(1),
             peer_port: PortIx(0),
             rate: Rate::from_gbps(10),
+            rate_back: Rate::from_gbps(10),
+            line: None,
             delay: Duration::ZERO,
             latency: Duration::ZERO,
             response: Duration::ZERO,

@@ -55,12 +55,12 @@ impl Host {
     ) {
         let Some(granting) = &mut self.granting else { return };
         let (place, profile) = (packet.connection, self.shared.profile(packet.flow));
-        if self.receivers[place as usize].finished.is_some() {
+        if self.receivers[place as usize].finished().is_some() {
             granting.halves.on_end(&profile.congestion, place, now);
         } else {
             let link = self.nic.tx.link();
             let wire = u64::from(profile.transport.largest_frame()) + u64::from(link.wire_overhead);
-            let packet_time = link.rate.time_for(Bytes(wire));
+            let packet_time = link.rate_back.time_for(Bytes(wire));
             let arrival = Arrival { place, now, trimmed, packet_time };
             granting.halves.on_arrival(&profile.congestion, &arrival);
         }

@@ -15,8 +15,8 @@ use crate::context::Context;
 /// outgoing flows.
 #[derive(Debug)]
 pub struct Dependencies {
-    /// By flow: the flow that follows it in sequence.
-    next: Vec<Option<u32>>,
+    /// By flow: the flow that follows it in sequence; [`NONE`] if there is none.
+    next: Vec<u32>,
     /// By flow: whether it has been handed over, so that retransmissions, which may include its last
     /// packet, do not count again.
     handed_over: Vec<bool>,
@@ -33,11 +33,15 @@ pub struct Dependencies {
 enum Wait {
     /// It depends on its start time only.
     Start,
-    /// `left` events must still occur; it does not start before `at`, because of flow `after`.
-    Others { left: u32, at: Instant, after: Option<FlowId> },
+    /// `left` events must still occur; it does not start before `at`, because of flow `after`
+    /// ([`NONE`] until an event has occurred).
+    Others { left: u32, after: u32, at: Instant },
     /// It has started, at this time.
     Over(Instant),
 }
+
+/// Stands for no flow.
+const NONE: u32 = u32::MAX;
 
 /// An event at this host that other flows can depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,12 +69,12 @@ impl Dependencies {
         if triggers.is_empty() && !outgoing.iter().any(|&flow| spec(flow).in_turn) {
             return None;
         }
-        let (mut next, mut waits) = (vec![None; outgoing.len()], vec![Wait::Start; outgoing.len()]);
+        let (mut next, mut waits) = (vec![NONE; outgoing.len()], vec![Wait::Start; outgoing.len()]);
         let mut last: BTreeMap<u16, usize> = BTreeMap::new();
         for (place, &flow) in outgoing.iter().enumerate() {
             let before = last.insert(spec(flow).workload, place);
             if let Some(before) = before.filter(|_| spec(flow).in_turn) {
-                next[before] = Some(place as u32);
+                next[before] = place as u32;
                 waits[place].add();
             }
         }
@@ -131,7 +135,7 @@ impl Wait {
             Self::Others { left, .. } => *left,
             _ => 0,
         };
-        *self = Self::Others { left: left + 1, at: Instant::ZERO, after: None };
+        *self = Self::Others { left: left + 1, after: NONE, at: Instant::ZERO };
     }
 
     /// One of the events has occurred, of flow `by`, so the flow may start at `at` as far as this event
@@ -140,7 +144,7 @@ impl Wait {
         let Self::Others { left, at: so_far, after } = self else { return None };
         *left -= 1;
         if at >= *so_far {
-            (*so_far, *after) = (at, Some(by));
+            (*so_far, *after) = (at, by.0);
         }
         (*left == 0).then_some(*so_far)
     }
@@ -153,7 +157,6 @@ pub fn followers(flows: &[FlowSpec], triggers: &[Trigger]) -> Vec<u32> {
     if triggers.is_empty() && !flows.iter().any(|flow| flow.in_turn) {
         return Vec::new();
     }
-    const NONE: u32 = u32::MAX;
     let mut leader = vec![NONE; flows.len()];
     let mut last = BTreeMap::new();
     for (id, flow) in numbered(flows) {
@@ -200,7 +203,8 @@ impl Host {
         if std::mem::replace(&mut dependencies.handed_over[place as usize], true) {
             return;
         }
-        if let Some(next) = dependencies.next[place as usize] {
+        let next = dependencies.next[place as usize];
+        if next != NONE {
             self.happened(next, (now, flow), now, context);
         }
         self.on_event(Event::HandedOver(place), now, context);
@@ -253,7 +257,10 @@ impl Host {
         {
             let Some(Reverse((_, place))) = dependencies.early.pop() else { return };
             let wait = std::mem::replace(&mut dependencies.waits[place as usize], Wait::Over(now));
-            let after = if let Wait::Others { after, .. } = wait { after } else { None };
+            let after = match wait {
+                Wait::Others { after, .. } if after != NONE => Some(FlowId(after)),
+                _ => None,
+            };
             self.begin(place as usize, after, now, context);
         }
     }
@@ -289,7 +296,7 @@ mod tests {
             switch: Default::default(),
             places: flows.iter().map(&mut place).collect(),
             followers: Vec::new(),
-            flows,
+            flows: flows.into(),
             distances: None,
             telemetry: false,
             tiers: 1,
@@ -305,7 +312,7 @@ mod tests {
         let shared = shared(flows.into());
         let outgoing: Vec<FlowId> = (0..6).map(FlowId).collect();
         let dependencies = Dependencies::of(&outgoing, &[], &shared).unwrap();
-        assert_eq!(dependencies.next, [Some(1), Some(5), Some(3), None, None, None]);
+        assert_eq!(dependencies.next, [1, 5, 3, NONE, NONE, NONE]);
         // The flows 0, 2 and 4 have no dependencies and start at their start time.
         assert_eq!([0, 1, 3, 5].map(|place| dependencies.skip(place)), [0, 2, 4, 6]);
         assert_eq!([0, 1].map(|place| dependencies.began(place)), [None, Some(Instant::NEVER)]);
@@ -339,7 +346,7 @@ mod tests {
             events.map(|(at, by)| wait.one_less(Instant(at), FlowId(by))),
             [None, None, Some(Instant(30))]
         );
-        assert_eq!(*wait, Wait::Others { left: 0, at: Instant(30), after: Some(FlowId(1)) });
+        assert_eq!(*wait, Wait::Others { left: 0, at: Instant(30), after: 1 });
     }
 
     #[test]

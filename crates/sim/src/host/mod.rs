@@ -34,7 +34,9 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use floodway_engine::Node;
-use floodway_model::{Body, Class, Duration, FlowId, FlowSpec, Instant, NodeId, Packet};
+use floodway_model::{
+    Body, Class, Dscp, Duration, FlowId, FlowSpec, Instant, NodeId, Packet, SharedList,
+};
 
 use crate::context::Context;
 use crate::distances::Distances;
@@ -69,7 +71,7 @@ pub struct Shared {
     /// Parameters of the switches, whose traffic classes the NICs also use.
     pub switch: Arc<switch::Spec>,
     /// All flows.
-    pub flows: Vec<FlowSpec>,
+    pub flows: SharedList<FlowSpec>,
     /// By flow: number of flows with a size, including itself, that never start unless this flow
     /// starts; empty if there are no dependencies between flows.
     pub followers: Vec<u32>,
@@ -92,6 +94,12 @@ impl Shared {
     /// Whether the measured interval waits for the completion of a flow.
     pub fn is_awaited(&self, flow: FlowId) -> bool {
         self.awaited.get(flow.index()).copied().unwrap_or(false)
+    }
+
+    /// The DSCP of the packets of a flow, in both directions.
+    pub fn dscp(&self, flow: FlowId) -> Dscp {
+        let written = self.profile(flow).dscp;
+        written.unwrap_or_else(|| self.switch.classify.dscp(&self.flows[flow.index()]))
     }
 
     /// The profile of a flow.
@@ -299,7 +307,7 @@ impl Host {
             tally.timeouts += u64::from(sent.timeouts);
         }
         for receiver in &self.receivers {
-            tally.reordered_packets += receiver.reordered;
+            tally.reordered_packets += receiver.reordered();
             tally.data_bytes_delivered += receiver.delivered();
             tally.persistent_bytes_delivered += receiver.delivered_of_persistent();
         }

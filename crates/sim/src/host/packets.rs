@@ -28,7 +28,7 @@ impl Host {
         let profile = self.shared.profile(packet.flow);
         let arrived = receiver.transport.on_data(packet, number, profile, now);
         if arrived.completes {
-            receiver.finished = Some(now);
+            receiver.finish(now);
             context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
         }
         if context.wants_of(Kinds::DELIVERED, packet.flow) {

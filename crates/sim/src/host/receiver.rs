@@ -14,17 +14,17 @@ pub struct Receiver {
     pub back: u32,
     /// State of the transport.
     pub transport: transport::Receiver,
-    /// When the message was complete.
-    pub finished: Option<Instant>,
+    /// When the message was complete; [`Instant::NEVER`] if it is not.
+    finished_at: Instant,
     /// Packets that arrived with CE.
-    pub marked: u64,
+    marked: u32,
     /// Packets that arrived after one that was sent later.
-    pub reordered: u64,
+    reordered: u32,
     /// When its timer expires, as scheduled by the host. Its deadline may be later by now.
     pub timer_at: Instant,
     persistent: bool,
-    /// When the packet that arrived last had been sent.
-    last_sent_at: Option<Instant>,
+    /// When the packet that arrived last had been sent; zero if none has arrived.
+    last_sent_at: Instant,
 }
 
 impl Receiver {
@@ -34,12 +34,12 @@ impl Receiver {
             flow: id,
             back,
             transport: transport::Receiver::new(&profile.transport, flow, profile),
-            finished: None,
+            finished_at: Instant::NEVER,
             marked: 0,
             reordered: 0,
             timer_at: Instant::NEVER,
             persistent: flow.is_persistent(),
-            last_sent_at: None,
+            last_sent_at: Instant::ZERO,
         }
     }
 
@@ -47,11 +47,32 @@ impl Receiver {
     #[inline]
     pub fn count(&mut self, packet: &Packet, sent_at: Instant) {
         // Packets that entered the buffer of the NIC at the same time cannot be distinguished.
-        if self.last_sent_at.is_some_and(|last| sent_at < last) {
+        if sent_at < self.last_sent_at {
             self.reordered += 1;
         }
-        self.last_sent_at = Some(sent_at);
-        self.marked += u64::from(packet.ecn() == Ecn::Ce);
+        self.last_sent_at = sent_at;
+        self.marked += u32::from(packet.ecn() == Ecn::Ce);
+    }
+
+    /// The message is complete.
+    pub fn finish(&mut self, now: Instant) {
+        self.finished_at = now;
+    }
+
+    /// When the message was complete.
+    #[inline]
+    pub fn finished(&self) -> Option<Instant> {
+        (self.finished_at < Instant::NEVER).then_some(self.finished_at)
+    }
+
+    /// Packets that arrived with CE.
+    pub fn marked(&self) -> u64 {
+        self.marked.into()
+    }
+
+    /// Packets that arrived after one that was sent later.
+    pub fn reordered(&self) -> u64 {
+        self.reordered.into()
     }
 
     /// Time at which its timer expires.
@@ -75,5 +96,17 @@ impl Receiver {
     /// held behind a missing one.
     pub fn delivered(&self) -> u64 {
         self.transport.delivered()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Receiver;
+
+    /// There is one for every flow of a simulation, and a packet that arrives needs it: two cache
+    /// lines are enough for it.
+    #[test]
+    fn a_receiver_fits_into_two_cache_lines() {
+        assert!(size_of::<Receiver>() <= 112, "{} bytes", size_of::<Receiver>());
     }
 }

@@ -31,7 +31,7 @@ impl Host {
         let segment = Segment { psn, flags, ecn: packet.ecn(), payload, sent_at };
         let arrived = tcp.on_segment(spec, &segment, now);
         if arrived.completes {
-            receiver.finished = Some(now);
+            receiver.finish(now);
             context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
         }
         if context.wants_of(Kinds::DELIVERED, packet.flow) {
@@ -130,7 +130,7 @@ impl Host {
     fn answer(&mut self, flow: FlowId, connection: u32, reply: Reply) {
         let spec = &self.shared.flows[flow.index()];
         let switch = &self.shared.switch;
-        let dscp = switch.classify.dscp(spec);
+        let dscp = self.shared.dscp(flow);
         let queue = switch.classify.queue(dscp, Ecn::NotEct, spec.src, switch.queue.count);
         let class = Class(queue);
         self.emitted += 1;

@@ -1,5 +1,5 @@
-use floodway_model::Bytes;
 use floodway_model::check::Findings;
+use floodway_model::{Bytes, Dscp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +72,10 @@ pub struct Profile {
     /// Application that writes the data of long-lived flows; `None` if all data is available from
     /// the beginning. It requires a transport that accepts data piece by piece: TCP.
     pub application: Option<application::Spec>,
+    /// DSCP of the packets of its flows, of those of TCP in both directions; `None` if the classifier of
+    /// the switches decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<Dscp>,
 }
 
 /// What a pause of one class stops in a NIC.

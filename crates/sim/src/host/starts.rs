@@ -41,7 +41,7 @@ impl Host {
         let flow = self.outgoing[place];
         let spec = &self.shared.flows[flow.index()];
         let switch = &self.shared.switch;
-        let dscp = switch.classify.dscp(spec);
+        let dscp = self.shared.dscp(flow);
         let connection = self.shared.places[flow.index()].1;
         let header = Header { connection, dscp };
         let profile = self.shared.profile(flow);

@@ -218,7 +218,7 @@ impl FlowFacts {
     /// Notes what the receiver of a flow at this host knows.
     fn receive(&mut self, id: FlowId, host: &Host) {
         let receiver = &host.receivers[host.shared().places[id.index()].1 as usize];
-        let (finished, marked) = (receiver.finished, receiver.marked);
+        let (finished, marked) = (receiver.finished(), receiver.marked());
         let delivered = receiver.delivered();
         self.received[id.index()] = Received { finished, delivered, marked };
         if !receiver.pushed().is_empty() {

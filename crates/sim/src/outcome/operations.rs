@@ -1,10 +1,10 @@
-//! The table of operations that consist of several flows: calls with their responses, and
-//! collectives.
+//! The tables of operations that consist of several flows: calls with their responses, and
+//! collectives; and pings.
 
 use floodway_model::Instant;
 use floodway_model::flow::Operation;
 use floodway_model::table::Table;
-use floodway_model::tables::operations;
+use floodway_model::tables::{operations, pings};
 
 use super::{FlowFacts, nanoseconds};
 use crate::Spec;
@@ -31,5 +31,44 @@ pub(super) fn table(spec: &Spec, facts: &FlowFacts) -> Table {
             measured: u64::from(start.0 >= spec.warmup.0),
         })
     };
-    spec.operations.iter().filter_map(row).collect()
+    spec.operations.iter().filter(|operation| !operation.ping).filter_map(row).collect()
+}
+
+/// One row per ping that was sent, in order of workload and number.
+pub(super) fn pings(spec: &Spec, facts: &FlowFacts) -> Table {
+    let row = |operation: &Operation| {
+        let [request, echo] = *operation.flows else { return None };
+        let (request, echo) = (request.index(), echo.index());
+        let sent = facts.starts[request];
+        if sent == Instant::NEVER {
+            return None;
+        }
+        let arrived = facts.received[request].finished;
+        let returned = facts.received[echo].finished.filter(|_| arrived.is_some());
+        let between = |from: Option<Instant>, to: Option<Instant>| {
+            from.zip(to).map_or(f64::NAN, |(from, to)| (to - from).as_ns())
+        };
+        let flow = &spec.flows[request];
+        Some(pings::Row {
+            workload: flow.workload.into(),
+            ping: operation.number.into(),
+            client: flow.src.0.into(),
+            server: flow.dst.0.into(),
+            sent_ns: nanoseconds(sent),
+            up_ns: between(Some(sent), arrived),
+            down_ns: between(arrived, returned),
+            rtt_ns: between(Some(sent), returned),
+        })
+    };
+    spec.operations.iter().filter(|operation| operation.ping).filter_map(row).collect()
+}
+
+/// By flow: whether it is of a ping; empty without pings.
+pub(super) fn of_pings(spec: &Spec) -> Vec<bool> {
+    let mut of_pings = Vec::new();
+    for operation in spec.operations.iter().filter(|operation| operation.ping) {
+        of_pings.resize(spec.flows.len(), false);
+        operation.flows.iter().for_each(|flow| of_pings[flow.index()] = true);
+    }
+    of_pings
 }

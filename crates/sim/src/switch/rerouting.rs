@@ -3,13 +3,13 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::{Graph, Instant, Packet, PortIx};
+use floodway_model::{Instant, Packet, PortIx};
 
 use super::Switch;
 use super::path::NextHops;
 use super::port::{DropReason, Port};
 use crate::context::Context;
-use crate::failure::{Failure, Outages};
+use crate::failure::Outages;
 use crate::routing::{Hops, Routes};
 
 impl Switch {
@@ -33,18 +33,13 @@ impl Switch {
         self.drop(packet.ingress.index(), queue, DropReason::NoRoute, packet, now, context);
     }
 
-    /// Registers link failures, as the times at which the routes change and the routes from then
+    /// Registers what links lose, and the times at which the routes change because of failures with the routes from then
     /// on.
-    pub fn fail(
-        &mut self,
-        failures: &[Failure],
-        graph: &Graph,
-        epochs: VecDeque<(Instant, Routes)>,
-    ) {
+    pub fn fail(&mut self, spec: &crate::Spec, epochs: VecDeque<(Instant, Routes)>) {
         self.epochs = epochs;
         for (number, port) in self.ports.iter_mut().enumerate() {
             let end = (self.id, PortIx(number as u16));
-            port.tx.fail(Outages::of(failures, graph, end));
+            port.tx.fail(Outages::at(spec, end));
         }
     }
 

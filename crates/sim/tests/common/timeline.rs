@@ -51,6 +51,7 @@ pub fn datagrams_of(payload: u64, ecn: udp::Field) -> Profile {
         transport: transport::Spec::Udp(udp),
         congestion: congestion::Spec::LineRate(Default::default()),
         application: None,
+        dscp: None,
     }
 }
 

@@ -12,6 +12,8 @@ pub struct SendingEnd {
     pub node: NodeId,
     pub port: usize,
     pub rate: Rate,
+    /// The rate at which the other end sends.
+    back: Rate,
     /// When the frame on the wire ends, preamble and gap included.
     pub busy_until: Instant,
     /// By class.
@@ -31,12 +33,14 @@ impl SendingEnd {
             NodeKind::Host => 0,
             NodeKind::Switch { .. } => spec.switch.latency.0,
         };
+        let back = spec.graph.rate_to(&link);
         let response =
-            spec.switch.flow_control.pfc.as_ref().map_or(0, |pfc| pfc.response_at(link.rate).0);
+            spec.switch.flow_control.pfc.as_ref().map_or(0, |pfc| pfc.response_at(back).0);
         Self {
             node,
             port,
             rate: link.rate,
+            back,
             busy_until: Instant::ZERO,
             paused_until: [Instant::ZERO; 8],
             to: (link.peer, link.peer_port),
@@ -64,9 +68,14 @@ impl SendingEnd {
         self.rate.time_for(Bytes(self.on_wire(bytes))).0
     }
 
-    /// How long a pause lasts, in picoseconds: quanta of 512 bit times (IEEE 802.3 annex 31B).
-    pub fn pause_time(&self, quanta: u16) -> u64 {
+    /// How long a pause of this end lasts, in picoseconds: quanta of 512 bit times (IEEE 802.3 annex 31B).
+    fn pause_time(&self, quanta: u16) -> u64 {
         self.rate.time_for(Bytes(u64::from(quanta) * 64)).0
+    }
+
+    /// How long the other end pauses.
+    pub fn pause_there(&self, quanta: u16) -> u64 {
+        self.back.time_for(Bytes(u64::from(quanta) * 64)).0
     }
 
     /// Puts a frame on the wire, which is free.

@@ -281,7 +281,7 @@ impl Switch {
         let refreshes = world.spec.switch.flow_control.pfc.as_ref().is_some_and(|pfc| pfc.refresh);
         if quanta > 0 && refreshes {
             // Half of the pause later it is said again.
-            let at = after(now, self.ports[port].end.pause_time(quanta) / 2);
+            let at = after(now, self.ports[port].end.pause_there(quanta) / 2);
             self.pfc.refresh_at.insert(source, at);
             world.heap.push(at, self.id, Event::Refresh { port, class });
         } else {

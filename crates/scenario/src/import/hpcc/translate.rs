@@ -8,10 +8,10 @@ use floodway_model::{Bytes, Duration, Rate};
 
 use super::config::{Config, seconds};
 use super::network::{Network, RESERVE};
-use super::scenario::Scenario;
 use super::{Fate, File, Imported, Row};
 use crate::files::flows::{self, Hosts};
 use crate::files::{Word, lines};
+use crate::import::writer::Scenario;
 use crate::text::{Place, Problem, Source};
 
 /// When the simulator's own examples begin to send; `LINK_DOWN` counts from there.
@@ -53,7 +53,7 @@ pub(super) fn translate(
         "every key has a row"
     );
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let (scenario, keys) = translation.scenario.text(&translation.head(&file));
+    let (scenario, keys) = translation.scenario.text(&translation.head(&file), Config::key);
     let places = keys.iter().map(|&key| (key, translation.config.place(key))).collect();
     let Translation { config, mut rows, .. } = translation;
     let unknown = |(key, value): &(String, String)| Row {

@@ -25,6 +25,7 @@ impl Check for Spec {
         for (number, link) in self.links.iter().enumerate() {
             let findings = &mut findings.within(format!("{LINKS}.{number}"));
             findings.link_rate("rate", link.rate);
+            findings.link_rate("rate_back", link.rate_back);
             findings.latency("delay", link.delay);
         }
         let sound = findings.count();

@@ -50,9 +50,13 @@ pub struct Link {
     /// What is joined, like "access -- core". Where several names stand on a side, such as
     /// "client 0-3" or "client 0, client 5", each has a link to each on the other side.
     pub ends: String,
-    /// Rate, the same in both directions. Default that of the topology.
+    /// Rate. Default that of the topology.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// Rate from what stands on the right of the "--" in `ends` to what stands on the left, if it is
+    /// another one. Default `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_back: Option<Rate>,
     /// Propagation delay, the same in both directions. Default that of the topology.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
@@ -170,11 +174,12 @@ impl Spec {
         }
         for link in &self.links {
             let (rate, delay) = (link.rate.unwrap_or(self.rate), link.delay.unwrap_or(self.delay));
+            let rates = [rate, link.rate_back.unwrap_or(rate)];
             let [left, right] = link.nodes(&nodes).expect("the ends of a link are there");
             for &left in &left {
                 for &right in &right {
                     for _ in 0..link.count {
-                        graph.link(NodeId(left), NodeId(right), rate, delay);
+                        graph.link_each_way(NodeId(left), NodeId(right), rates, delay);
                     }
                 }
             }

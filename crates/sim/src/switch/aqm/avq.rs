@@ -64,7 +64,7 @@ impl Aqm for State {
     fn on_arrival(&mut self, _: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
         let Spec { gamma, alpha, .. } = self.spec;
         let link = view.rate().0 as f64 / 8.0;
-        let bytes = f64::from(packet.bytes) + f64::from(view.tx.wire_overhead());
+        let bytes = view.tx.link().on_wire(packet.bytes) as f64;
         let elapsed = view.now.since(self.previous).as_secs();
         self.previous = view.now;
         // The paper leaves the first value open: this one changes nothing if the link is used as desired.

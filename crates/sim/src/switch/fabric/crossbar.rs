@@ -103,7 +103,7 @@ impl Crossbar {
     pub fn new(spec: &Spec, links: &[Link], queues: usize, strict: bool) -> Option<Self> {
         let lines = spec.lines()?;
         let ports = links.len();
-        let fastest = links.iter().map(|link| link.rate.0).max().unwrap_or(1);
+        let fastest = links.iter().map(|link| link.rate.max(link.rate_back).0).max().unwrap_or(1);
         let largest = links.iter().map(|link| link.largest_frame).max().unwrap_or(0);
         let rate = floodway_model::Rate((fastest as f64 * lines.speedup).round() as u64);
         Some(Self {

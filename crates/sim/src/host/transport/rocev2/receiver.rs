@@ -17,9 +17,12 @@ pub struct Receiver {
     unacknowledged: u32,
     /// With selective repeat: packets above `expected` that have arrived; `None` if there are none.
     held: Option<Box<Numbers>>,
-    last_cnp: Option<Instant>,
-    /// With go-back-N: the packet last requested again, and the time of the request.
-    asked: Option<(u32, Instant)>,
+    /// When the last CNP was sent; [`Instant::NEVER`] if none was.
+    last_cnp: Instant,
+    /// With go-back-N: the packet last requested again, and the time of the request,
+    /// [`Instant::NEVER`] if none was requested.
+    asked: u32,
+    asked_at: Instant,
 }
 
 impl Receiver {
@@ -32,8 +35,9 @@ impl Receiver {
             mtu: transport.mtu.0,
             unacknowledged: 0,
             held: None,
-            last_cnp: None,
-            asked: None,
+            last_cnp: Instant::NEVER,
+            asked: 0,
+            asked_at: Instant::NEVER,
         }
     }
 
@@ -89,11 +93,11 @@ impl Receiver {
     fn asks(&mut self, transport: &Spec, psn: u32, now: Instant) -> bool {
         match &transport.recovery {
             recovery::Spec::GoBackN(spec) => {
-                let again = self.asked.is_none_or(|(asked, at)| {
-                    asked != self.expected || now.since(at) >= spec.nak_interval
-                });
+                let again = self.asked_at == Instant::NEVER
+                    || self.asked != self.expected
+                    || now.since(self.asked_at) >= spec.nak_interval;
                 if again {
-                    self.asked = Some((self.expected, now));
+                    (self.asked, self.asked_at) = (self.expected, now);
                 }
                 again
             }
@@ -107,9 +111,9 @@ impl Receiver {
     /// Whether a CNP may be sent now, at most one per `interval`; counts it if so.
     pub fn may_notify(&mut self, interval: Option<Duration>, now: Instant) -> bool {
         let Some(interval) = interval else { return false };
-        let rested = self.last_cnp.is_none_or(|last| now.since(last) >= interval);
+        let rested = self.last_cnp == Instant::NEVER || now.since(self.last_cnp) >= interval;
         if rested {
-            self.last_cnp = Some(now);
+            self.last_cnp = now;
         }
         rested
     }

@@ -8,7 +8,6 @@
 
 mod cobalt;
 pub mod diffserv;
-pub mod framing;
 #[cfg(test)]
 mod tests;
 mod tin;
@@ -16,6 +15,7 @@ mod tin;
 use std::any::Any;
 
 use floodway_model::check::{Check, Findings};
+use floodway_model::line::{Counting, FCS, Framing, Line};
 use floodway_model::random::{Stream, mix};
 use floodway_model::{Bytes, Duration, Graph, Instant, Packet, Rate};
 use schemars::JsonSchema;
@@ -28,7 +28,6 @@ use crate::switch::mechanism::Site;
 use crate::switch::queue::Queued;
 use cobalt::Params;
 use diffserv::{Diffserv, Share};
-use framing::{Counting, FCS, Framing, Line};
 use tin::Tin;
 
 /// Flow queues of a tin.
@@ -189,14 +188,9 @@ impl Spec {
             let bytes = threshold.map_or(1_514, |rate| (rate.0 / 8 / 4_096).clamp(300, 1_514));
             Tin::new(self.isolation, params, threshold, bytes)
         };
-        let counting = self.line.counting();
         Cake {
             spec: self.clone(),
-            counting: Counting {
-                overhead: self.overhead.or(counting.overhead),
-                mpu: self.mpu.map_or(counting.mpu, |mpu| mpu.0),
-                framing: self.framing.unwrap_or(counting.framing),
-            },
+            counting: self.line.counting().with(self.overhead, self.mpu, self.framing),
             seed: rng.bits(),
             rng,
             rate,

@@ -69,8 +69,8 @@ impl Spec {
     /// started to send another one.
     pub fn hop_round_trip(&self, link: &Link, latency: Duration) -> Duration {
         let frame = u64::from(link.largest_frame) + u64::from(link.wire_overhead);
-        let way = link.delay + link.rate.time_for(Bytes(frame));
-        self.hop_rtt.unwrap_or(way * 2 + latency)
+        let frames = link.rate.time_for(Bytes(frame)) + link.rate_back.time_for(Bytes(frame));
+        self.hop_rtt.unwrap_or(link.delay * 2 + frames + latency)
     }
 
     /// Pause threshold: the most bytes that a packet may find in its physical queue without pausing
@@ -97,6 +97,8 @@ mod tests {
             peer: NodeId(0),
             peer_port: PortIx(0),
             rate: Rate::from_gbps(100),
+            rate_back: Rate::from_gbps(100),
+            line: None,
             delay: Duration::from_ns(200),
             latency: Duration::ZERO,
             response: Duration::ZERO,

@@ -24,6 +24,8 @@ fn link() -> Link {
         peer: NodeId(0),
         peer_port: PortIx(0),
         rate: RATE,
+        rate_back: RATE,
+        line: None,
         delay: Duration::from_ns(200),
         latency: Duration::ZERO,
         response: Duration::ZERO,

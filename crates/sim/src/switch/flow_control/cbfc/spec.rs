@@ -1,7 +1,7 @@
 use floodway_model::check::{Check, Findings};
 use floodway_model::graph::Attachment;
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, Graph};
+use floodway_model::{Bytes, Duration, Graph, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +90,7 @@ impl CheckBeside for Spec {
     }
 
     fn check_on(&self, facts: &Facts<'_>, graph: &Graph, findings: &mut Findings<'_>) {
-        let needed = graph.links().map(|(_, _, end)| (self.needed(facts, &end), end));
+        let needed = graph.ends().map(|end| (self.needed(facts, end, graph.rate_to(end)), end));
         let Some((needed, end)) = needed.max_by_key(|(needed, _)| *needed) else { return };
         if self.buffer < needed {
             findings.warn(
@@ -111,7 +111,7 @@ impl CheckBeside for Spec {
 impl Spec {
     /// What a link carries in one credit loop, in whole frames of the greatest length: the time of the frame, the delay there and
     /// back, the time of a credit frame, and the time until enough is freed for one.
-    fn needed(&self, facts: &Facts<'_>, end: &Attachment) -> Bytes {
+    fn needed(&self, facts: &Facts<'_>, end: &Attachment, back: Rate) -> Bytes {
         let frame = u64::from(facts.largest_frame.unwrap_or(0)).max(1);
         let on_wire = |bytes: u64| end.rate.time_for(Bytes(bytes + facts.wire_overhead.0));
         let each = on_wire(frame);
@@ -119,7 +119,11 @@ impl Spec {
         let gathers =
             Duration(each.0.saturating_mul(more)).min(self.period.unwrap_or(Duration(u64::MAX)));
         let latency = facts.switch.latency;
-        let looped = each + end.delay * 2 + latency + on_wire(self.frame.0) + gathers;
+        let looped = each
+            + end.delay * 2
+            + latency
+            + back.time_for(Bytes(self.frame.0 + facts.wire_overhead.0))
+            + gathers;
         Bytes(looped.0.div_ceil(each.0.max(1)).saturating_mul(frame))
     }
 

@@ -145,7 +145,7 @@ impl CheckBeside for Spec {
     fn check_on(&self, _: &Facts<'_>, graph: &Graph, findings: &mut Findings<'_>) {
         let Some(watchdog) = self.watchdog.as_ref().filter(|_| self.refresh) else { return };
         // A neighbor that keeps a queue paused repeats the pause after half of the pause time.
-        let Some(slowest) = graph.links().map(|(_, _, end)| end.rate).min() else { return };
+        let Some(slowest) = graph.ends().map(|end| end.rate).min() else { return };
         let again = Duration(pause_time(self.quanta, slowest).0 / 2);
         if watchdog.restoration <= again {
             findings.warn(

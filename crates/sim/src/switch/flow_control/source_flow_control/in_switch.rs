@@ -107,7 +107,7 @@ impl Mechanism for SourceFlowControl {
     }
 
     fn left(&self, source: Source, view: &View<'_>) -> u16 {
-        self.quanta_left(source, view.ports[source.port()].tx.link().rate, view.now)
+        self.quanta_left(source, view.ports[source.port()].tx.link().rate_back, view.now)
     }
 
     fn count(&self, tally: &mut Tally) {
@@ -128,7 +128,7 @@ impl SourceFlowControl {
         view: &View<'_>,
         actions: &mut Actions,
     ) {
-        let rate = view.ports[source.port()].tx.link().rate;
+        let rate = view.ports[source.port()].tx.link().rate_back;
         let Some(quanta) = self.proxy(source, pause_ns, rate, view.now) else { return };
         // PFC pauses the class already. When it resumes the class, its frame carries the remainder
         // of this pause.

@@ -4,8 +4,6 @@ use std::fmt::Write;
 
 use floodway_machine::printable;
 
-use super::config::Config;
-
 /// A scenario file that is being written.
 #[derive(Default)]
 pub struct Scenario {
@@ -69,8 +67,12 @@ impl Scenario {
     }
 
     /// The file, with `head` above it; and of each of its lines, from which key it is, if it is from one
-    /// or stands below one in its table.
-    pub fn text(&self, head: &[String]) -> (String, Vec<Option<&'static str>>) {
+    /// or stands below one in its table; `key` knows the keys.
+    pub fn text(
+        &self,
+        head: &[String],
+        key: impl Fn(&str) -> Option<&'static str>,
+    ) -> (String, Vec<Option<&'static str>>) {
         let (mut text, mut keys) = (String::new(), Vec::new());
         for line in head {
             // Comments take no control characters, and what is written may have some.
@@ -93,7 +95,7 @@ impl Scenario {
                     let from = printable::line(from);
                     let _ = writeln!(text, "{line:COLUMN$} # {from}");
                 }
-                last = from.split(' ').next().and_then(Config::key).or(last);
+                last = from.split(' ').next().and_then(&key).or(last);
                 keys.push(last);
             }
         }

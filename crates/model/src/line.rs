@@ -1,8 +1,10 @@
-//! What a packet occupies on an access line, which may be behind a modem: overhead, framing and a smallest size, as
-//! tc-cake(8) defines them. The shaper counts these bytes.
+//! What a packet occupies on an access line: overhead, framing and a smallest size, as tc-cake(8) defines them. Links with
+//! such a framing carry these bytes, and the shaper of CAKE counts them for a line that is behind a modem.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::units::Bytes;
 
 /// Bytes of the frame check sequence, which Linux does not count.
 pub const FCS: u64 = 4;
@@ -10,7 +12,9 @@ pub const FCS: u64 = 4;
 const AROUND_IP: u64 = 14 + FCS;
 
 /// How the line divides packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Framing {
     /// Packets as they are.
@@ -58,7 +62,7 @@ pub enum Line {
 }
 
 /// How bytes of a packet are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Counting {
     /// Bytes beyond the IP packet; `None`: the frame without its FCS.
     pub overhead: Option<i64>,
@@ -94,6 +98,19 @@ impl Line {
 }
 
 impl Counting {
+    /// What counts at most as much as any other whose overhead is not negative: the IP packet alone.
+    pub const LEAST: Self = Self { overhead: Some(0), mpu: 0, framing: Framing::None };
+
+    /// The same with what is given in place of its own.
+    #[must_use]
+    pub fn with(self, overhead: Option<i64>, mpu: Option<Bytes>, framing: Option<Framing>) -> Self {
+        Self {
+            overhead: overhead.or(self.overhead),
+            mpu: mpu.map_or(self.mpu, |mpu| mpu.0),
+            framing: framing.unwrap_or(self.framing),
+        }
+    }
+
     /// Bytes on the line of a frame, which has its FCS.
     pub fn bytes(self, frame: u16) -> u64 {
         let frame = u64::from(frame);

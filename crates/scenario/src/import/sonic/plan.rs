@@ -1,0 +1,324 @@
+//! What all switches together become: the settings of one scenario, chosen by majority where switches or
+//! ports differ.
+
+use std::collections::BTreeMap;
+
+use floodway_model::Rate;
+
+use super::switch::{Curve, From, Group, Port, QUEUES, Scheduler, Switch, Threshold, Watchdog};
+use crate::text::Problem;
+
+/// Data queues of a floodway switch.
+const MOST: usize = 7;
+
+/// The shortest guarantee that takes a frame of Ethernet's usual length.
+pub const FRAME: u64 = 1_518;
+
+/// The settings of the scenario.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// By class: the number of the queue in the configurations.
+    pub order: Vec<u8>,
+    /// How many classes have strict priority.
+    pub strict: usize,
+    /// The weight of each class.
+    pub weights: Vec<u32>,
+    /// Lossless queues, by their numbers in the configurations.
+    pub lossless: Vec<u8>,
+    /// The queue of the scenario's flows, by that number.
+    pub main: u8,
+    /// The ingress pool.
+    pub ingress: Option<Pool>,
+    /// The egress pool.
+    pub egress: Option<Pool>,
+    /// The share and the headroom of a lossless class, by the rate of the port.
+    pub groups: BTreeMap<Rate, Share>,
+    /// Of lossless classes.
+    pub xon_offset: u64,
+    /// The curve of the queue of the flows at most ports.
+    pub curve: Option<Curve>,
+    /// Other curves, by the rate of the port.
+    pub curves: BTreeMap<Rate, Curve>,
+    /// The watchdog.
+    pub watchdog: Option<Watchdog>,
+}
+
+/// A pool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pool {
+    /// Its name; empty if no configuration says.
+    pub name: String,
+    /// By switch: its size.
+    pub sizes: Vec<Size>,
+    /// The threshold of most ports.
+    pub threshold: Threshold,
+    /// Bytes of their own.
+    pub guaranteed: u64,
+}
+
+/// The size of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// So many bytes.
+    Written(u64),
+    /// The switch computes it when it runs: so many bytes are the rest of its largest pool.
+    Rest(u64),
+    /// Nothing is known of it.
+    Assumed,
+}
+
+/// What floodway has for the size of a pool of which nothing is known (`switch.buffer.shared.ingress.pool`).
+const ASSUMED: u64 = 16_000_000;
+
+impl Size {
+    /// In bytes.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::Written(bytes) | Self::Rest(bytes) => bytes,
+            Self::Assumed => ASSUMED,
+        }
+    }
+}
+
+impl Pool {
+    /// `alpha` of the first switch's pool.
+    pub fn alpha(&self) -> Option<f64> {
+        self.threshold.alpha(self.sizes.first().map_or(ASSUMED, |size| size.bytes()))
+    }
+
+    /// The guarantee as floodway takes it: none if it would not take a frame.
+    pub fn usable(&self) -> u64 {
+        if self.guaranteed < FRAME { 0 } else { self.guaranteed }
+    }
+}
+
+/// The share of a lossless class, and its headroom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// That of most ports of the rate.
+    pub threshold: Threshold,
+    /// The largest of all ports of the rate.
+    pub headroom: u64,
+    /// Whether it was computed here.
+    pub computed: bool,
+}
+
+/// The value that is there most often; of several the least.
+fn most<T: Ord + Clone>(all: impl IntoIterator<Item = T>) -> Option<T> {
+    let mut counts: BTreeMap<T, usize> = BTreeMap::new();
+    all.into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
+    let best = counts.values().copied().max()?;
+    counts.into_iter().find(|(_, count)| *count == best).map(|(value, _)| value)
+}
+
+impl Plan {
+    /// Chooses.
+    pub fn of(switches: &[Switch]) -> Result<Self, Problem> {
+        let ports: Vec<&Port> = switches.iter().flat_map(|switch| &switch.ports).collect();
+        let mut lossless: Vec<u8> =
+            ports.iter().flat_map(|port| port.lossless.keys()).copied().collect();
+        let main = match most(lossless.iter().copied()) {
+            Some(queue) => queue,
+            None => default_queue(switches)?,
+        };
+        lossless.sort_unstable();
+        lossless.dedup();
+        if lossless.len() > MOST {
+            return Err(switches[0].config.problem(
+                "all eight priorities are lossless, and a switch has seven queues for data here",
+                "leave the priority of control traffic, such as 7, out of `pfc_enable`",
+            ));
+        }
+        let scheduler = |queue: u8| {
+            most(ports.iter().filter_map(|port| port.queues[usize::from(queue)].scheduler))
+        };
+        let order = order(&ports, &lossless, main, scheduler);
+        let is_strict = |queue: &u8| scheduler(*queue).is_some_and(|found| found.strict);
+        let strict = order.iter().take_while(|queue| is_strict(queue)).count();
+        let weight = |queue: &u8| scheduler(*queue).map_or(1, |found| found.weight);
+        let weights = order.iter().map(weight).collect();
+        let curve_of = |port: &&Port| port.queues[usize::from(main)].curve;
+        let curve = most(ports.iter().filter_map(curve_of));
+        let mut curves = BTreeMap::new();
+        for port in &ports {
+            let same = ports.iter().filter(|other| other.rate == port.rate);
+            let here = most(same.filter_map(curve_of));
+            if let Some(here) = here.filter(|here| Some(*here) != curve) {
+                curves.insert(port.rate, here);
+            }
+        }
+        let groups: Vec<(&Port, &Group)> = ports
+            .iter()
+            .flat_map(|port| port.lossless.values().map(move |group| (*port, group)))
+            .collect();
+        let mut shares: BTreeMap<Rate, Share> = BTreeMap::new();
+        for (port, _) in &groups {
+            let same = || groups.iter().filter(|(other, _)| other.rate == port.rate);
+            let threshold = most(same().filter_map(|(_, group)| group.profile.threshold));
+            let largest = same().max_by_key(|(_, group)| group.profile.xoff);
+            let Some((_, largest)) = largest else { continue };
+            shares.insert(
+                port.rate,
+                Share {
+                    threshold: threshold.unwrap_or(Threshold::Dynamic(0)),
+                    headroom: largest.profile.xoff.unwrap_or(0),
+                    computed: largest.from == From::Computed,
+                },
+            );
+        }
+        let offset = most(groups.iter().map(|(_, group)| group.profile.xon_offset));
+        Ok(Self {
+            strict,
+            weights,
+            ingress: ingress(switches, &ports, &groups)?,
+            egress: egress(switches, &ports, main)?,
+            groups: shares,
+            xon_offset: offset.unwrap_or(0),
+            curve,
+            curves,
+            watchdog: most(ports.iter().filter_map(|port| port.watchdog)),
+            order,
+            lossless,
+            main,
+        })
+    }
+
+    /// The class of a queue; none if it is left out.
+    pub fn class(&self, queue: u8) -> Option<usize> {
+        self.order.iter().position(|other| *other == queue)
+    }
+
+    /// The classes of the lossless queues.
+    pub fn lossless_classes(&self) -> Vec<usize> {
+        let mut classes: Vec<usize> =
+            self.lossless.iter().filter_map(|queue| self.class(*queue)).collect();
+        classes.sort_unstable();
+        classes
+    }
+}
+
+/// The queue of packets without a code point, for networks without lossless classes.
+fn default_queue(switches: &[Switch]) -> Result<u8, Problem> {
+    let (switch, port) = (&switches[0], &switches[0].ports[0]);
+    let class = switch.mapped("DSCP_TO_TC_MAP", switch.map_of(&port.name, "dscp_to_tc_map"), 0)?;
+    let map = switch.map_of(&port.name, "tc_to_queue_map");
+    let queue = switch.mapped("TC_TO_QUEUE_MAP", map, class)?;
+    Ok(queue.min(QUEUES - 1))
+}
+
+/// The queues in the order of classes: those with strict priority first, the highest number of them first,
+/// as switches serve them; then the others. At most seven: one that nothing needs is left out.
+fn order(
+    ports: &[&Port],
+    lossless: &[u8],
+    main: u8,
+    scheduler: impl Fn(u8) -> Option<Scheduler>,
+) -> Vec<u8> {
+    let is_used = |queue: &u8| {
+        let of = |port: &&&Port| {
+            let queue = &port.queues[usize::from(*queue)];
+            queue.profile.is_some() || queue.scheduler.is_some() || queue.curve.is_some()
+        };
+        *queue == main || lossless.contains(queue) || ports.iter().any(|port| of(&port))
+    };
+    let mut used: Vec<u8> = (0..QUEUES).filter(is_used).collect();
+    let spare = (0..QUEUES).rev().find(|queue| !lossless.contains(queue) && *queue != main);
+    if let (true, Some(spare)) = (used.len() > MOST, spare) {
+        used.retain(|queue| *queue != spare);
+    }
+    let strict = |queue: &u8| scheduler(*queue).is_some_and(|found| found.strict);
+    let (mut first, others): (Vec<u8>, Vec<u8>) = used.into_iter().partition(strict);
+    first.reverse();
+    first.extend(others);
+    first
+}
+
+/// The ingress pool of lossless classes, or else that of lossy ones.
+fn ingress(
+    switches: &[Switch],
+    ports: &[&Port],
+    groups: &[(&Port, &Group)],
+) -> Result<Option<Pool>, Problem> {
+    let lossy = || ports.iter().filter_map(|port| port.lossy.as_ref());
+    let (name, threshold, guaranteed) = match groups {
+        [] => {
+            let Some(name) = most(lossy().map(|profile| profile.pool.clone())) else {
+                return Ok(None);
+            };
+            (name, most(lossy().filter_map(|of| of.threshold)), most(lossy().map(|of| of.size)))
+        }
+        groups => {
+            let name = most(groups.iter().map(|(_, group)| group.profile.pool.clone()));
+            let threshold = most(groups.iter().filter_map(|(_, group)| group.profile.threshold));
+            let guaranteed = most(groups.iter().map(|(_, group)| group.profile.guaranteed()));
+            (name.unwrap_or_default(), threshold, guaranteed)
+        }
+    };
+    let sizes = sizes(switches, &name, |switch| {
+        // What the pool of the egress leaves beside headroom and guarantees.
+        let largest =
+            switch.config.table("BUFFER_POOL").filter_map(|pool| pool.whole("size").ok()?);
+        let own = switch.ports.iter().flat_map(|port| port.lossless.values());
+        let own = own.map(|group| {
+            group.profile.guaranteed().saturating_add(group.profile.xoff.unwrap_or(0))
+        });
+        let own = own.fold(0, u64::saturating_add);
+        largest.max().map(|largest| largest.saturating_sub(own))
+    })?;
+    let threshold = threshold.unwrap_or(Threshold::Dynamic(0));
+    Ok(Some(Pool { name, sizes, threshold, guaranteed: guaranteed.unwrap_or(0) }))
+}
+
+/// The egress pool of the queue of the flows.
+fn egress(switches: &[Switch], ports: &[&Port], main: u8) -> Result<Option<Pool>, Problem> {
+    let profiles =
+        || ports.iter().filter_map(|port| port.queues[usize::from(main)].profile.as_ref());
+    let Some(name) = most(profiles().map(|profile| profile.pool.clone())) else { return Ok(None) };
+    let sizes = sizes(switches, &name, |switch| {
+        switch.config.table("BUFFER_POOL").filter_map(|pool| pool.whole("size").ok()?).max()
+    })?;
+    let threshold = most(profiles().filter_map(|profile| profile.threshold));
+    let guaranteed = most(profiles().map(|profile| profile.size)).unwrap_or(0);
+    Ok(Some(Pool {
+        name,
+        sizes,
+        threshold: threshold.unwrap_or(Threshold::Dynamic(0)),
+        guaranteed,
+    }))
+}
+
+/// The sizes of a pool at all switches.
+fn sizes(
+    switches: &[Switch],
+    name: &str,
+    rest: impl Fn(&Switch) -> Option<u64>,
+) -> Result<Vec<Size>, Problem> {
+    let of = |switch: &Switch| {
+        Ok(match switch.pool(name)? {
+            Some(bytes) => Size::Written(bytes),
+            None => rest(switch).map_or(Size::Assumed, Size::Rest),
+        })
+    };
+    switches.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_static_threshold_becomes_the_alpha_of_one_queue_alone() {
+        // alpha / (1 + alpha) of the pool: 1/3 of 3 MB is 1 MB for alpha 1/2.
+        assert_eq!(Threshold::Static(1_000_000).alpha(3_000_000), Some(0.5));
+        assert_eq!(Threshold::Static(3_000_000).alpha(3_000_000), None);
+        assert_eq!(Threshold::Dynamic(-2).alpha(3_000_000), Some(0.25));
+        assert_eq!(Threshold::Dynamic(3).alpha(0), Some(8.0));
+    }
+
+    #[test]
+    fn the_most_frequent_counts() {
+        assert_eq!(most([3, 1, 2, 2]), Some(2));
+        assert_eq!(most([3, 1]), Some(1));
+        assert_eq!(most::<u8>([]), None);
+    }
+}

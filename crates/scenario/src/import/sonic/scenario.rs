@@ -1,0 +1,259 @@
+//! The scenario as text.
+
+use std::collections::BTreeMap;
+
+use floodway_model::Bytes;
+
+use super::network::Network;
+use super::plan::{Plan, Pool};
+use super::switch::Switch;
+use crate::import::writer::Scenario;
+
+/// Senders of the incast that stands for the traffic.
+const SENDERS: usize = 8;
+
+/// What the scenario is made of.
+pub struct Parts<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The switches.
+    pub switches: &'a [Switch],
+    /// The settings.
+    pub plan: &'a Plan,
+    /// The network.
+    pub network: &'a Network,
+    /// Whether too little headroom is an error.
+    pub lossless: bool,
+}
+
+/// Writes it.
+pub fn text(parts: &Parts<'_>) -> String {
+    let Parts { name, switches, plan, network, .. } = parts;
+    let mut scenario = Scenario::default();
+    let arrivals = "1ms";
+    scenario
+        .table("")
+        .quoted("name", name, "")
+        .quoted("question", "What do these switches do with this traffic?", "")
+        .quoted("arrivals", arrivals, "")
+        .quoted("limit", "100ms", "a run ends earlier, when all flows are complete")
+        .quoted("sample_interval", "10us", "");
+    topology(&mut scenario, network);
+    switch(&mut scenario, parts);
+    host(&mut scenario, plan);
+    scenario.table("[workload]").quoted("name", "incast", "replace it by your traffic");
+    scenario
+        .table("workload.incast")
+        .bare("senders", SENDERS.min(network.hosts.len() - 1), "")
+        .quoted("bytes", "1MB", "");
+    let count = switches.len();
+    let head = [
+        format!(
+            "Written by `floodway import sonic` from the configuration of {}.",
+            if count == 1 { switches[0].name.clone() } else { format!("{count} switches") }
+        ),
+        "The configuration says nothing of hosts and traffic: replace [[workload]] and [host]."
+            .to_owned(),
+    ];
+    scenario.text(&head, |_| None).0
+}
+
+fn topology(scenario: &mut Scenario, network: &Network) {
+    let mut kinds: BTreeMap<_, usize> = BTreeMap::new();
+    for link in &network.links {
+        *kinds.entry((link.rate, link.delay)).or_default() += 1;
+    }
+    let usual = kinds.iter().max_by_key(|(_, count)| **count).map(|(kind, _)| *kind);
+    let list = |names: &[String]| format!("{names:?}");
+    let table = scenario.table("topology.custom");
+    table.bare("hosts", list(&network.hosts), "");
+    table.bare("switches", list(&network.switches), "");
+    let Some((rate, delay)) = usual else { return };
+    table.quoted("rate", rate, "PORT speed").quoted("delay", delay, "CABLE_LENGTH, 5 ns a meter");
+    let mut links = String::from("[\n");
+    for link in &network.links {
+        let ends = &link.ends;
+        let mut more = String::new();
+        if link.rate != rate {
+            more += &format!(", rate = \"{}\"", link.rate);
+        }
+        if link.delay != delay {
+            more += &format!(", delay = \"{}\"", link.delay);
+        }
+        links += &match more.is_empty() {
+            true => format!("  \"{ends}\", # {}\n", link.from),
+            false => format!("  {{ ends = \"{ends}\"{more} }}, # {}\n", link.from),
+        };
+    }
+    links.push(']');
+    table.bare("links", links, "");
+}
+
+fn switch(scenario: &mut Scenario, parts: &Parts<'_>) {
+    let Parts { switches, plan, network, .. } = parts;
+    scenario.table("switch.queue").bare("count", plan.order.len(), classes(plan));
+    let class = plan.class(plan.main).unwrap_or_default();
+    scenario.table("switch.classify.single").bare(
+        "queue",
+        class,
+        format!("queue {} of the switches", plan.main),
+    );
+    let table = scenario.table("switch.scheduler.drr");
+    table.quoted("quantum", "1538B", "").bare(
+        "weights",
+        format!("{:?}", plan.weights),
+        "SCHEDULER weight",
+    );
+    if plan.strict > 0 {
+        table.bare("strict", plan.strict, "SCHEDULER type STRICT");
+    }
+    let egress = plan.egress.as_ref().or(plan.ingress.is_none().then_some(&ASSUMED));
+    let ingress = plan.ingress.as_ref();
+    for (side, pool) in [("ingress", ingress), ("egress", egress)] {
+        let Some(pool) = pool else { continue };
+        let name = match pool.name.is_empty() {
+            true => "assumed: no BUFFER_POOL".to_owned(),
+            false => format!("BUFFER_POOL {} size", pool.name),
+        };
+        let size = pool.sizes.first().map_or(16_000_000, |size| size.bytes());
+        let table = scenario.table(&format!("switch.buffer.shared.{side}"));
+        table.quoted("pool", exact(size), name);
+        table.quoted("guaranteed", exact(pool.usable()), "BUFFER_PROFILE size");
+        if side == "ingress" && !alike(plan) {
+            table.bare("alpha", 1, "not used: `by_rate` has every rate");
+            continue;
+        }
+        table.bare(
+            "alpha",
+            pool.alpha().map_or("false".to_owned(), |alpha| alpha.to_string()),
+            "2^dynamic_th; false is no threshold below the pool",
+        );
+    }
+    shared(scenario, plan, switches, &network.switches);
+    if !plan.lossless.is_empty() {
+        pfc(scenario, parts);
+    }
+    if let Some(curve) = plan.curve {
+        let table = scenario.table("switch.aqm.ramp");
+        table.quoted("kmin", exact(curve.kmin), "WRED_PROFILE green_min_threshold");
+        table.quoted(
+            "kmax",
+            exact(curve.kmax.max(curve.kmin + 1)),
+            "WRED_PROFILE green_max_threshold",
+        );
+        let pmax = f64::from(curve.percent) / 100.0;
+        table.bare("pmax", pmax, "WRED_PROFILE green_drop_probability, in percent");
+        for (rate, curve) in &plan.curves {
+            scenario
+                .table("[switch.aqm.ramp.by_rate]")
+                .quoted("rate", rate, "")
+                .quoted("kmin", exact(curve.kmin), "")
+                .quoted("kmax", exact(curve.kmax), "")
+                .bare("pmax", f64::from(curve.percent) / 100.0, "");
+        }
+    }
+}
+
+/// The egress pool if nothing is known of any pool.
+static ASSUMED: Pool = Pool {
+    name: String::new(),
+    sizes: Vec::new(),
+    threshold: super::switch::Threshold::Dynamic(0),
+    guaranteed: 0,
+};
+
+/// Whether lossless classes have the same at ports of all rates.
+fn alike(plan: &Plan) -> bool {
+    let first = plan.groups.values().next();
+    plan.groups.values().all(|share| Some(share) == first)
+}
+
+/// The headroom, and what differs by rate or by switch.
+fn shared(scenario: &mut Scenario, plan: &Plan, switches: &[Switch], names: &[String]) {
+    let first = plan.groups.values().next();
+    let size = plan.ingress.as_ref().and_then(|pool| pool.sizes.first());
+    if let (Some(share), true) = (first, alike(plan)) {
+        let from = if share.computed { "computed here: no table" } else { "xoff" };
+        scenario.table("switch.buffer.shared").quoted("headroom", exact(share.headroom), from);
+    } else {
+        for (rate, share) in &plan.groups {
+            let alpha = share.threshold.alpha(size.map_or(0, |size| size.bytes()));
+            let from = if share.computed { "computed here: no table" } else { "xoff" };
+            scenario
+                .table("[switch.buffer.shared.by_rate]")
+                .quoted("rate", rate, "")
+                .bare("alpha", alpha.unwrap_or(UNLIMITED), "")
+                .quoted("headroom", exact(share.headroom), from);
+        }
+    }
+    let pools = [&plan.ingress, &plan.egress];
+    for at in 1..switches.len() {
+        let own = pools.map(|pool| {
+            let sizes = &pool.as_ref()?.sizes;
+            (sizes[at] != sizes[0]).then_some(sizes[at])
+        });
+        if own == [None, None] {
+            continue;
+        }
+        let table = scenario.table("[switch.buffer.shared.by_switch]");
+        table.bare("switches", format!("{:?}", [&names[at]]), "");
+        for (field, size) in ["ingress_pool", "egress_pool"].into_iter().zip(own) {
+            if let Some(size) = size {
+                table.quoted(field, exact(size.bytes()), "BUFFER_POOL size");
+            }
+        }
+    }
+}
+
+/// Where every port has a share, complete sharing is a share that no pool limits.
+pub const UNLIMITED: f64 = 65_536.0;
+
+fn pfc(scenario: &mut Scenario, parts: &Parts<'_>) {
+    let plan = parts.plan;
+    let table = scenario.table("switch.flow_control.pfc");
+    table
+        .quoted("measured_on", "ingress_pool", "")
+        .quoted("xon_offset", exact(plan.xon_offset), "xon_offset")
+        .bare("queues", format!("{:?}", plan.lossless_classes()), "PORT_QOS_MAP pfc_enable");
+    if !parts.lossless {
+        table.bare("lossless", false, "the headroom is less than the worst case: see the warnings");
+    }
+    if let Some(dog) = plan.watchdog {
+        let table = scenario.table("switch.flow_control.pfc.watchdog");
+        table
+            .quoted("detection", format!("{}ms", dog.detection), "PFC_WD detection_time")
+            .quoted("restoration", format!("{}ms", dog.restoration), "PFC_WD restoration_time")
+            .quoted("action", if dog.forwards { "forward" } else { "drop" }, "PFC_WD action");
+    }
+}
+
+fn host(scenario: &mut Scenario, plan: &Plan) {
+    match (plan.lossless.is_empty(), plan.curve) {
+        (false, Some(_)) => {
+            scenario.table("host.transport.rocev2");
+            scenario.table("host.congestion.dcqcn");
+        }
+        (false, None) => {
+            scenario.table("host.transport.rocev2");
+            scenario.table("host.congestion.line_rate");
+        }
+        (true, _) => {
+            scenario.table("host.transport.tcp");
+        }
+    }
+}
+
+/// Which queue is which class.
+fn classes(plan: &Plan) -> String {
+    let is_same = plan.order.iter().enumerate().all(|(class, queue)| class == usize::from(*queue));
+    if is_same {
+        return String::new();
+    }
+    let list: Vec<String> = plan.order.iter().map(u8::to_string).collect();
+    format!("these queues of the switches: {}", list.join(", "))
+}
+
+/// Bytes to the byte.
+pub fn exact(bytes: u64) -> String {
+    format!("{}B", Bytes(bytes).0)
+}

@@ -1,0 +1,80 @@
+//! Lines of an access network, from the scenario to the run.
+
+use floodway_model::line::{Counting, Framing, Line};
+use floodway_model::{Duration, Rate};
+use floodway_scenario::{Overrides, Scenario};
+use floodway_sim::{Simulation, Spec};
+
+const ADSL: &str = r#"
+name = "adsl"
+arrivals = "1ms"
+limit = "100ms"
+
+[topology.dumbbell]
+left = 1
+right = 1
+bottleneck_rate = "8Mbps"
+bottleneck_rate_back = "1Mbps"
+
+[[line]]
+link = ["left switch", "right switch"]
+kind = "pppoe_llcsnap"
+
+[workload.transport.ethernet]
+
+[[workload.list.flow]]
+src = 0
+dst = 1
+bytes = "1500B"
+"#;
+
+fn scenario(set: &[&str]) -> Scenario {
+    let set = set.iter().map(|&set| set.to_owned()).collect();
+    let text = ADSL.replace("[workload.transport", "[[workload]]\n[workload.transport");
+    Scenario::parse(&text, "adsl.toml", &Overrides { quick: false, set })
+        .unwrap_or_else(|error| panic!("{}", error.plain()))
+}
+
+fn spec(set: &[&str]) -> Spec {
+    let scenario = scenario(set);
+    scenario.build(&scenario.variants()[0], 0)
+}
+
+fn line(set: &[&str]) -> Option<Counting> {
+    let spec = spec(set);
+    let switch = spec.graph.switches().next().unwrap();
+    let end = spec.graph.node(switch).ports[1];
+    let back = spec.graph.node(end.peer).ports[end.peer_port.index()];
+    assert_eq!(end.line, back.line);
+    assert_eq!([end.rate, back.rate], [Rate::from_mbps(8), Rate::from_mbps(1)]);
+    end.line
+}
+
+#[test]
+fn fields_replace_those_of_the_kind() {
+    assert_eq!(line(&[]), Some(Line::PppoeLlcsnap.counting()));
+    let with = line(&["line.0.overhead=\"10B\"", "line.0.mpu=\"96B\"", "line.0.framing=\"ptm\""]);
+    let expected = Counting { overhead: Some(10), mpu: 96, framing: Framing::Ptm };
+    assert_eq!(with, Some(expected));
+}
+
+/// A frame of 1518 bytes: as 1538 bytes over two links of 1 Gb/s, and as 33 cells over the line of 8 Mb/s; delays of 4 ms.
+#[test]
+fn an_ip_packet_of_1500_bytes_takes_33_cells() {
+    let outcome = Simulation::new(spec(&[])).run();
+    assert_eq!(outcome.violations, Vec::<String>::new());
+    let expected = Duration(1_538 * 2 * 8_000 + 33 * 53 * 1_000_000) + Duration::from_ms(4);
+    let latency = spec(&[]).switch.latency * 2;
+    assert_eq!(outcome.table("flows").f64s("fct_ns"), [(expected + latency).as_ns()]);
+}
+
+#[test]
+fn loss_is_that_of_both_directions() {
+    assert!(spec(&[]).losses.is_empty());
+    let losses = spec(&["line.0.loss=0.01", "line.0.bursts={ p = 0.02, r = 0.25 }"]).losses;
+    assert_eq!(losses.len(), 2);
+    for loss in &losses {
+        assert_eq!((loss.good, loss.bad, loss.enters, loss.leaves), (0.01, 1.0, 0.02, 0.25));
+    }
+    assert_ne!(losses[0].node, losses[1].node);
+}
