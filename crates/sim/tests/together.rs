@@ -234,6 +234,7 @@ fn profiles(rng: &mut Stream) -> Vec<Profile> {
         transport: transport::Spec::Tcp(tcp.clone()),
         congestion: pick(rng, &controls),
         application: Some(application::Spec::Entries(by_entries)),
+        dscp: None,
     };
     vec![
         plain(transport::Spec::Ethernet(ethernet::Spec { payload }), pick(rng, &alone)),
@@ -471,7 +472,7 @@ fn waits(rng: &mut Stream, spec: &mut Spec) {
         spec.triggers.push(Trigger { after, begins, delay: pick(rng, &delays) });
         if alike {
             let number = spec.operations.len() as u32;
-            spec.operations.push(Operation { number, flows: [after, begins].into(), ping: false });
+            spec.operations.push(Operation::of(number, [after, begins]));
         }
     }
 }

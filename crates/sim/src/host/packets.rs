@@ -1,5 +1,6 @@
-//! Handling of packets of RoCEv2 and Ultra Ethernet and of datagrams in a host. The receiver takes the data and replies in the
-//! control class, or in the class that `switch.feedback` assigns; the sender processes the replies.
+//! Handling of packets of RoCEv2 and Ultra Ethernet and of datagrams in a host. The receiver takes the
+//! data and replies in the control class, or in the class that `switch.feedback` assigns; the sender
+//! processes the replies.
 
 use std::cmp::Reverse;
 
