@@ -79,11 +79,78 @@ pub struct Operation {
     /// operations leave them out.
     #[serde(skip_serializing_if = "is_false")]
     pub ping: bool,
+    /// What it is, if it is a collective.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collective: Option<Collective>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+impl Operation {
+    /// One that is neither a ping nor a collective.
+    pub fn of(number: u32, flows: impl Into<Box<[FlowId]>>) -> Self {
+        Self { number, flows: flows.into(), ping: false, collective: None }
+    }
+}
+
+/// A collective operation of several ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Collective {
+    /// What the ranks have when it is complete.
+    pub kind: CollectiveKind,
+    /// Number of ranks, at least 2.
+    pub ranks: u32,
+    /// Its size as nccl-tests defines it: the buffer of all-reduce and broadcast, all of the input of
+    /// reduce-scatter and of all-to-all, its own block included, and all of the output of all-gather.
+    pub bytes: u64,
+}
+
+impl Collective {
+    /// The factor between algorithm bandwidth, which is `bytes` by time, and bus bandwidth, which is
+    /// what the port of a rank must carry with an algorithm that sends no more than it has to (source:
+    /// `doc/PERFORMANCE.md` of nccl-tests).
+    pub fn bus_factor(self) -> f64 {
+        let (ranks, others) = (f64::from(self.ranks), f64::from(self.ranks) - 1.0);
+        match self.kind {
+            CollectiveKind::AllReduce => 2.0 * others / ranks,
+            CollectiveKind::ReduceScatter
+            | CollectiveKind::AllGather
+            | CollectiveKind::AllToAll => others / ranks,
+            CollectiveKind::Broadcast => 1.0,
+        }
+    }
+}
+
+/// What the ranks of a collective have when it is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CollectiveKind {
+    /// Every rank has the sum of what all had.
+    AllReduce,
+    /// Every rank has its part of that sum.
+    ReduceScatter,
+    /// Every rank has the parts of all.
+    AllGather,
+    /// Every rank has what the first had.
+    Broadcast,
+    /// Every rank has a part of what each had.
+    AllToAll,
+}
+
+impl CollectiveKind {
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AllReduce => "all_reduce",
+            Self::ReduceScatter => "reduce_scatter",
+            Self::AllGather => "all_gather",
+            Self::Broadcast => "broadcast",
+            Self::AllToAll => "all_to_all",
+        }
+    }
 }
 
 /// The flows of a list with their identifiers.

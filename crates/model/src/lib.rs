@@ -27,7 +27,7 @@ pub mod tables;
 pub mod units;
 
 pub use delay::Delay;
-pub use flow::{FlowSpec, Operation, Trigger};
+pub use flow::{Collective, CollectiveKind, FlowSpec, Operation, Trigger};
 pub use graph::Graph;
 pub use id::{Class, FlowId, NodeId, PortIx};
 pub use interval::IntervalEnd;

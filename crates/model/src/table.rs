@@ -155,14 +155,17 @@ pub const PACKETS: &str = "packet_parts";
 /// The table of sojourn times over time, which other tables sum up.
 pub const SERIES: &str = "sojourn_series";
 
+/// The table of the bandwidths of collectives, which follow from the table of operations.
+pub const COLLECTIVES: &str = "collectives";
+
 /// A hash of all values of all tables, which identifies results. The tables of the recording, of
-/// explained delays and of sojourn times over time are left out, so that a run has the same fingerprint with and
-/// without them.
+/// explained delays, of sojourn times over time and of the bandwidths of collectives are left out, so that a run has
+/// the same fingerprint with and without them.
 pub fn fingerprint(tables: &[Table]) -> u64 {
     let mut hash = 0;
     let mut add = |value: u64| hash = mix(hash ^ mix(value)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     let results = tables.iter().filter(|table| {
-        ![&RECORD[..], &EXPLAINED, &[PACKETS, SERIES]].concat().contains(&&*table.name)
+        ![&RECORD[..], &EXPLAINED, &[PACKETS, SERIES, COLLECTIVES]].concat().contains(&&*table.name)
     });
     for column in results.flat_map(|table| &table.columns) {
         match &column.values {

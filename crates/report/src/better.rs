@@ -13,10 +13,11 @@ pub enum Better {
 }
 
 /// Ends of names of which more is better.
-const MORE: [&str; 7] = [
+const MORE: [&str; 8] = [
     "goodput_bps",
     "goodput_gbps",
     "throughput_bps",
+    "bandwidth_bps",
     "operations_per_s",
     "_finished",
     "data_bytes_delivered",

@@ -1,7 +1,7 @@
 //! Calls and collectives: how long they take, and how many are completed.
 
 use floodway_model::Table;
-use floodway_model::tables::operations;
+use floodway_model::tables::{collectives, operations};
 use std::collections::BTreeMap;
 
 use crate::scalars::{Scalar, put};
@@ -11,8 +11,10 @@ use crate::throughput::Shown;
 
 /// Adds `workload_<n>_operations`, `workload_<n>_operations_unfinished`,
 /// `workload_<n>_<mean|p50|p99|max>_operation_ns` and `workload_<n>_operations_per_s`, where there
-/// are calls or collectives.
+/// are calls or collectives; where there are collectives, `workload_<n>_mean_algorithm_bandwidth_bps` and
+/// `workload_<n>_mean_bus_bandwidth_bps`.
 pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
+    bandwidths(tables, scalars);
     let Some(operations) = operations::View::of(tables) else { return };
     let value = |name: &str| scalars.get(name).map_or(0.0, |scalar| scalar.value);
     let (from, length) = (value("warmup_ns"), value("measured_ns"));
@@ -56,6 +58,32 @@ pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
     }
 }
 
+/// The means of the bandwidths of each workload over its collectives that began after the warm-up and are
+/// complete.
+fn bandwidths(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
+    let Some(collectives) = collectives::View::of(tables) else { return };
+    let mut by_workload: BTreeMap<u64, [Vec<f64>; 2]> = BTreeMap::new();
+    for row in 0..collectives.rows() {
+        let bus = collectives.bus_bandwidth_bps[row];
+        if collectives.measured[row] == 1 && bus.is_finite() {
+            let of = by_workload.entry(collectives.workload[row]).or_default();
+            of[0].push(collectives.algorithm_bandwidth_bps[row]);
+            of[1].push(bus);
+        }
+    }
+    for (workload, of) in by_workload {
+        for (name, values, what) in [
+            ("algorithm", &of[0], "their size by their time"),
+            ("bus", &of[1], "as nccl-tests defines it: what the port of a rank must carry"),
+        ] {
+            let meaning =
+                format!("mean {name} bandwidth of collectives of workload {workload}, {what}");
+            let name = format!("workload_{workload}_mean_{name}_bandwidth_bps");
+            put(scalars, &name, mean(values), "b/s", &meaning);
+        }
+    }
+}
+
 /// What some variant has of mean times by workload, in their order.
 pub(crate) fn means_of(summary: &Summary) -> Vec<Shown> {
     Shown::by_workload(summary, "mean_operation_ns")
@@ -69,6 +97,20 @@ pub(crate) fn times_of(summary: &Summary) -> Vec<Shown> {
 /// What some variant has of operations per second by workload, in their order.
 pub(crate) fn rates_of(summary: &Summary) -> Vec<Shown> {
     Shown::by_workload(summary, "operations_per_s")
+}
+
+/// What some variant has of the bandwidths of collectives by workload, in their order.
+pub(crate) fn bandwidths_of(summary: &Summary) -> Vec<Shown> {
+    let of = |name: &str, what: &str| {
+        let shown = Shown::by_workload(summary, name);
+        let what = what.to_owned();
+        shown
+            .into_iter()
+            .map(move |shown| Shown { label: format!("{}, {what}", shown.label), ..shown })
+    };
+    of("mean_bus_bandwidth_bps", "bus")
+        .chain(of("mean_algorithm_bandwidth_bps", "algorithm"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -103,5 +145,27 @@ mod tests {
         assert_eq!((value("mean_operation_ns"), value("max_operation_ns")), (1_000.0, 1_700.0));
         // Two in two microseconds.
         assert_eq!(value("operations_per_s"), 1e6);
+    }
+    #[test]
+    fn bandwidths_are_means_over_what_is_measured_and_complete() {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_string()).collect();
+        let tables = [
+            complete(
+                Table::new("counters", "")
+                    .text("name", "", texts(&["warmup_ns", "measured_ns"]))
+                    .u64("value", "", vec![1_000, 2_000])
+                    .text("meaning", "", texts(&["", ""])),
+            ),
+            complete(
+                Table::new("collectives", "")
+                    .u64("workload", "", vec![1; 4])
+                    .f64("algorithm_bandwidth_bps", "", vec![9e9, 10e9, 30e9, f64::NAN])
+                    .f64("bus_bandwidth_bps", "", vec![9e9, 15e9, 45e9, f64::NAN])
+                    .u64("measured", "", vec![0, 1, 1, 1]),
+            ),
+        ];
+        let scalars = scalars(&tables);
+        let value = |name: &str| scalars[&format!("workload_1_mean_{name}_bandwidth_bps")].value;
+        assert_eq!((value("algorithm"), value("bus")), (20e9, 30e9));
     }
 }

@@ -40,7 +40,8 @@ impl Scalar {
 /// `workload_<n>_mean_response_ns`, the same with `p50`, `p99` and `max`, and
 /// `workload_<n>_entry_throughput_bps`; of calls and collectives `workload_<n>_operations`,
 /// `workload_<n>_operations_unfinished`, `workload_<n>_mean_operation_ns`, the same with `p50`, `p99`
-/// and `max`, and `workload_<n>_operations_per_s`.
+/// and `max`, and `workload_<n>_operations_per_s`; of collectives `workload_<n>_mean_algorithm_bandwidth_bps` and
+/// `workload_<n>_mean_bus_bandwidth_bps`.
 /// `throughput_bps`, and `mean_latency_ns`, the same with `p50`, `p99` and `p999`, of all packets and
 /// by `workload_<n>_`; of pings what [`pings`] adds.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {

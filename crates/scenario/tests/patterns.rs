@@ -15,38 +15,40 @@ fn scenario(hosts: u32, workload: &str, set: &[&str]) -> Scenario {
         .unwrap_or_else(|error| panic!("{}", error.plain()))
 }
 
-fn build(hosts: u32, workload: &str, set: &[&str], replication: u32) -> Spec {
+pub(crate) fn build(hosts: u32, workload: &str, set: &[&str], replication: u32) -> Spec {
     let scenario = scenario(hosts, workload, set);
     scenario.build(&scenario.variants()[0], replication)
 }
 
-fn run(hosts: u32, workload: &str, set: &[&str]) -> Outcome {
+pub(crate) fn run(hosts: u32, workload: &str, set: &[&str]) -> Outcome {
     let outcome = Simulation::new(build(hosts, workload, set, 0)).run();
     assert_eq!(outcome.violations, Vec::<String>::new());
     outcome
 }
 
 /// A frame with this payload at 100 Gb/s, preamble and gap included, in picoseconds.
-fn wire(payload: u64) -> u64 {
+pub(crate) fn wire(payload: u64) -> u64 {
     ((payload + 18).max(64) + 20) * 80
 }
 
 /// From one host of the star to another, in one frame.
-fn way(payload: u64) -> u64 {
+pub(crate) fn way(payload: u64) -> u64 {
     2 * wire(payload) + 400_000
 }
 
 /// In picoseconds.
-fn ps(outcome: &Outcome, table: &str, column: &str) -> Vec<u64> {
+pub(crate) fn ps(outcome: &Outcome, table: &str, column: &str) -> Vec<u64> {
     let values = outcome.table(table).f64s(column);
     values.iter().map(|ns| (ns * 1e3).round() as u64).collect()
 }
 
 /// When the operations were complete, in picoseconds.
-fn finishes(outcome: &Outcome) -> Vec<u64> {
+pub(crate) fn finishes(outcome: &Outcome) -> Vec<u64> {
     assert_eq!(outcome.stop, Stop::FlowsDone);
     ps(outcome, "operations", "finish_ns")
 }
+
+const COLLECTIVE: &str = "[workload.collective]\noperation = \"all_reduce\"\nbytes = \"1KB\"\nchannels = 2\nrounds = 2\n";
 
 const RING: &str = "[workload.all_reduce]\nranks = \"all\"\n";
 
@@ -279,6 +281,8 @@ fn what_is_expected_is_what_there_is() {
         (8, RING, "workload.0.all_reduce.bytes=1KB"),
         (7, RING, "workload.0.all_reduce={bytes=\"1KB\", algorithm=\"tree\", chunks=3, rounds=2}"),
         (5, "[workload.all_to_all]", "workload.0.all_to_all.bytes=1KB"),
+        (8, COLLECTIVE, "workload.0.collective.algorithm=halving_doubling"),
+        (7, COLLECTIVE, "workload.0.collective={operation=\"broadcast\", bytes=\"1KB\", chunks=3}"),
         (9, "[workload.permutation]", "workload.0.permutation.bytes=1KB"),
         (2, CALLS, "workload.0.rpc.outstanding=3"),
     ] {

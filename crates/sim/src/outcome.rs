@@ -30,7 +30,8 @@ pub(crate) use nodes::OfNodes;
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
-    /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pings`, `pauses`, `links`, `drops`,
+    /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pings`, `collectives`,
+    /// `pauses`, `links`, `drops`,
     /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of a run that is recorded also `record`, `samples`,
     /// `backlogs` and `pause_intervals`.
     pub tables: Vec<Table>,
@@ -42,7 +43,7 @@ pub struct Outcome {
     pub hops: u64,
     /// Wall-clock time of the run.
     pub wall: std::time::Duration,
-    /// Hash of all tables except those of the record: the same for the same scenario and seed, on
+    /// Hash of all tables except `collectives` and those of the record: the same for the same scenario and seed, on
     /// any number of threads.
     pub fingerprint: u64,
     /// Detected errors, one sentence each; empty in a correct run.
@@ -92,6 +93,7 @@ impl Outcome {
             frames::entries(spec, finished, &requests, &flows),
             operations::table(spec, &flows),
             operations::pings(spec, &flows),
+            operations::collectives(spec, &flows),
             of.pauses,
             of.links,
             of.drops,

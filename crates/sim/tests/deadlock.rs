@@ -296,8 +296,8 @@ fn calls_that_a_watchdog_drops_are_answered_all_the_same() {
         spec.flows.push(flow((asks + 2) % 5, asks, 2_000, 0));
         let [after, begins] = [asks, asks + 5].map(FlowId);
         spec.triggers.push(Trigger { after, begins, delay: Duration::ZERO });
-        let flows = [after, begins].into();
-        spec.operations.push(Operation { number: asks, flows, ping: false });
+        let flows = [after, begins];
+        spec.operations.push(Operation::of(asks, flows));
     }
     let outcome = run(spec);
     assert!(outcome.counter("watchdog_drops") >= 40);

@@ -41,7 +41,7 @@ fn every_difference_makes_another_key() {
             spec.triggers.push(Trigger { after, begins, delay: Duration(1) });
         }),
         ("operation", |spec| {
-            spec.operations.push(Operation { number: 0, flows: [FlowId(0)].into(), ping: false });
+            spec.operations.push(Operation::of(0, [FlowId(0)]));
         }),
         ("a host", |spec| spec.host.pause_feedback = false),
         ("a profile", |spec| spec.profiles[1].congestion = Default::default()),

@@ -40,8 +40,8 @@ fn way(payload: u64) -> u64 {
 fn an_answer_begins_when_the_question_has_arrived() {
     let flows = vec![flow(0, 1, 1_000, 5), flow(1, 0, 700, 0), flow(0, 1, 40, 0)];
     let mut spec = spec(2, flows, vec![trigger(0, 1, 300), trigger(1, 2, 0)]);
-    let flows = [0, 1].map(FlowId).into();
-    spec.operations = vec![Operation { number: 0, flows, ping: false }].into();
+    let flows = [0, 1].map(FlowId);
+    spec.operations = vec![Operation::of(0, flows)].into();
     let outcome = run(spec);
     let answered = 5_000 + way(1_000) + 300_000;
     let again = answered + way(700);

@@ -12,8 +12,7 @@ use floodway_sim::host::congestion;
 use floodway_sim::host::transport::{self, uet};
 use floodway_sim::switch::aqm::{self, ramp};
 use floodway_sim::switch::overflow::{self, trim};
-use floodway_sim::switch::path;
-use floodway_sim::{Outcome, Sent, Spec};
+use floodway_sim::{Sent, Spec};
 
 const MTU: u64 = 4_096;
 const FULL: u64 = 4_180 * 80;
@@ -54,8 +53,8 @@ fn acks(sent: &[Sent], host: u32) -> usize {
     sent.iter().filter(is_ack).count()
 }
 
-/// The n-th packet leaves after n - 1 others, and takes two links. At line rate the window does not matter; with NSCC it
-/// is 1.5 round trips and fills the path, if every packet is acknowledged.
+/// The n-th packet leaves after n - 1 others, and takes two links. At line rate the window does not matter; with NSCC
+/// it is 1.5 round trips and fills the path, if every packet is acknowledged.
 #[test]
 fn a_flow_alone_takes_as_long_as_its_packets() {
     for packets in [1, 4, 10, 100] {
@@ -64,8 +63,7 @@ fn a_flow_alone_takes_as_long_as_its_packets() {
             |change: fn(&mut uet::Spec)| ultra(star(2), vec![flow(0, 1, packets * MTU, 0)], change);
         let (outcome, sent) = traced(alone(|_| ()));
         assert_eq!(fct_ps(&outcome), [expected]);
-        // One acknowledgement for four packets, and for the last one.
-        // The run may end before the last one is sent.
+        // One acknowledgement for four packets, and for the last one, before which the run may end.
         let count = packets.div_ceil(4);
         assert!((count - 1..=count).contains(&(acks(&sent, 0) as u64)));
         let mut spec = alone(|uet| uet.ack_trigger = Bytes(0));
@@ -77,9 +75,11 @@ fn a_flow_alone_takes_as_long_as_its_packets() {
 }
 
 /// So many hosts send to the last one through links of 2 us: the round trip is 8.68 us, or 108.5 KB.
-fn incast(senders: u32, bytes: u64) -> (Outcome, u64) {
+fn incast(senders: u32, bytes: u64) -> Spec {
     let mut graph = Graph::default();
-    (0..=senders).for_each(|host| drop(graph.add(format!("host {host}"), NodeKind::Host)));
+    for host in 0..=senders {
+        graph.add(format!("host {host}"), NodeKind::Host);
+    }
     let switch = graph.add("switch", NodeKind::Switch { tier: 0 });
     for host in 0..=senders {
         graph.link(NodeId(host), switch, Rate::from_gbps(100), Duration::from_us(2));
@@ -88,23 +88,24 @@ fn incast(senders: u32, bytes: u64) -> (Outcome, u64) {
     let mut spec = ultra(graph, flows, |_| ());
     nscc(&mut spec);
     marked_and_trimmed(&mut spec, 108_500);
-    let outcome = run(spec);
-    let bound = u64::from(senders) * bytes.div_ceil(MTU) * FULL;
-    (outcome, bound + 2 * 2_000_000 + FULL)
+    spec
 }
 
-/// The link of the receiver is busy from the first packet to the last: at most 8 % above the sum of transmission
-/// times. The rest is the end, when the last of flows with unequal shares is alone and its window is still small. Everything trimmed is sent again once.
+/// The link of the receiver cannot carry everything sooner than one packet after the other, and everything trimmed is
+/// sent again once. These are exact. How far completion is above that bound is not derived: 8 % is what uet-htsim
+/// (commit 40ccb05) needs at most in incasts, and 20 % for two senders is a regression value, measured here as 9 %.
+/// There the flow that remains had a quarter of the link, and its window first has to grow.
 #[test]
 fn an_incast_keeps_the_link_busy() {
     for senders in [2, 4, 8, 16, 32] {
-        let (outcome, bound) = incast(senders, 400 * MTU);
+        let outcome = run(incast(senders, 400 * MTU));
+        let bound = u64::from(senders) * 400 * FULL + 2 * 2_000_000 + FULL;
         let last = fct_ps(&outcome).into_iter().max().unwrap();
         let ratio = last as f64 / bound as f64;
-        println!("{senders} senders: {ratio:.4}, {} trimmed", outcome.counter("trimmed_packets"));
+        let trimmed = outcome.counter("trimmed_packets");
+        println!("{senders} senders: {ratio:.4}, {trimmed} trimmed");
         let most = if senders > 2 { 1.08 } else { 1.2 };
         assert!((1.0..most).contains(&ratio), "{senders}: {ratio}");
-        let trimmed = outcome.counter("trimmed_packets");
         let names = ["retransmitted_packets", "headers_received"];
         assert_eq!(names.map(|name| outcome.counter(name)), [trimmed; 2]);
         let none = ["timeouts", "dropped_packets", "flows_unfinished"];
@@ -112,39 +113,66 @@ fn an_incast_keeps_the_link_busy() {
     }
 }
 
-/// Two flows share a link, each for at least half of the time of the other: shares of NSCC differ for a while.
+/// If both windows grow by the same amount, which is at least eta per round trip, and shrink by the same factor, the
+/// difference of two windows decays with a time constant of at most window / eta round trips. A round trip is 26 packets and the queue has up to
+/// as many, so a window is at most 26 on average, and eta is 0.15 · 108.5 / 150 = 0.1085 packets: 240 round trips, 2.08
+/// ms. Whatever the shares are in the beginning, after 3 ms they differ by at most exp(-3 / 2.08) = 0.236, which is
+/// 0.618 to 0.382.
 #[test]
-fn two_flows_share_a_link() {
-    let (outcome, _) = incast(2, 4_000 * MTU);
-    let fct = fct_ps(&outcome);
-    let (first, last) = (fct[0].min(fct[1]) as f64, fct[0].max(fct[1]) as f64);
-    println!("{}", first / last);
-    assert!(first / last > 0.5, "{first} {last}");
+fn the_shares_of_two_flows_converge() {
+    let (outcome, sent) = traced(incast(2, 8_000 * MTU));
+    let share = |from: u64| {
+        let mut packets = [0_u32; 2];
+        for frame in &sent {
+            let at = frame.at.0 / 1_000_000;
+            if (from..from + 1_000).contains(&at)
+                && frame.to.0 == NodeId(2)
+                && frame.packet.is_data()
+            {
+                packets[frame.packet.flow.0 as usize] += 1;
+            }
+        }
+        f64::from(packets[0].max(packets[1])) / f64::from(packets[0] + packets[1])
+    };
+    // Neither has ended.
+    assert!(fct_ps(&outcome).into_iter().all(|fct| fct > 4_000_000_000));
+    let (early, late) = (share(0), share(3_000));
+    println!("{early} {late}");
+    assert!(late < 0.618 && late < early, "{early} {late}");
 }
 
 /// Every host of the first leaf sends to one of the second, over as many spines: the paths can carry all of it.
-fn permutation(values: u32, path: path::Spec) -> Vec<u64> {
+fn permutation(values: u32) -> (Vec<u64>, Vec<Sent>) {
     let flows = (0..8).map(|src| flow(src, 8 + src, 500 * MTU, 0)).collect();
     let mut spec = ultra(clos(2, 8, 8), flows, |uet| uet.entropy.values = values);
     nscc(&mut spec);
     marked_and_trimmed(&mut spec, 36_000);
-    spec.switch.path = path;
-    fct_ps(&run(spec))
+    let (outcome, sent) = traced(spec);
+    (fct_ps(&outcome), sent)
 }
 
-/// With 64 entropy values a flow uses all paths; with one, flows collide by chance, two on a path take twice as long.
-/// uet-htsim reaches 0.82 of the rate with round trips of 14 us; here they are four packets long, and it is 0.80.
+/// With one entropy value, flows collide by chance. If most flows at a spine are `m`, the link to it has to carry all
+/// packets of these: no control can complete the last of them sooner. With 64 values it completes sooner than that, and
+/// no sooner than a flow alone. How close it gets to that is measured only: 0.80.
 #[test]
 fn entropy_spreads_flows_over_paths() {
-    let alone = (499 * FULL + 4 * (FULL + DELAY)) as f64;
-    let slowest = |values| {
-        let fct = permutation(values, path::Spec::default());
-        alone / fct.into_iter().max().unwrap() as f64
+    let (one, sent) = permutation(1);
+    // Nodes 18 to 25.
+    let flows_at = |spine: u32| {
+        let is_there = |frame: &&Sent| frame.to.0 == NodeId(spine) && frame.packet.is_data();
+        sent.iter().filter(is_there).map(|frame| frame.packet.flow.0).collect::<BTreeSet<_>>().len()
     };
-    let (many, one) = (slowest(64), slowest(1));
-    println!("{many} {one}");
-    assert!(many > 0.75, "{many}");
-    assert!(one < 0.55, "{one}");
+    let flows: Vec<_> = (18..26).map(flows_at).collect();
+    assert_eq!(flows.iter().sum::<usize>(), 8, "one path each: {flows:?}");
+    let most = *flows.iter().max().unwrap() as u64;
+    assert!(most > 1, "{flows:?}");
+    let through_a_link_of = |flows: u64| flows * 500 * FULL + 3 * FULL + 4 * DELAY;
+    let slowest = |fct: Vec<u64>| fct.into_iter().max().unwrap();
+    let (one, many) = (slowest(one), slowest(permutation(64).0));
+    let (alone, collided) = (through_a_link_of(1), through_a_link_of(most));
+    println!("{flows:?} {} {}", alone as f64 / many as f64, alone as f64 / one as f64);
+    assert!(one >= collided, "{one} {collided}");
+    assert!((alone..collided).contains(&many), "{alone} {many} {collided}");
 }
 
 /// One entropy value is the path of the flow, whatever else the packet carries: RoCEv2 takes the same.

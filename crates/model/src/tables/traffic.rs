@@ -134,6 +134,31 @@ tables! {
         rtt_ns: f64,
     }
 
+    /// One row per round of a collective that began, beside its row in `operations`. Bandwidths are as nccl-tests
+    /// defines them. Empty without collectives. Not part of the fingerprint, because all of it follows from that row.
+    collectives {
+        /// Workload of the scenario, counted from 0.
+        workload: u64,
+        /// Number of the operation in its workload, counted from 0.
+        operation: u64,
+        /// `all_reduce`, `reduce_scatter`, `all_gather`, `broadcast` or `all_to_all`.
+        kind: String,
+        /// Ranks that take part.
+        ranks: u64,
+        /// Its size: the buffer of all_reduce and broadcast, all of the input of reduce_scatter and all_to_all, all of
+        /// the output of all_gather.
+        bytes: u64,
+        /// Time from its beginning at the first rank until it was complete at all; empty if the run ended before.
+        time_ns: f64,
+        /// The size divided by the time.
+        algorithm_bandwidth_bps: f64,
+        /// That times 2 (N - 1) / N for all_reduce, 1 for broadcast, (N - 1) / N for the others, with N ranks: what the
+        /// port of a rank must carry with an algorithm that sends no more than it has to.
+        bus_bandwidth_bps: f64,
+        /// 1 if it began after the warm-up; statistics are over these.
+        measured: u64,
+    }
+
     /// Distribution of the latencies of data packets that arrived during the measured interval, from their first byte
     /// leaving the memory of the source to their last byte in the memory of the destination; empty without the key
     /// latencies.

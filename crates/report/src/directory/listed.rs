@@ -14,8 +14,9 @@ use crate::{format, trace};
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
 
 /// The tables of floodway, those of earlier versions included.
-const TABLES: [&str; 38] = [
+const TABLES: [&str; 39] = [
     "backlogs",
+    "collectives",
     "counters",
     "deadlock_flows",
     "deadlocks",

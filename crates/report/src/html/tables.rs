@@ -90,9 +90,11 @@ impl Page<'_> {
             [
                 ("time", operations::times_of(self.summary)),
                 ("completed", operations::rates_of(self.summary)),
+                ("mean bandwidth of collectives", operations::bandwidths_of(self.summary)),
             ],
             "A call is complete when its response has arrived, a collective when all of its messages have; times are of \
-             those that began after the warm-up.",
+             those that began after the warm-up. Bandwidths of collectives are as nccl-tests defines them: size by \
+             time (algorithm), and what the port of a rank must carry at least (bus).",
         )
     }
 

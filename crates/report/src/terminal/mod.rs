@@ -201,6 +201,7 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
         ("calls and collectives completed", operations::rates_of(summary)),
         ("latency under load", pings::headlines(summary)),
         ("round-trip time of pings", pings::round_trips(summary)),
+        ("mean bandwidth of collectives", operations::bandwidths_of(summary)),
         ("mean goodput per flow", throughput::goodputs_of(summary)),
         ("response time of database entries", entries::responses_of(summary)),
         ("throughput of database entries", entries::throughputs_of(summary)),

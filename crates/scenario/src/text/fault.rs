@@ -194,6 +194,7 @@ fn example(path: &[String], field: &str) -> &'static str {
         "load" => ", for example: load = 0.3",
         "request" => ", for example: request = \"256B\"",
         "response" => ", for example: response = \"64KB\"",
+        "operation" => ", for example: operation = \"all_reduce\"",
         "bytes" => ", for example: bytes = \"256KB\"",
         "count" => ", for example: count = 3",
         "path" if path[0] == "topology" => ", for example: path = \"topology.txt\"",

@@ -10,14 +10,17 @@
 //!
 //! Tree: sums go up a binary tree of the ranks, of which the first is the root, and come down again
 //! from there. With the data cut into `chunks`, these follow each other.
+//!
+//! [`collective`](super::collective) has other algorithms, and other collectives.
 
 use std::sync::Arc;
 
 use floodway_model::check::{Check, Findings};
-use floodway_model::{Bytes, Duration, FlowId, FlowSpec, NodeId};
+use floodway_model::{Bytes, Collective, CollectiveKind, Duration, FlowId, FlowSpec, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::collective::schedule::part;
 use super::{Hosts, Parameters, Ready, Surroundings, Traffic, Workload, check};
 use crate::check::Problems;
 use crate::document::Document;
@@ -110,11 +113,6 @@ struct Placed {
     ranks: Vec<u32>,
 }
 
-/// Size of one of so many chunks: the first ones are a byte larger if it does not come out even.
-fn chunk(bytes: Bytes, chunks: u64, number: u64) -> u64 {
-    bytes.0 / chunks + u64::from(number < bytes.0 % chunks)
-}
-
 impl Placed {
     fn chunks(&self) -> u64 {
         match self.spec.algorithm {
@@ -129,7 +127,7 @@ impl Placed {
     }
 
     fn message(&self, around: &Surroundings<'_>, ends: [NodeId; 2], number: u64) -> FlowSpec {
-        let bytes = chunk(self.spec.bytes, self.chunks(), number);
+        let bytes = part(self.spec.bytes.0, self.chunks(), number);
         around.message(ends[0], ends[1], bytes, self.spec.start)
     }
 
@@ -223,7 +221,8 @@ impl Workload for Placed {
                 Algorithm::Ring => self.ring(&ranks, &mut ring, &mut traffic, &around),
                 Algorithm::Tree => self.tree(&ranks, &mut tree, &mut traffic, &around),
             }
-            traffic.operation((first..traffic.flows.len() as u32).map(FlowId));
+            let (kind, ranks) = (CollectiveKind::AllReduce, ranks.len() as u32);
+            traffic.collective(first, Collective { kind, ranks, bytes: self.spec.bytes.0 });
         }
         traffic
     }
@@ -241,7 +240,7 @@ impl Workload for Placed {
     }
 
     fn largest_flow(&self) -> u64 {
-        chunk(self.spec.bytes, self.chunks(), 0)
+        part(self.spec.bytes.0, self.chunks(), 0)
     }
 
     fn size_fields(&self) -> Vec<String> {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use floodway_model::check::{Check, Findings};
-use floodway_model::{Bytes, Duration, FlowId, FlowSpec};
+use floodway_model::{Bytes, Collective, CollectiveKind, Duration, FlowId, FlowSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,9 @@ impl Workload for Placed {
                 traffic.then(message, after.as_slice(), Duration::ZERO);
             }
         }
-        traffic.operation((0..traffic.flows.len() as u32).map(FlowId));
+        // With the block of a host that stays with it.
+        let (ranks, bytes) = (hosts.len() as u32, bytes.0.saturating_mul(hosts.len() as u64));
+        traffic.collective(0, Collective { kind: CollectiveKind::AllToAll, ranks, bytes });
         traffic
     }
 

@@ -10,6 +10,7 @@ pub mod all_reduce;
 pub mod all_to_all;
 pub mod builtin;
 mod check;
+pub mod collective;
 pub mod distribution;
 mod entry;
 pub mod exponential;
@@ -35,7 +36,7 @@ use std::sync::Arc;
 
 use floodway_model::random::Stream;
 use floodway_model::{
-    Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, Rate, Trigger,
+    Bytes, Collective, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, Rate, Trigger,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,8 @@ floodway_model::family! {
         "Every host sends a message to every other: the shuffle of a computation.",
     AllReduce = "all_reduce" (all_reduce::Spec):
         "The collective of training: a sum over all ranks that all of them have, by ring or tree.",
+    Collective = "collective" (collective::Spec):
+        "All-reduce, reduce-scatter, all-gather, broadcast or all-to-all, by the algorithms of NCCL and MPI.",
     Rpc = "rpc" (rpc::Spec):
         "Requests and responses in a closed loop: the next request waits for the response.",
     Saturated = "saturated" (saturated::Spec):
@@ -222,8 +225,15 @@ impl Traffic {
     /// These flows are the next operation.
     fn operation(&mut self, flows: impl IntoIterator<Item = FlowId>) {
         let number = self.operations.len() as u32;
-        let flows = flows.into_iter().collect();
-        self.operations.push(Operation { number, flows, ping: false });
+        self.operations.push(Operation::of(number, flows.into_iter().collect::<Box<[FlowId]>>()));
+    }
+
+    /// The flows from this one on are the next operation, a collective.
+    fn collective(&mut self, first: u32, collective: Collective) {
+        self.operation((first..self.flows.len() as u32).map(FlowId));
+        if let Some(operation) = self.operations.last_mut() {
+            operation.collective = Some(collective);
+        }
     }
 
     /// Adds a ping as the next operation: a request, and its echo as soon as it has arrived.
@@ -252,9 +262,9 @@ impl Traffic {
         self.triggers.extend(triggers.into_iter().map(|Trigger { after, begins, delay }| {
             Trigger { after: name(after), begins: name(begins), delay }
         }));
-        self.operations.extend(operations.into_iter().map(|operation| Operation {
-            flows: operation.flows.iter().map(|&flow| name(flow)).collect(),
-            ..operation
+        self.operations.extend(operations.into_iter().map(|operation| {
+            let flows = operation.flows.iter().map(|&flow| name(flow)).collect();
+            Operation { flows, ..operation }
         }));
     }
 

@@ -10,9 +10,8 @@
 //! | yes | above it | multiplicative decrease, at most once per round trip |
 //!
 //! Increases are collected and applied after some bytes or time, with a small unconditional increase.
-//! If much less than the window gets through in a round trip plus the target, as in an incast, the
-//! window becomes what got through (quick adapt). A trimmed packet takes its size off the window and
-//! permits quick adapt.
+//! If much less than the window gets through in a round trip plus the target, the window becomes what
+//! got through (quick adapt). A trimmed packet takes its size off the window and permits quick adapt.
 //!
 //! Bytes are those on the wire, with preamble and gap. A packet of full size stands for any packet. The
 //! increases are scaled by the bandwidth-delay product (`a`) and by the target (`b`), relative to a
@@ -283,8 +282,7 @@ impl State {
         let now = answer.now;
         let mut handled = false;
         if self.ignored < self.to_ignore && (loss || answer.marked) {
-            // This is about the queue from before.
-            handled = true;
+            handled = true; // this is about the queue from before
         } else if now >= self.measured_at {
             let is_measured = self.measured_at != Instant::ZERO;
             let may = self.trimmed || loss || delay > self.scale.qa_threshold;
@@ -487,9 +485,7 @@ mod tests {
     #[test]
     fn a_mark_and_a_short_queue_change_nothing() {
         let mut flow = flow(75_000.0);
-        for at in 0..100 {
-            assert!(near(ack(&mut flow, at, 50, (20, true)), 75_000.0));
-        }
+        (0..100).for_each(|at| assert!(near(ack(&mut flow, at, 50, (20, true)), 75_000.0)));
     }
 
     #[test]

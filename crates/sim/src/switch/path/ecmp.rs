@@ -1,5 +1,6 @@
-//! Equal-cost multipath by hash: all packets of a flow take one path (RFC 2992). Each switch
-//! hashes differently, so that the choices at successive tiers are independent.
+//! Equal-cost multipath by hash: all packets of a flow take one path (RFC 2992), unless their sender
+//! gives them entropy, as Ultra Ethernet does. Each switch hashes differently, so that the choices at
+//! successive tiers are independent.
 
 use floodway_model::check::Check;
 use floodway_model::random::{Stream, mix};
