@@ -115,7 +115,7 @@ impl Entropy {
     }
 
     /// The value of the next packet.
-    pub fn next(&mut self) -> u16 {
+    pub fn draw(&mut self) -> u16 {
         let values = self.spec.values;
         if values <= 1 {
             return 0;
@@ -207,7 +207,7 @@ mod tests {
     }
 
     fn next(entropy: &mut Entropy, count: usize) -> Vec<u16> {
-        (0..count).map(|_| entropy.next()).collect()
+        (0..count).map(|_| entropy.draw()).collect()
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(entropy.penalties, [0, 2, 15, 0, 0, 0, 0, 0]);
         // If all have penalties, packets still go.
         (0..8).for_each(|value| entropy.on_timeout(value));
-        assert!(entropy.next() < 8);
+        assert!(entropy.draw() < 8);
     }
 
     #[test]

@@ -139,7 +139,7 @@ impl Sender {
         if !self.has_more() {
             return None;
         }
-        let value = self.entropy.next();
+        let value = self.entropy.draw();
         let repeats = self.lost.first();
         let psn = repeats.unwrap_or(self.fresh);
         let mut slot = Slot { sent_at: now, entropy: value, transmissions: 1, state: State::Sent };
