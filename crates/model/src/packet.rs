@@ -4,12 +4,14 @@
 //! Other header fields (addresses, ports, the exact header stack) follow from the flow; the lengths
 //! here are those of the real encapsulations.
 
+mod uet;
 mod words;
 
 use serde::Serialize;
 
 use crate::id::{Class, FlowId, NodeId, PortIx};
 use crate::units::Instant;
+pub use uet::{Answered, Entropy, bitmap_base};
 pub use words::WORDS;
 
 /// The ECN field of the IP header (RFC 3168 section 5, RFC 9331 section 2).
@@ -112,7 +114,7 @@ pub struct Packet {
 pub enum Body {
     /// Part of a message.
     Data {
-        /// RoCEv2: reference to the packet's telemetry record.
+        /// RoCEv2: reference to the packet's telemetry record. Ultra Ethernet: its entropy.
         echo: Echo,
         /// Packet sequence number within the flow, from 0.
         psn: u32,
@@ -182,6 +184,8 @@ pub enum Body {
     },
     /// The header of a data packet that a switch has trimmed.
     Trimmed {
+        /// Ultra Ethernet: the entropy of the data packet.
+        echo: Echo,
         /// Packet sequence number of the data packet.
         psn: u32,
         /// Time at which the first bit of the data packet left the sender.
@@ -190,13 +194,26 @@ pub enum Body {
     /// Packet `psn` has arrived trimmed and must be retransmitted: the negative acknowledgement of
     /// a single packet (NDP, SIGCOMM 2017, section 3.2), which acknowledges nothing.
     TrimNak {
-        /// Whether the header arrived with CE.
-        marked: bool,
+        /// Whether the header arrived with CE, and with Ultra Ethernet its entropy.
+        echo: Echo,
         /// The packet sequence number of the trimmed packet.
         psn: u32,
         /// Time at which that packet left its sender; identifies which transmission of it was
         /// trimmed.
         sent_at: Instant,
+    },
+    /// Acknowledgement of Ultra Ethernet, cumulative and selective (Ultra Ethernet 1.0, section 3.5:
+    /// ACK_CC).
+    UetAck {
+        /// Number of packets that have arrived, each counted once, modulo 256. It stands for the
+        /// counter of received bytes, which has 24 bits.
+        received: u8,
+        /// The packet that it answers, and what is said about it.
+        about: Answered,
+        /// Everything below has arrived.
+        ack: u32,
+        /// Bit n set: packet [`bitmap_base`] + n has arrived. A bit that is not set says nothing.
+        bitmap: u64,
     },
     /// Credit from the receiver's half of congestion control: an NDP pull (SIGCOMM 2017, section 3.2).
     Credit {
@@ -279,14 +296,18 @@ pub enum Body {
     },
 }
 
-/// Data that RoCEv2 congestion control needs back from a data packet, in three bytes: the number of
-/// its telemetry record, from 1, and in replies whether the packet arrived with CE.
+/// Data that a sender needs back from a data packet, in three bytes: the number of its telemetry
+/// record, from 1 (RoCEv2), or its entropy (Ultra Ethernet), and in replies whether the packet
+/// arrived with CE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Echo([u8; 3]);
 
 impl Echo {
     /// Largest record number.
-    pub const MOST: u32 = (1 << 23) - 1;
+    pub const MOST: u32 = (1 << 22) - 1;
+
+    /// The bit that distinguishes entropy from a record number.
+    const ENTROPY: u32 = 1 << 23;
 
     /// With this record number, 0 for none.
     #[inline]
@@ -306,8 +327,32 @@ impl Echo {
     pub const fn record(self) -> Option<u32> {
         match self.bits() >> 1 {
             0 => None,
+            _ if self.bits() & Self::ENTROPY != 0 => None,
             number => Some(number),
         }
+    }
+
+    /// With this entropy, and without a mark.
+    #[inline]
+    pub const fn of_entropy(entropy: Entropy) -> Self {
+        let Entropy { value, wants_ack, repeated, last_hop } = entropy;
+        let flags = wants_ack as u32 | (repeated as u32) << 1 | (last_hop as u32) << 2;
+        Self::of(Self::ENTROPY >> 1 | value as u32 | flags << 16, false)
+    }
+
+    /// The entropy; `None` for a packet without it.
+    #[inline]
+    pub const fn entropy(self) -> Option<Entropy> {
+        let bits = self.bits();
+        if bits & Self::ENTROPY == 0 {
+            return None;
+        }
+        Some(Entropy {
+            value: (bits >> 1) as u16,
+            wants_ack: bits >> 17 & 1 != 0,
+            repeated: bits >> 18 & 1 != 0,
+            last_hop: bits >> 19 & 1 != 0,
+        })
     }
 
     /// Whether the acknowledged packet had CE.
@@ -410,6 +455,21 @@ impl Packet {
         }
     }
 
+    /// The entropy value over which switches hash; 0 for a packet without it. Acknowledgements of Ultra
+    /// Ethernet take the path of their flow.
+    #[inline]
+    pub const fn entropy(&self) -> u16 {
+        let (Body::Data { echo, .. } | Body::Trimmed { echo, .. } | Body::TrimNak { echo, .. }) =
+            self.body
+        else {
+            return 0;
+        };
+        match echo.entropy() {
+            Some(entropy) => entropy.value,
+            None => 0,
+        }
+    }
+
     /// Changes the number of its telemetry record. Panics if a frame of its kind cannot have one.
     pub fn set_record(&mut self, number: u32) {
         match &mut self.body {
@@ -439,8 +499,8 @@ impl Packet {
         self.is_data() || matches!(self.body, Body::Trimmed { .. })
     }
 
-    /// Whether it is RoCEv2 feedback, a notification, or the header of a trimmed packet. These use
-    /// the control queue of a port unless `switch.feedback` assigns them another. TCP
+    /// Whether it is feedback of RoCEv2 or Ultra Ethernet, a notification, or the header of a trimmed
+    /// packet. These use the control queue of a port unless `switch.feedback` assigns them another. TCP
     /// acknowledgements are queued with the data, as in any switch that looks at classes only.
     #[inline]
     pub const fn is_control(&self) -> bool {
@@ -475,6 +535,7 @@ impl Packet {
             | Body::Nak { .. }
             | Body::Trimmed { .. }
             | Body::TrimNak { .. }
+            | Body::UetAck { .. }
             | Body::Credit { .. }
             | Body::Cnp
             | Body::Indication { .. }
@@ -506,6 +567,10 @@ pub mod length {
     /// [`ROCE_OVERHEAD`] and a 4-byte counter. The layout is an assumption: that of an
     /// acknowledgement.
     pub const ROCE_CREDIT: u16 = 66;
+    /// Data of Ultra Ethernet: what uet-htsim has, 64 bytes of headers and FCS.
+    pub const UET_OVERHEAD: u16 = 64;
+    /// Ethernet 14, IPv4 20, UDP 8, ACK_CC 28, FCS 4.
+    pub const UET_ACK: u16 = 74;
     /// [`ROCE_OVERHEAD`] and 16 reserved bytes.
     pub const ROCE_CNP: u16 = 78;
     /// Ethernet 14, payload 18 (version, addresses, VLAN, length), 48 bytes of the packet, FCS 4.
@@ -541,6 +606,21 @@ mod tests {
         }
         assert_eq!(Echo::default().record(), None);
         assert!(Echo::default().answering(Ecn::Ce).marked());
+    }
+
+    #[test]
+    fn an_echo_has_entropy_or_a_record() {
+        for bits in 0..8 {
+            for value in [0, 1, 63, u16::MAX] {
+                let [wants_ack, repeated, last_hop] = [1, 2, 4].map(|bit| bits & bit != 0);
+                let entropy = Entropy { value, wants_ack, repeated, last_hop };
+                let sent = Echo::of_entropy(entropy);
+                let back = sent.answering(Ecn::Ce);
+                assert_eq!((sent.entropy(), sent.record()), (Some(entropy), None));
+                assert_eq!((back.entropy(), back.marked()), (Some(entropy), true));
+            }
+        }
+        assert_eq!(Echo::of(Echo::MOST, true).entropy(), None);
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub fn json(about: About<'_>, tables: &[Table]) -> Result<Value, Unfit> {
     let pings = Pings::of(tables).ok_or(Unfit::NoPings)?;
     let samples = deliveries::View::of(tables).filter(|samples| samples.rows() > 0);
     let samples = delivered(samples.ok_or(Unfit::NoSamples)?);
-    let mut times: Vec<f64> = samples.iter().flat_map(|(_, of)| of).map(|of| of.0 / 1e9).collect();
+    let mut times: Vec<f64> = samples.values().flatten().map(|of| of.0 / 1e9).collect();
     times.sort_by(f64::total_cmp);
     times.dedup();
     let step = times.first().copied().unwrap_or(1.0);

@@ -77,7 +77,7 @@ impl Combination {
     fn text(&self) -> String {
         let Self { flow_control, congestion, fabric, buffer } = self;
         let mut text = NETWORK.to_owned();
-        let transport = if is_for_tcp(congestion) { "tcp" } else { "rocev2" };
+        let transport = transport_of(congestion);
         let mut table = |path: &str, name: &str| writeln!(text, "[{path}.{name}]").unwrap();
         table("switch.fabric", fabric);
         table("switch.buffer", buffer);
@@ -140,9 +140,14 @@ fn by_name(congestion: &str) -> Spec {
     serde_json::from_value(serde_json::json!({ congestion: {} })).unwrap()
 }
 
-fn is_for_tcp(congestion: &str) -> bool {
+/// A transport that gives a congestion control what it needs.
+fn transport_of(congestion: &str) -> &'static str {
     use floodway_sim::host::congestion::Needs;
-    by_name(congestion).needs() == Needs::Acknowledgements
+    match by_name(congestion).needs() {
+        Needs::Acknowledgements => "tcp",
+        Needs::Arrivals => "uet",
+        _ => "rocev2",
+    }
 }
 
 /// Whether a receiver asks for packets, which are those to send again too.

@@ -174,6 +174,7 @@ fn dcqcn_send(bencher: Bencher, notified: bool) {
         initial_window: 10,
         base_rtt: Duration::from_us(8),
         hops: 3,
+        trims: false,
         seed: 1,
     };
     let mut flow = dcqcn::State::new(&spec, &path);

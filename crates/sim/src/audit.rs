@@ -149,6 +149,10 @@ fn of_nodes(spec: &Spec, finished: &Finished) -> Vec<(bool, NodeId, String)> {
 
 /// Whether packets of a flow cannot overtake each other.
 fn keeps_order(spec: &Spec) -> bool {
+    // Packets with different entropy take different paths.
+    if spec.profiles.iter().any(|profile| profile.transport.entropies() > 1) {
+        return false;
+    }
     let switch = &spec.switch;
     switch.classify.keeps_order() && switch.path.keeps_order() && spec.failures.is_empty()
 }

@@ -181,7 +181,11 @@ impl<'a> Ideal<'a> {
     fn are_apart(&self, flow: &FlowSpec, finished: Instant) -> bool {
         let mut failures = self.spec.failures.iter();
         let rerouted = failures.any(|failure| failure.at + failure.detection <= finished);
-        (rerouted || !self.spec.switch.path.keeps_order()) && self.paths(flow).several
+        let profiles = &self.spec.profiles;
+        let profile = profiles.get(usize::from(flow.workload)).or(profiles.first());
+        let sprays = profile.is_some_and(|profile| profile.transport.entropies() > 1);
+        let apart = rerouted || sprays || !self.spec.switch.path.keeps_order();
+        apart && self.paths(flow).several
     }
 
     fn paths(&self, flow: &FlowSpec) -> &Paths {

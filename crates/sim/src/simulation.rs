@@ -18,7 +18,6 @@ use crate::auditor::Network;
 use crate::deadlock::{self, Deadlocks};
 use crate::distances::Distances;
 use crate::failure::{self, Outages};
-use crate::host::congestion::Needs;
 use crate::host::{Host, KernelHost, Profile, Shared, followers};
 use crate::kernel::{Backend, Octets};
 use crate::link::Link;
@@ -318,7 +317,7 @@ fn profiles(spec: &Spec) -> Vec<Profile> {
 
 /// Whether some congestion control relies on answers of receivers.
 fn asks_for_answers(spec: &Spec) -> bool {
-    spec.profiles.iter().any(|profile| profile.congestion.needs() == Needs::Answers)
+    spec.profiles.iter().any(|profile| profile.congestion.needs().is_about_answers())
 }
 
 /// Whether some packets have room for telemetry.

@@ -111,7 +111,7 @@ impl Records {
             return number;
         }
         self.all.push(record);
-        assert!(self.all.len() <= Echo::MOST as usize, "eight million packets have telemetry");
+        assert!(self.all.len() <= Echo::MOST as usize, "four million packets have telemetry");
         self.all.len() as u32
     }
 

@@ -37,7 +37,7 @@ fn failure(spec: &Spec, ends: [&str; 2], at: u64, until: u64, detection: u64) ->
 fn two_ways(packets: u64) -> (Spec, String) {
     let spec = plain(clos(2, 2, 1), vec![flow(0, 1, packets * 1_024, 0)]);
     let leaf = spec.graph.switches().next().unwrap();
-    let spine = spec.switch.path.by_flow(FlowId(0), leaf, 2).unwrap();
+    let spine = spec.switch.path.by_flow(FlowId(0), 0, leaf, 2).unwrap();
     (spec, format!("spine {spine}"))
 }
 

@@ -81,4 +81,5 @@ mod triggers;
 mod trimming;
 mod turns;
 mod turns_of_queues;
+mod uet;
 mod window;

@@ -21,7 +21,7 @@ const SECONDS: u64 = 2;
 
 fn controls() -> Vec<congestion::Spec> {
     let all = congestion::CATALOGUE.iter().map(|entry| by_name::<congestion::Spec>(entry.name));
-    let of_rocev2 = [Needs::Notifications, Needs::Answers];
+    let of_rocev2 = [Needs::Notifications, Needs::Answers, Needs::Arrivals];
     all.filter(|control| !of_rocev2.contains(&control.needs())).collect()
 }
 

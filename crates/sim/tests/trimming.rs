@@ -111,7 +111,7 @@ fn the_last_of_the_queue_is_trimmed_for_one_that_comes() {
     for frame in sent.iter().filter(to_receiver) {
         match frame.packet.body {
             Body::Data { psn, sent_at, .. } if first(sent_at) => whole.push(psn),
-            Body::Trimmed { psn, sent_at } if first(sent_at) => headers.push(psn),
+            Body::Trimmed { psn, sent_at, .. } if first(sent_at) => headers.push(psn),
             _ => {}
         }
     }

@@ -15,6 +15,9 @@ use floodway_wire::{cim, cnm, telemetry};
 use super::addresses::{self, Addresses};
 use super::tcp;
 
+/// UDP port of Ultra Ethernet.
+const UET_PORT: u16 = 4793;
+
 /// Time to live of all datagrams: the network is a bridged one.
 const TTL: u8 = 64;
 /// The default partition of InfiniBand.
@@ -133,6 +136,13 @@ impl<'a> Emitter<'a> {
                 let source_port = addresses::source_port(packet.flow);
                 roce::Packet { bth, rest }.datagram(&ip, source_port)
             }
+            (transport::Spec::Uet(_), body) => {
+                // The layout of the headers is not public: only that of UDP is written, whose source port
+                // is the entropy.
+                note(comment, &format!("Ultra Ethernet, without its headers: {body:?}"));
+                let payload = vec![0; room.saturating_sub(20 + 8)];
+                ip.udp((packet.entropy() | 0xc000, UET_PORT), &payload)
+            }
             // A transport without feedback has no other frames.
             (transport::Spec::Ethernet(_) | transport::Spec::Udp(_), _) => {
                 note(comment, "a frame that its transport does not have");
@@ -160,6 +170,7 @@ impl<'a> Emitter<'a> {
         let (protocol, destination_port) = match profile.transport {
             transport::Spec::Tcp(_) => (6, destination_port),
             transport::Spec::Rocev2(_) => (17, roce::PORT),
+            transport::Spec::Uet(_) => (17, UET_PORT),
             transport::Spec::Udp(_) | transport::Spec::Ethernet(_) => (17, destination_port),
         };
         Sfc {
@@ -345,9 +356,9 @@ fn roce_packet(
             note(comment, &format!("packet {arrived} has arrived"));
             [aeth(syndrome::SEQUENCE_ERROR, 0), telemetry].concat()
         }
-        Body::TrimNak { psn, marked, .. } => {
+        Body::TrimNak { psn, echo, .. } => {
             (bth.opcode, bth.psn) = (opcode::TRIMMED, psn & MASK);
-            aeth(marked.into(), 0)
+            aeth(echo.marked().into(), 0)
         }
         Body::Credit { number } => {
             bth.opcode = opcode::CREDIT;

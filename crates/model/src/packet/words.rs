@@ -1,7 +1,7 @@
 //! A frame as five words, the form in which it goes to another process. A frame in memory has padding, which
 //! must not be read, so fields are moved one by one.
 
-use super::{AckFlags, Body, Echo, EcnFeedback, Packet, SackBlock, SegmentFlags, Tos};
+use super::{AckFlags, Answered, Body, Echo, EcnFeedback, Packet, SackBlock, SegmentFlags, Tos};
 use crate::id::{Class, FlowId, NodeId, PortIx};
 use crate::units::Instant;
 
@@ -97,10 +97,8 @@ impl Body {
             Self::SynAck { feedback } => (4, feedback as u64, 0),
             Self::Ack { echo, psn, sent_at } => (5, echo_and(echo, psn), sent_at.0),
             Self::Nak { echo, psn, arrived } => (6, echo_and(echo, psn), arrived.into()),
-            Self::Trimmed { psn, sent_at } => (7, psn.into(), sent_at.0),
-            Self::TrimNak { marked, psn, sent_at } => {
-                (8, u64::from(psn) | u64::from(marked) << 32, sent_at.0)
-            }
+            Self::Trimmed { echo, psn, sent_at } => (7, echo_and(echo, psn), sent_at.0),
+            Self::TrimNak { echo, psn, sent_at } => (8, echo_and(echo, psn), sent_at.0),
             Self::Credit { number } => (9, number.into(), 0),
             Self::Cnp => (10, 0, 0),
             Self::Indication { severity } => (11, severity.into(), 0),
@@ -127,6 +125,10 @@ impl Body {
             Self::LinkCredit { class, limit } => (19, class.into(), limit),
             // The octets are in the process of the kernel, so such hosts run in one process.
             Self::Octets { number, sent_at } => (20, number.into(), sent_at.0),
+            Self::UetAck { received, about, ack, bitmap } => {
+                let small = u64::from(ack) | u64::from(about.0) << 32 | u64::from(received) << 48;
+                (21, small, bitmap)
+            }
         }
     }
 
@@ -148,8 +150,8 @@ impl Body {
             4 => Self::SynAck { feedback: feedback()? },
             5 => Self::Ack { echo, psn, sent_at },
             6 => Self::Nak { echo, psn, arrived: low(large) },
-            7 => Self::Trimmed { psn, sent_at },
-            8 => Self::TrimNak { marked: small >> 32 != 0, psn, sent_at },
+            7 => Self::Trimmed { echo, psn, sent_at },
+            8 => Self::TrimNak { echo, psn, sent_at },
             9 => Self::Credit { number: low(small) },
             10 => Self::Cnp,
             11 => Self::Indication { severity: small as u8 },
@@ -178,6 +180,12 @@ impl Body {
             18 => Self::Drc { group: small as u16, mask: (small >> 16) as u8, statuses: large },
             19 => Self::LinkCredit { class: small as u8, limit: large },
             20 => Self::Octets { number: low(small), sent_at: Instant(large) },
+            21 => Self::UetAck {
+                received: (small >> 48) as u8,
+                about: Answered((small >> 32) as u16),
+                ack: low(small),
+                bitmap: large,
+            },
             _ => return None,
         })
     }
@@ -211,9 +219,10 @@ mod tests {
             Body::TcpAck { flags: AckFlags::new(true, true), marked: 65_535, ack: psn, sack },
             Body::Ack { echo, psn, sent_at },
             Body::Nak { echo: Echo::of(1, false), psn, arrived: u32::MAX },
-            Body::Trimmed { psn, sent_at },
-            Body::TrimNak { marked: true, psn, sent_at },
-            Body::TrimNak { marked: false, psn, sent_at },
+            Body::Trimmed { echo, psn, sent_at },
+            Body::TrimNak { echo, psn, sent_at },
+            Body::TrimNak { echo: Echo::default(), psn, sent_at },
+            Body::UetAck { received: 255, about: Answered(0x8003), ack: psn, bitmap: u64::MAX - 1 },
             Body::Credit { number: u32::MAX },
             Body::Cnp,
             Body::Indication { severity: 255 },

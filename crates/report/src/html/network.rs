@@ -293,8 +293,7 @@ impl Page<'_> {
 
     /// What was lost, and why.
     pub(super) fn drops(&self) -> Option<Section> {
-        let counted =
-            [("dropped_packets", "dropped packets"), ("lost_on_links", "lost on links")];
+        let counted = [("dropped_packets", "dropped packets"), ("lost_on_links", "lost on links")];
         let happened: Vec<_> = counted.into_iter().filter(|(key, _)| self.happens(key)).collect();
         if happened.is_empty() {
             return None;

@@ -136,11 +136,12 @@ pub fn nobody_sends(name: &str, settings: &Document) -> Option<&'static str> {
     let switch = &settings.switch;
     let flow_control = &switch.flow_control;
     let profiles = settings.profiles();
-    let is_rocev2 = |of: &transport::Spec| matches!(of, transport::Spec::Rocev2(_));
+    let answers =
+        |of: &transport::Spec| matches!(of, transport::Spec::Rocev2(_) | transport::Spec::Uet(_));
     let (is_there, why) = match name {
         "ack" => (
-            profiles.iter().any(|profile| is_rocev2(&profile.transport)),
-            "no workload uses RoCEv2, and acknowledgements of TCP are data",
+            profiles.iter().any(|profile| answers(&profile.transport)),
+            "no workload uses RoCEv2 or Ultra Ethernet, and acknowledgements of TCP are data",
         ),
         "cnp" if profiles.iter().all(|profile| profile.congestion.cnp_interval().is_none()) => {
             (false, "no receiver sends CNPs")

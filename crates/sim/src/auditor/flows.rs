@@ -43,6 +43,7 @@ impl Sender {
             Body::Ack { psn, .. } | Body::Nak { psn, .. } => {
                 self.acknowledged = self.acknowledged.max(psn);
             }
+            Body::UetAck { ack, .. } => self.acknowledged = self.acknowledged.max(ack),
             Body::TcpAck { ack, sack, flags, .. } => {
                 self.acknowledged = self.acknowledged.max(ack);
                 if flags.duplicate() || sack.iter().any(|block| block.count > 0) {
@@ -97,6 +98,11 @@ impl Sender {
                 let clear = self.unclear_until <= self.acknowledged && !probes_now;
                 let limit = window.map(|bytes| (bytes / tcp.mss.0).max(1));
                 (tcp.mss.0, limit.filter(|_| clear && is_new), FlowSpec::PERSISTENT)
+            }
+            // What is in flight is known only by the counter of the receiver; the range of the
+            // receiver counts from the first packet that is missing.
+            transport::Spec::Uet(uet) => {
+                (uet.mtu.0, Some(uet.psn_range.into()).filter(|_| is_new), spec.bytes)
             }
             transport::Spec::Udp(udp) => (udp.payload.0, None, spec.bytes),
             transport::Spec::Ethernet(ethernet) => (ethernet.payload.0, None, spec.bytes),
@@ -164,6 +170,7 @@ impl Receiver {
                 (rocev2.mtu.0, in_order && psn != self.next)
             }
             transport::Spec::Tcp(tcp) => (tcp.mss.0, false),
+            transport::Spec::Uet(uet) => (uet.mtu.0, false),
             transport::Spec::Udp(udp) => (udp.payload.0, false),
             transport::Spec::Ethernet(ethernet) => (ethernet.payload.0, false),
         };

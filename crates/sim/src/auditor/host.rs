@@ -59,7 +59,7 @@ impl Host {
                 let hold = self.holds.entry((towards, class.0)).or_default();
                 *hold = (*hold).max(now + Duration::from_ns(pause_ns.into()));
             }
-            Body::Ack { .. } | Body::Nak { .. } | Body::TcpAck { .. } => {
+            Body::Ack { .. } | Body::Nak { .. } | Body::TcpAck { .. } | Body::UetAck { .. } => {
                 self.senders.entry(packet.flow).or_default().hears(&packet.body);
             }
             Body::Credit { number } => {

@@ -35,7 +35,7 @@ pub fn check(
     let Some(spec) = spec(network) else {
         return wrong("a packet is trimmed, and nothing here trims");
     };
-    let (Body::Data { psn, sent_at, .. }, Body::Trimmed { psn: named, sent_at: then }) =
+    let (Body::Data { psn, sent_at, .. }, Body::Trimmed { psn: named, sent_at: then, .. }) =
         (packet.body, header.body)
     else {
         return wrong("something is trimmed that is no packet with data, or is trimmed twice");
@@ -49,11 +49,13 @@ pub fn check(
         );
     }
     let flow = &network.spec.flows[packet.flow.index()];
-    let understands = matches!(
-        &profile(network, flow).transport,
-        transport::Spec::Rocev2(rocev2)
-            if matches!(rocev2.recovery, recovery::Spec::SelectiveRepeat(_))
-    );
+    let understands = match &profile(network, flow).transport {
+        transport::Spec::Rocev2(rocev2) => {
+            matches!(rocev2.recovery, recovery::Spec::SelectiveRepeat(_))
+        }
+        transport::Spec::Uet(_) => true,
+        _ => false,
+    };
     if !understands {
         wrong("a packet is trimmed whose transport does not understand it");
     }
@@ -69,6 +71,9 @@ pub fn check(
         (old, new) if old == new => {}
         (Ecn::Ect0 | Ecn::Ect1, Ecn::Ce) if marks => {}
         _ => wrong("the ECN field of a trimmed packet has changed"),
+    }
+    if packet.entropy() != header.entropy() {
+        wrong("the entropy of a trimmed packet has changed");
     }
     if packet.dscp() != header.dscp() {
         wrong("the DSCP of a trimmed packet has changed");

@@ -353,8 +353,10 @@ impl Node<Context> for Host {
             Body::Data { echo, psn, sent_at } => {
                 self.on_data(packet, (echo, psn, sent_at), now, context);
             }
-            Body::Trimmed { psn, sent_at } => self.on_header(packet, (psn, sent_at), now, context),
-            Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. } => {
+            Body::Trimmed { psn, sent_at, .. } => {
+                self.on_header(packet, (psn, sent_at), now, context);
+            }
+            Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. } | Body::UetAck { .. } => {
                 self.on_feedback(packet, now, context);
             }
             Body::Cnp => self.on_cnp(packet.connection, now),

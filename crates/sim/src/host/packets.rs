@@ -1,5 +1,6 @@
-//! Handling of RoCEv2 packets and datagrams in a host. The receiver takes the data and replies in the
-//! control class, or in the class that `switch.feedback` assigns; the sender processes the replies.
+//! Handling of packets of RoCEv2 and Ultra Ethernet and of datagrams in a host. The receiver takes the
+//! data and replies in the control class, or in the class that `switch.feedback` assigns; the sender
+//! processes the replies.
 
 use std::cmp::Reverse;
 
@@ -7,7 +8,7 @@ use floodway_model::packet::length;
 use floodway_model::{Body, Class, Dscp, Echo, Ecn, Instant, Packet, PortIx, Tos};
 
 use super::Host;
-use super::congestion::{Answer, Needs};
+use super::congestion::{Answer, Needs, Trimmed};
 use super::transport::{Arrived, HeaderReply, Progress};
 use crate::context::Context;
 use crate::observe::{Delivery, Fact, Kinds};
@@ -18,7 +19,7 @@ impl Host {
     pub(super) fn on_data(
         &mut self,
         packet: &Packet,
-        (echo, psn, sent_at): (Echo, u32, Instant),
+        (echo, number, sent_at): (Echo, u32, Instant),
         now: Instant,
         context: &mut Context,
     ) {
@@ -26,7 +27,7 @@ impl Host {
         receiver.count(packet, sent_at);
         let connection = receiver.back;
         let profile = self.shared.profile(packet.flow);
-        let arrived = receiver.transport.on_data(packet, psn, profile, now);
+        let arrived = receiver.transport.on_data(packet, number, profile, now);
         if arrived.completes {
             receiver.finish(now);
             context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
@@ -50,13 +51,14 @@ impl Host {
         let answer = self.shared.profile(packet.flow).transport.answer_frame();
         match arrived {
             Arrived { acknowledge: Some(psn), .. } => {
-                let body = Body::Ack { echo: echo.answering(packet.ecn()), psn, sent_at };
+                let transport = &self.receivers[packet.connection as usize].transport;
+                let body = transport.acknowledgement(packet, (echo, number, sent_at), psn);
                 self.reply(packet, connection, answer, body);
             }
             Arrived { missing: Some(missing), .. } => {
                 self.naks += 1;
                 let echo = echo.answering(packet.ecn());
-                let body = Body::Nak { echo, psn: missing, arrived: psn };
+                let body = Body::Nak { echo, psn: missing, arrived: number };
                 self.reply(packet, connection, answer, body);
             }
             // There is no reply that could carry the packet's telemetry back.
@@ -109,11 +111,10 @@ impl Host {
         let class = self.shared.switch.feedback.queue(&body);
         // A reply copies the ECN field of the packet it answers where something reads it.
         let ecn = match (class, &body) {
-            (Some(_), Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. })
-                if packet.ecn().is_capable() =>
-            {
-                Ecn::Ect0
-            }
+            (
+                Some(_),
+                Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. } | Body::UetAck { .. },
+            ) if packet.ecn().is_capable() => Ecn::Ect0,
             _ => Ecn::NotEct,
         };
         self.nic.push_feedback(Packet {
@@ -139,8 +140,10 @@ impl Host {
         };
         let Some(progress) = sender.transport.on_feedback(&packet.body, now) else { return };
         let marked = match packet.body {
-            Body::Ack { echo, .. } | Body::Nak { echo, .. } => echo.marked(),
-            Body::TrimNak { marked, .. } => marked,
+            Body::Ack { echo, .. } | Body::Nak { echo, .. } | Body::TrimNak { echo, .. } => {
+                echo.marked()
+            }
+            Body::UetAck { about, .. } => about.marked(),
             _ => unreachable!("it is neither an acknowledgement nor a NAK"),
         };
         if self.shared.distances.is_some() {
@@ -169,34 +172,43 @@ impl Host {
         now: Instant,
         context: &Context,
     ) {
-        let (echo, psn, sent_at) = match packet.body {
-            Body::Ack { echo, psn, sent_at } => (echo, psn, Some(sent_at)),
-            Body::Nak { echo, psn, .. } => (echo, psn, None),
+        let mut trimmed = None;
+        let (echo, psn, rtt, nak) = match packet.body {
+            Body::Ack { echo, psn, sent_at } => (echo, psn, Some(now.since(sent_at)), false),
+            Body::Nak { echo, psn, .. } => (echo, psn, None, true),
             // It acknowledges nothing, and the round-trip time of a header that overtakes data does not
             // measure that of data.
-            Body::TrimNak { marked, .. } => (Echo::of(0, marked), progress.before, None),
+            Body::TrimNak { echo, .. } => {
+                let last_hop = echo.entropy().is_some_and(|entropy| entropy.last_hop);
+                trimmed = Some(if last_hop { Trimmed::AtLastHop } else { Trimmed::InFabric });
+                (echo, progress.before, None, true)
+            }
+            Body::UetAck { about, ack, .. } => {
+                (Echo::of(0, about.marked()), ack, progress.rtt, false)
+            }
             _ => unreachable!("it is no answer"),
         };
         let mut hops = [Hop::default(); HOPS];
         let records = context.telemetry.as_ref();
         let count = records.map_or(0, |records| records.read(echo, &mut hops));
         let Some(sender) = &mut self.senders[slot as usize] else { return };
-        let Progress { before, acknowledged, next, fresh } = progress;
+        let Progress { acknowledged, next, fresh, delivered, .. } = progress;
         let answer = Answer {
             now,
             ack: psn,
-            acked: acknowledged - before,
+            acked: delivered,
             sent: fresh,
             in_flight: next - acknowledged,
-            rtt: sent_at.map(|sent_at| now.since(sent_at)),
+            rtt,
             marked: echo.marked(),
-            nak: sent_at.is_none(),
+            nak,
+            trimmed,
             hops: &hops[..count],
         };
         let congestion = &self.shared.profile(packet.flow).congestion;
         // If flows use different congestion controls, only those that need round-trip times record
         // them.
-        if let (Needs::Answers, Some(rtt)) = (congestion.needs(), answer.rtt) {
+        if let (Needs::Answers | Needs::Arrivals, Some(rtt)) = (congestion.needs(), answer.rtt) {
             sender.transport.measure(rtt);
         }
         sender.control().on_answer(congestion, &answer);

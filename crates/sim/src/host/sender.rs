@@ -27,6 +27,8 @@ pub struct Route {
     pub base_rtt: Duration,
     /// Number of switches on the path.
     pub hops: u8,
+    /// Whether switches trim packets.
+    pub trims: bool,
     /// Seed of random choices.
     pub seed: u64,
 }
@@ -82,6 +84,7 @@ impl Sender {
             initial_window: transport.initial_window(),
             base_rtt: route.base_rtt,
             hops: route.hops,
+            trims: route.trims,
             seed: route.seed,
         };
         let control = congestion::State::new(&profile.congestion, &path);

@@ -46,17 +46,19 @@ impl Host {
         let header = Header { connection, dscp };
         let profile = self.shared.profile(flow);
         let seed = random::mix(self.shared.seed ^ u64::from(flow.0));
+        let trims = switch.overflow.trims().is_some();
         let route = match &self.shared.distances {
-            None => Route { base_rtt: Duration::ZERO, hops: 0, seed },
+            None => Route { base_rtt: Duration::ZERO, hops: 0, trims, seed },
             Some(distances) => Route {
                 base_rtt: distances.longest_round_trip,
                 hops: distances.switches(spec.src, spec.dst),
+                trims,
                 seed,
             },
         };
         let link = self.nic.tx.link();
         let mut sender = Sender::new((flow, spec), header, profile, link, route, now);
-        if switch.overflow.trims().is_some() {
+        if trims {
             sender.transport.expect_headers();
         }
         let queue = switch.classify.queue(dscp, sender.ecn(), spec.dst, switch.queue.count);

@@ -62,7 +62,9 @@ impl Spec {
     #[inline]
     pub const fn queue(&self, body: &Body) -> Option<u8> {
         match body {
-            Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. } => self.ack,
+            Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. } | Body::UetAck { .. } => {
+                self.ack
+            }
             Body::Trimmed { .. } => self.trimmed,
             Body::Credit { .. } => self.credit,
             Body::Cnp => self.cnp,

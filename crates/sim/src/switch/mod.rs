@@ -279,10 +279,13 @@ impl Switch {
         match self.routes.towards(packet.dst) {
             Hops::Host(port) => Some(usize::from(port)),
             Hops::Equal([port]) => Some(usize::from(*port)),
-            Hops::Equal(ports) => match self.spec.path.by_flow(packet.flow, self.id, ports.len()) {
-                Some(choice) => ports.get(choice).map(|&port| usize::from(port)),
-                None => self.choose_next_hop(packet, now),
-            },
+            Hops::Equal(ports) => {
+                let (flow, entropy) = (packet.flow, packet.entropy());
+                match self.spec.path.by_flow(flow, entropy, self.id, ports.len()) {
+                    Some(choice) => ports.get(choice).map(|&port| usize::from(port)),
+                    None => self.choose_next_hop(packet, now),
+                }
+            }
         }
     }
 
@@ -519,7 +522,8 @@ impl Node<Context> for Switch {
             | Body::Cnp
             | Body::Credit { .. }
             | Body::Trimmed { .. }
-            | Body::TrimNak { .. } => {
+            | Body::TrimNak { .. }
+            | Body::UetAck { .. } => {
                 self.take_in_control(packet, now, context);
             }
             Body::Indication { .. } | Body::Sfc { .. } | Body::Cnm { .. } => {

@@ -21,6 +21,10 @@ pub fn check(placed: &Placed, around: &Around<'_>, findings: &mut Findings<'_>) 
             ("congestion notification packets, which only RoCEv2 has", "rocev2")
         }
         Needs::Answers => ("an acknowledgement for every packet, which only RoCEv2 has", "rocev2"),
+        Needs::Arrivals => (
+            "counts of arrived packets and where packets were trimmed, which only Ultra Ethernet reports",
+            "uet",
+        ),
         Needs::Indications => ("the severity of congestion, which TCP takes for a mark", "udp"),
         Needs::Messages => ("a transport that leaves the rate to it", "rocev2"),
         Needs::Acknowledgements => {

@@ -25,7 +25,11 @@ fn full(change: impl FnOnce(&mut trim::Spec)) -> Stand {
 
 fn header(packet: &Packet) -> Packet {
     let Body::Data { psn, sent_at, .. } = packet.body else { panic!("it is data") };
-    let header = Packet { bytes: 64, body: Body::Trimmed { psn, sent_at }, ..*packet };
+    let header = Packet {
+        bytes: 64,
+        body: Body::Trimmed { echo: Default::default(), psn, sent_at },
+        ..*packet
+    };
     marked(header, Ecn::Ce)
 }
 

@@ -87,6 +87,7 @@ pub(super) mod tests {
             rtt: None,
             marked: false,
             nak: false,
+            trimmed: None,
             hops: &[],
         }
     }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::{
     Ack, Answer, Congestion, Lost, Needs, Path, Phase, RateSample, Signal, Spec, State, Timeout,
+    Trimmed,
 };
 use crate::telemetry::Hop;
 
@@ -160,7 +161,7 @@ impl<'a> Flow<'a> {
     /// A RoCEv2 acknowledgement with the telemetry of one hop, whose link has a tenth of the NIC's
     /// rate and this backlog.
     fn answer(&mut self, acked: u32, marked: bool, rtt: Option<Duration>, backlog: u64) {
-        if self.spec.needs() == Needs::Answers {
+        if self.spec.needs().is_about_answers() {
             // The reaction to it is not undone.
             self.undo = None;
         }
@@ -170,7 +171,9 @@ impl<'a> Flow<'a> {
         let at = Instant(self.now.0.saturating_sub(1_000_000));
         let hops = [Hop { rate, tx_bytes: rate.bytes_in(Duration(at.0)).0, backlog, at }];
         let (now, nak, sent) = (self.now, rtt.is_none(), ack.wrapping_add(10));
-        let answer = Answer { now, ack, acked, sent, in_flight: 10, rtt, marked, nak, hops: &hops };
+        let trimmed = nak.then_some(Trimmed::InFabric);
+        let (in_flight, hops) = (10, hops.as_slice());
+        let answer = Answer { now, ack, acked, sent, in_flight, rtt, marked, nak, trimmed, hops };
         self.control.on_answer(self.spec, &answer);
     }
 
@@ -291,7 +294,7 @@ fn needs_tell_who_has_a_window() {
     for spec in Spec::all() {
         let mut state = State::new(&spec, &Path::at(Rate::from_gbps(1)));
         let window = state.window(&spec, Instant::ZERO);
-        if spec.needs() == Needs::Answers {
+        if spec.needs().is_about_answers() {
             continue;
         }
         let acknowledged = spec.needs() == Needs::Acknowledgements;

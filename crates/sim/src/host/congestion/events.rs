@@ -1,24 +1,26 @@
 //! Events that a transport reports to congestion control. Amounts are in packets.
 //!
-//! TCP reports in detail, with [`Ack`] and the types below it; RoCEv2 hardware reports little, with
-//! [`Answer`].
+//! TCP reports in detail, with [`Ack`] and the types below it; RoCEv2 hardware and Ultra Ethernet report
+//! little, with [`Answer`].
 
 use floodway_model::{Duration, Instant};
 
 use crate::telemetry::Hop;
 
-/// A RoCEv2 acknowledgement or NAK.
+/// An acknowledgement or NAK of RoCEv2 or Ultra Ethernet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer<'a> {
     /// Time of arrival.
     pub now: Instant,
     /// Everything below this packet sequence number has arrived.
     pub ack: u32,
-    /// Number of packets that it acknowledges for the first time.
+    /// Number of packets that it acknowledges for the first time; with Ultra Ethernet also those that it
+    /// acknowledges selectively.
     pub acked: u32,
     /// Sequence number of the first packet that has never been sent.
     pub sent: u32,
-    /// Number of packets from the first unacknowledged to the last one sent.
+    /// Number of packets from the first unacknowledged to the last one sent; with Ultra Ethernet without
+    /// those that have arrived or have to be sent again.
     pub in_flight: u32,
     /// Time since the acknowledged packet was sent; `None` for a NAK, which does not carry it.
     pub rtt: Option<Duration>,
@@ -26,8 +28,20 @@ pub struct Answer<'a> {
     pub marked: bool,
     /// Whether it reports a missing packet, which may have been trimmed.
     pub nak: bool,
+    /// Whether the packet has arrived trimmed, and where it was trimmed. RoCEv2 does not say where: in
+    /// the fabric.
+    pub trimmed: Option<Trimmed>,
     /// Telemetry of that packet, in the order of its path; empty without telemetry.
     pub hops: &'a [Hop],
+}
+
+/// Where a packet was trimmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trimmed {
+    /// At a port between switches.
+    InFabric,
+    /// At the port of its destination.
+    AtLastHop,
 }
 
 /// A TCP acknowledgement, and the conclusions that the transport draws from it.

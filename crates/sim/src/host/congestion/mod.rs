@@ -28,6 +28,7 @@ pub mod indicated_rate;
 mod laws;
 pub mod line_rate;
 pub mod ndp;
+pub mod nscc;
 pub mod powertcp;
 pub mod prague;
 pub mod qcn;
@@ -44,7 +45,7 @@ use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 
 use super::transport::tcp;
 
-pub use events::{Ack, Answer, Congestion, Lost, Phase, RateSample, Signal, Timeout};
+pub use events::{Ack, Answer, Congestion, Lost, Phase, RateSample, Signal, Timeout, Trimmed};
 pub use receiving::{Arrival, Credit, Receiving};
 
 /// Generates the family from one row per algorithm: the [`Spec`] that a scenario selects, the
@@ -207,6 +208,8 @@ algorithms! {
     Qcn = "qcn" in qcn: "Rate control by messages of switches that sample their queues (802.1Qau).",
     Ndp = "ndp" in ndp; receiver Pulls:
         "One packet for each pull of the receiver, after a first window at line rate.",
+    Nscc = "nscc" in nscc, boxed:
+        "A window by marks and queueing delay in four quadrants, for packets on many paths (Ultra Ethernet).",
     Reno = "reno" in reno:
         "TCP's window of old: one packet more per round trip, half after congestion.",
     Cubic = "cubic" in cubic, boxed:
@@ -238,11 +241,13 @@ pub struct Path {
     /// (RFC 6928).
     pub initial_window: u32,
     /// Round-trip time of a full packet and its acknowledgement between the hosts farthest apart,
-    /// on the idle network. Only set if some algorithm [needs acknowledgements](Needs::Answers), as
-    /// is `hops`.
+    /// on the idle network. Only set if some algorithm [needs answers](Needs::is_about_answers), as is
+    /// `hops`.
     pub base_rtt: Duration,
     /// Number of switches on the shortest paths to the receiver.
     pub hops: u8,
+    /// Whether switches trim packets.
+    pub trims: bool,
     /// Seed of the random choices of this flow's congestion control.
     pub seed: u64,
 }
@@ -258,6 +263,7 @@ impl Path {
             initial_window: 10,
             base_rtt: Duration::from_us(8),
             hops: 3,
+            trims: false,
             seed: 1,
         }
     }
@@ -378,10 +384,12 @@ pub trait Control {
         (self.rate(spec, now), self.window(spec, now))
     }
 
-    /// An acknowledgement or a NAK has arrived (RoCEv2); only called with [`Needs::Answers`].
+    /// An acknowledgement or a NAK has arrived (RoCEv2, Ultra Ethernet); only called with
+    /// [`Needs::Answers`] or [`Needs::Arrivals`].
     fn on_answer(&mut self, _spec: &Self::Spec, _answer: &Answer<'_>) {}
 
-    /// The retransmission timer has expired, and the packets in flight are retransmitted (RoCEv2).
+    /// The retransmission timer has expired, and the packets in flight are retransmitted (RoCEv2); one
+    /// packet has timed out (Ultra Ethernet).
     fn on_retransmit_timeout(&mut self, _spec: &Self::Spec, _now: Instant) {}
 
     /// A congestion notification packet has arrived (RoCEv2).
@@ -444,6 +452,15 @@ pub enum Needs {
     /// RoCEv2 acknowledgements with round-trip times, marks, and [telemetry](Spec::needs_telemetry)
     /// if requested.
     Answers,
+    /// Counts of arrived packets, marks, round-trip times and trimmed packets (Ultra Ethernet).
+    Arrivals,
     /// Acknowledgements, losses and round trips (TCP).
     Acknowledgements,
+}
+
+impl Needs {
+    /// Whether the algorithm gets an [`Answer`] for every reply of a receiver.
+    pub const fn is_about_answers(self) -> bool {
+        matches!(self, Self::Answers | Self::Arrivals)
+    }
 }

@@ -8,10 +8,13 @@ mod numbers;
 pub mod rocev2;
 pub mod tcp;
 pub mod udp;
+pub mod uet;
 
 use floodway_model::check::Findings;
 use floodway_model::packet::length;
-use floodway_model::{Body, Bytes, Duration, Ecn, EcnFeedback, FlowSpec, Instant, Packet, Rate};
+use floodway_model::{
+    Body, Bytes, Duration, Echo, Ecn, EcnFeedback, FlowSpec, Instant, Packet, Rate,
+};
 use serde::{Deserialize, Serialize};
 
 use super::Profile;
@@ -30,6 +33,8 @@ floodway_model::family! {
         telemetry() -> bool;
         recovery() -> Option<&rocev2::recovery::Spec>;
         repeats() -> bool;
+        understands_trimming() -> bool;
+        entropies() -> u32;
         is_capable(wanted: EcnFeedback) -> bool;
         usual_control() -> congestion::Spec;
         reports(needs: Needs) -> bool;
@@ -79,6 +84,8 @@ floodway_model::family! {
                 deadline() -> Instant;
                 pushed() -> &[(u32, Instant)];
                 delivered() -> u64;
+                #[inline(always)]
+                acknowledgement(packet: &Packet, of: (Echo, u32, Instant), ack: u32) -> Body;
             }
             mut state {
                 on_data(packet: &Packet, psn: u32, profile: &Profile, now: Instant) -> Arrived;
@@ -98,6 +105,8 @@ floodway_model::family! {
     Udp = "udp" in udp: "Datagrams, which are neither acknowledged nor sent again.",
     Ethernet = "ethernet" in ethernet:
         "Ethernet frames with nothing above, neither acknowledged nor sent again.",
+    Uet = "uet" in uet, boxed:
+        "Ultra Ethernet's reliable unordered delivery: selective acknowledgements, spraying by entropy.",
 }
 
 /// Parameters of a transport, and its properties.
@@ -144,6 +153,18 @@ pub trait Transport {
     /// Whether lost packets are retransmitted.
     fn repeats(&self) -> bool {
         false
+    }
+
+    /// Whether its receivers answer the headers of trimmed packets, and its senders retransmit exactly
+    /// these packets.
+    fn understands_trimming(&self) -> bool {
+        false
+    }
+
+    /// Number of entropy values among which its senders choose for each packet; 1 if all packets of a
+    /// flow have the same.
+    fn entropies(&self) -> u32 {
+        1
     }
 
     /// Whether its data is ECN-capable if congestion control requests this feedback.
@@ -282,6 +303,18 @@ pub trait ReceivingSide {
         &[]
     }
 
+    /// The acknowledgement of everything before packet `ack`, in reply to a packet with this echo and
+    /// number that was sent at this time.
+    #[inline(always)]
+    fn acknowledgement(
+        &self,
+        packet: &Packet,
+        (echo, _, sent_at): (Echo, u32, Instant),
+        ack: u32,
+    ) -> Body {
+        Body::Ack { echo: echo.answering(packet.ecn()), psn: ack, sent_at }
+    }
+
     /// Payload bytes that have arrived, each counted once.
     fn delivered(&self) -> u64;
 }
@@ -309,6 +342,10 @@ pub struct Progress {
     pub next: u32,
     /// First packet never sent.
     pub fresh: u32,
+    /// Packets that the reply reports as arrived for the first time.
+    pub delivered: u32,
+    /// Round-trip time, if the transport measures it; RoCEv2 has it in the reply.
+    pub rtt: Option<Duration>,
 }
 
 /// Results of the arrival of a data packet.
@@ -386,12 +423,6 @@ impl Spec {
             );
         }
         (self.payload() > 0 && on_wire <= most).then_some(frame as u16)
-    }
-
-    /// Whether its receivers answer the headers of trimmed packets, and its senders retransmit exactly
-    /// these packets. Go-back-N does not: it retransmits everything after a missing packet anyway.
-    pub fn understands_trimming(&self) -> bool {
-        matches!(self.recovery(), Some(rocev2::recovery::Spec::SelectiveRepeat(_)))
     }
 
     /// Length of the frame of a full packet.

@@ -104,6 +104,15 @@ impl Numbers {
         }
     }
 
+    /// Bit n is set if `from` + n is a member.
+    pub fn bits(&self, from: u32) -> u64 {
+        let (low, shift) = (self.word(from) >> (from % 64), from % 64);
+        match from.checked_add(64) {
+            Some(next) if shift > 0 => low | self.word(next) << (64 - shift),
+            _ => low,
+        }
+    }
+
     fn word(&self, number: u32) -> u64 {
         let place = (number / 64).checked_sub(self.first);
         place.and_then(|place| self.words.get(place as usize)).copied().unwrap_or(0)
@@ -154,6 +163,8 @@ mod tests {
                 for number in floor..floor + 600 {
                     prop_assert_eq!(numbers.contains(number), set.contains(&number));
                 }
+                let bits = (0..64).filter(|n| set.contains(&(floor + n))).map(|n| 1 << n);
+                prop_assert_eq!(numbers.bits(floor), bits.sum::<u64>());
                 let absent = (floor..).find(|number| !set.contains(number)).unwrap();
                 prop_assert_eq!(numbers.next_absent(floor), absent);
             }

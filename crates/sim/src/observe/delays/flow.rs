@@ -21,14 +21,14 @@ pub fn data_key(packet: &Packet) -> Option<Key> {
     match packet.body {
         Body::Data { psn, sent_at, .. }
         | Body::Segment { psn, sent_at, .. }
-        | Body::Trimmed { psn, sent_at } => Some((sent_at, psn)),
+        | Body::Trimmed { psn, sent_at, .. } => Some((sent_at, psn)),
         _ => None,
     }
 }
 
 /// Whether a frame is an acknowledgement that is followed.
 pub fn is_answer(packet: &Packet) -> bool {
-    matches!(packet.body, Body::Ack { .. } | Body::TcpAck { .. })
+    matches!(packet.body, Body::Ack { .. } | Body::TcpAck { .. } | Body::UetAck { .. })
 }
 
 /// Transmissions of a flow that are remembered. Those that a sender may still wait for are among
@@ -238,7 +238,7 @@ impl Flow {
                 let since = data.map_or(now, |data| data.at.min(now));
                 return Some(self.answers.add(key, node, since));
             }
-            Body::TcpAck { ack, .. } => ack,
+            Body::TcpAck { ack, .. } | Body::UetAck { ack, .. } => ack,
             _ => return None,
         };
         if node != self.dst {
@@ -257,11 +257,12 @@ impl Flow {
         // Of TCP, only whether the packet that is acknowledged was marked is known, not what the sender makes of it.
         let says_marked = match packet.body {
             Body::Ack { echo, .. } => echo.marked(),
+            Body::UetAck { about, .. } => about.marked(),
             _ => true,
         };
         let key = match packet.body {
             Body::Ack { psn, sent_at, .. } => Some((sent_at, psn)),
-            Body::TcpAck { ack, .. } => {
+            Body::TcpAck { ack, .. } | Body::UetAck { ack, .. } => {
                 let is_it = |trip: &Trip| (trip.node, trip.at, trip.ack) == (self.src, now, ack);
                 self.answers.iter().find(|(_, trip)| is_it(trip)).map(|(key, _)| *key)
             }

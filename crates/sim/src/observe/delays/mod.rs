@@ -398,7 +398,9 @@ impl Delays {
             return;
         }
         match packet.body {
-            Body::Ack { .. } | Body::TcpAck { .. } => of.on_answered(packet, at.now),
+            Body::Ack { .. } | Body::TcpAck { .. } | Body::UetAck { .. } => {
+                of.on_answered(packet, at.now);
+            }
             Body::Cnp => of.cuts.on_notified(),
             Body::Nak { .. } | Body::TrimNak { .. } => of.cuts.learn(Reason::Lost),
             Body::Cnm { .. } | Body::Indication { .. } => {

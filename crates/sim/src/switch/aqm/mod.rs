@@ -24,7 +24,7 @@ pub mod ramp;
 pub mod red;
 pub mod regular;
 #[cfg(test)]
-pub(super) mod stand;
+pub(crate) mod stand;
 pub mod step;
 
 use floodway_model::random::Stream;

@@ -11,8 +11,9 @@ pub mod trim;
 use std::sync::Arc;
 
 use floodway_model::check::Findings;
+use floodway_model::packet::Entropy;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Instant, Packet};
+use floodway_model::{Body, Echo, Instant, Packet};
 
 use super::Switch;
 use super::aqm::Verdict;
@@ -211,9 +212,12 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) -> Option<Packet> {
-        let Body::Data { psn, sent_at, .. } = packet.body else { return None };
+        let Body::Data { echo, psn, sent_at } = packet.body else { return None };
         let trimming = self.trimming.as_mut()?;
-        let body = Body::Trimmed { psn, sent_at };
+        // The number of a telemetry record is not kept: see below.
+        let last_hop = self.ports[egress].to_host;
+        let kept = echo.entropy().map(|entropy| Echo::of_entropy(Entropy { last_hop, ..entropy }));
+        let body = Body::Trimmed { echo: kept.unwrap_or_default(), psn, sent_at };
         let mut header =
             Packet { bytes: trimming.spec.header(), physical_queue: 0, body, ..*packet };
         trimming.trimmed += 1;

@@ -21,6 +21,15 @@ impl Spec {
                 "choose [switch.path.ecmp], without weights, or remove [switch.flow_control.drc]",
             );
         }
+        let sprays = facts.profiles.iter().any(|profile| profile.transport.entropies() > 1);
+        if facts.switch.flow_control.drc.is_some() && sprays {
+            findings.error(
+                ["/switch.flow_control.drc", ""],
+                "with Directional Rate Control neighbours have to know by which port a switch will send a \
+                 packet on, and senders of `uet` choose another path for each packet by its entropy",
+                "write `values = 1` in [host.transport.uet.entropy], or remove [switch.flow_control.drc]",
+            );
+        }
     }
 
     /// Checks that the network has several paths, and that transports tolerate packets that take
@@ -34,6 +43,17 @@ impl Spec {
         if matches!(self, Self::Ecmp(ecmp::Spec { weighted: true })) && has_equal_links(graph) {
             let why = "the links of every switch to other switches have the same rate";
             findings.idle("ecmp.weighted", why);
+        }
+        let entropies = facts.profiles.iter().map(|profile| profile.transport.entropies()).max();
+        if entropies.is_some_and(|values| values > 1) && !matches!(self, Self::Ecmp(_)) {
+            findings.warn(
+                [self.name(), ""],
+                format!(
+                    "`{}` does not look at the entropy by which senders of `uet` choose paths",
+                    self.name()
+                ),
+                "choose [switch.path.ecmp], which hashes over it, if senders are to choose",
+            );
         }
         let recoveries = facts.profiles.iter().filter_map(|profile| profile.transport.recovery());
         for recovery in recoveries.filter(|_| self.sprays()) {

@@ -50,7 +50,7 @@ impl Switch {
     fn choose(&mut self, (flow, dst, after): (u32, u32, u64), equal: (u16, &[u16])) -> u16 {
         self.now = Instant(self.now.0 + 1_000 * after);
         let (group, equal) = equal;
-        if let Some(choice) = self.spec.by_flow(FlowId(flow), AT, equal.len()) {
+        if let Some(choice) = self.spec.by_flow(FlowId(flow), 0, AT, equal.len()) {
             return equal[choice];
         }
         let packet = Packet { flow: FlowId(flow), dst: NodeId(dst), ..Stand::packet(Ecn::NotEct) };

@@ -19,7 +19,7 @@ floodway_model::family! {
     "switch.path" with PathChoice {
         new(tier: u8, rng: impl FnOnce() -> Stream);
         parameters {
-            by_flow(flow: FlowId, at: NodeId, count: usize) -> Option<usize>;
+            by_flow(flow: FlowId, entropy: u16, at: NodeId, count: usize) -> Option<usize>;
             keeps_order() -> bool;
             sprays() -> bool;
         }
@@ -29,7 +29,7 @@ floodway_model::family! {
             forget();
         }
     }
-    Ecmp = "ecmp" in ecmp: "Per flow, by a hash of the flow and the switch (RFC 2992).",
+    Ecmp = "ecmp" in ecmp: "Per flow, by a hash of the flow, the entropy of the packet if it has one, and the switch (RFC 2992).",
     Flowlet = "flowlet" in flowlet:
         "A new random choice when a flow has been silent for a while (LetFlow).",
     Spray = "spray" in spray: "Per packet, at random or round robin.",
@@ -63,15 +63,21 @@ pub trait PathChoice {
     /// Its parameters.
     type Spec;
 
-    /// Which of `count` equal-cost next hops `flow` takes at switch `at`, if the flow alone
-    /// determines it. Then [`choose`](Self::choose) is not called, and neighbors can compute the
-    /// path.
+    /// Which of `count` equal-cost next hops a packet of `flow` with this
+    /// [entropy](Packet::entropy) takes at switch `at`, if these alone determine it. Then
+    /// [`choose`](Self::choose) is not called, and neighbors can compute the path.
     #[inline]
-    fn by_flow(_spec: &Self::Spec, _flow: FlowId, _at: NodeId, _count: usize) -> Option<usize> {
+    fn by_flow(
+        _spec: &Self::Spec,
+        _flow: FlowId,
+        _entropy: u16,
+        _at: NodeId,
+        _count: usize,
+    ) -> Option<usize> {
         None
     }
 
-    /// Whether all packets of a flow take one path.
+    /// Whether all packets of a flow with the same entropy take one path.
     fn keeps_order(_spec: &Self::Spec) -> bool {
         false
     }

@@ -138,6 +138,11 @@ impl Transport for Spec {
         true
     }
 
+    /// Go-back-N does not: it retransmits everything after a missing packet anyway.
+    fn understands_trimming(&self) -> bool {
+        matches!(self.recovery, recovery::Spec::SelectiveRepeat(_))
+    }
+
     fn is_capable(&self, _: EcnFeedback) -> bool {
         true
     }
@@ -147,7 +152,7 @@ impl Transport for Spec {
     }
 
     fn reports(&self, needs: Needs) -> bool {
-        needs != Needs::Acknowledgements
+        !matches!(needs, Needs::Acknowledgements | Needs::Arrivals)
     }
 
     /// Whether timeouts are longer than a round trip, and than packets take of which the last one is

@@ -113,7 +113,8 @@ impl SendingSide for Sender {
             _ => unreachable!("it is neither an acknowledgement nor a NAK"),
         }
         let (acknowledged, next, fresh) = self.progress();
-        Some(Progress { before, acknowledged, next, fresh })
+        let delivered = acknowledged - before;
+        Some(Progress { before, acknowledged, next, fresh, delivered, rtt: None })
     }
 
     fn measure(&mut self, rtt: Duration) {
@@ -165,7 +166,7 @@ impl ReceivingSide for Receiver {
         let marked = packet.ecn() == Ecn::Ce;
         let notify = marked && self.may_notify(profile.congestion.cnp_interval(), now);
         let body = match self.has(psn) {
-            false => Body::TrimNak { marked, psn, sent_at },
+            false => Body::TrimNak { echo: Echo::of(0, marked), psn, sent_at },
             true => {
                 let echo = Echo::default().answering(packet.ecn());
                 Body::Nak { echo, psn: self.expected(), arrived: psn }

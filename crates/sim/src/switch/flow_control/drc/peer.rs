@@ -34,7 +34,7 @@ impl Peer {
             Hops::Host(port) => port,
             Hops::Equal([port]) => *port,
             Hops::Equal(ports) => {
-                let choice = self.path.by_flow(flow, self.id, ports.len());
+                let choice = self.path.by_flow(flow, 0, self.id, ports.len());
                 ports[choice.expect("checked: the neighbours of a switch know its choices")]
             }
         }

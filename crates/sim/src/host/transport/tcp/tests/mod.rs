@@ -190,6 +190,7 @@ impl Pair {
             initial_window: tcp.initial_window,
             base_rtt: Duration::ZERO,
             hops: 0,
+            trims: false,
             seed: 1,
         };
         let rules = Rules { tcp: &tcp, congestion: &control };
