@@ -49,8 +49,8 @@ def test_fields_are_those_of_the_format(file):
     # An idle ping: propagation of 20 ms, and 122 bytes over links of 1 Gb/s, 10 and 50 Mb/s.
     pings = data["raw_values"]["Ping (ms) UDP BE"]
     assert [ping["val"] for ping in pings[:9]] == pytest.approx([20.121024] * 9)
-    # Nothing is sent in the first second, and a line of 10 Mb/s carries at most 10 Mb/s on average; what a receiver
-    # holds behind a lost segment is delivered at once.
+    # Nothing is sent in the first second, and a line of 10 Mb/s carries at most 10 Mb/s on
+    # average; what a receiver holds behind a lost segment is delivered at once.
     upload = dict(zip(times, data["results"]["TCP upload BE"], strict=True))
     assert upload[times[0]] is None
     rates = [rate for rate in upload.values() if rate is not None]

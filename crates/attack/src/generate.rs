@@ -236,8 +236,10 @@ impl<'a> Draft<'a> {
                 table.insert(key.clone(), self.value(field, path));
             }
         }
-        // A workload: one member beside what all have.
-        let members: Vec<_> = schema::choices(schema).collect();
+        // A workload: one member beside what all have. Only `floodway emulate` runs kernels.
+        let is_kernel =
+            |member: &&Value| schema::names(member, "required").any(|key| key == "linux");
+        let members: Vec<_> = schema::choices(schema).filter(|member| !is_kernel(member)).collect();
         if !members.is_empty() {
             let member = members[self.below(members.len() as u64) as usize];
             if let Value::Object(member) = self.table(member, path) {
