@@ -199,7 +199,7 @@ counters! {
     retransmitted_packets: "Data packets sent again.",
     reordered_packets: "Data packets that arrived after one of their flow that was sent later.",
     dropped_packets: "Packets dropped by switches, for any reason.",
-    lost_on_links: "Frames that links lost: they were on a link when it failed, were sent there before that was known, or met a random loss of a line.",
+    lost_on_links: "Frames that were on a link when it failed, or were sent there before that was known.",
     data_packets_sent: "Data packets that senders put on the wire.",
     data_bytes_delivered: "Payload that arrived, each byte once, of all flows.",
     persistent_bytes_delivered: "Payload that arrived, each byte once, of flows that never end.",
