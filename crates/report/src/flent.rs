@@ -37,7 +37,8 @@ impl fmt::Display for Unfit {
         f.write_str(match self {
             Self::NoPings => {
                 "the run has no pings, which flent plots beside what flows get; add [workload.ping] to the scenario, \
-                 or begin with `floodway new rrul`"
+                 or begin with `floodway new rrul` (a run whose tables are only CSV has to be made again with \
+                 `--format parquet`)"
             }
             Self::NoSamples => {
                 "the run has no samples of what its flows deliver; write flow_samples = \"200ms\" in the scenario, and \

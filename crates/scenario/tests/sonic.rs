@@ -409,10 +409,31 @@ fn what_switches_cannot_have_is_refused() {
             "`pmax` is 0.015, and CONFIG_DB has whole percent",
             "write 0.01 or 0.02",
         ),
+        (
+            "switch.flow_control.pfc.watchdog.detection=60.5ms",
+            "`detection_time` would be 60.5ms, and CONFIG_DB has whole milliseconds",
+            "at least one",
+        ),
+        (
+            "switch.scheduler.drr.weights=[1, 10, 10, 600, 600]",
+            "a weight is 600, and SONiC takes 1 to 100",
+            "divide all weights by the same number",
+        ),
     ] {
         let said = refused(set).unwrap_err().plain();
         assert!(said.contains(expected) && said.contains(help), "{said}");
     }
+    // A scenario of other switches.
+    let other = Scenario::parse(
+        &original.scenario.replace("spine-1", "spine-2"),
+        "scenario.toml",
+        &Overrides::default(),
+    );
+    let other = other.unwrap().variants()[0].settings.clone();
+    let said = patches(&other, std::slice::from_ref(&root), Options::default()).unwrap_err();
+    let said = said.plain();
+    assert!(said.contains(r#"it has the switches ["leaf-1", "spine-2"]"#), "{said}");
+    assert!(said.contains("name all configurations from which"), "{said}");
     // What CONFIG_DB does not have is listed.
     let found = refused("switch.latency=500ns").unwrap();
     assert_eq!(found.unsaid, ["switch.latency"]);

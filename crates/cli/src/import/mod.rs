@@ -65,10 +65,14 @@ fn write(
     Ok(path)
 }
 
+/// Whether a character may be in the name of a scenario or of a file that is made.
+fn fits(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
 /// The name of the scenario: that of the directory, in letters that names have, or another one if it has none.
 fn name(folder: &Path, other: &str) -> String {
     let last = folder.file_name().unwrap_or_default().to_string_lossy();
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name = last.chars().map(|c| if fits(c) { c } else { '-' });
     // Names begin with neither.
     let name: String = name.skip_while(|c| matches!(c, '.' | '-')).take(64).collect();

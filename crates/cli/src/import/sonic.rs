@@ -1,14 +1,12 @@
 //! `floodway import sonic`: writes the scenario, and says what became of every field of the configurations.
 //! `floodway export sonic`: the way back, as patches of the configurations.
 
-use std::path::PathBuf;
-
 use floodway_model::check::count_of;
 use floodway_scenario::import::sonic::patch::{Operation, Patches, patches};
 use floodway_scenario::import::sonic::{self, Imported, Options, SCENARIO};
 use floodway_scenario::{Overrides, Scenario};
 
-use super::{name, table, write};
+use super::{fits, name, table, write};
 use crate::failure::Failure;
 use crate::options::{ExportSonicOptions, SonicOptions};
 use crate::save::{is_taken, make_folder, save};
@@ -49,8 +47,14 @@ pub fn export(options: &ExportSonicOptions) -> Result<(), Failure> {
         operations.iter().for_each(|operation| text += &line(operation));
         if let Some(folder) = options.out.as_ref().filter(|_| !operations.is_empty()) {
             let json = serde_json::to_string_pretty(operations).expect("it has only texts");
-            let path =
-                folder.join(format!("{}.patch.json", name(&PathBuf::from(switch), "switch")));
+            let file: String = switch.chars().map(|c| if fits(c) { c } else { '-' }).collect();
+            let path = folder.join(format!("{file}.patch.json"));
+            if files.iter().any(|(other, _)| *other == path) {
+                return Err(Failure::Unknown(format!(
+                    "two switches would have the same file, {}; give one of them another `hostname`",
+                    path.display()
+                )));
+            }
             if !options.force && is_taken(&path) {
                 return Err(Failure::Unknown(format!(
                     "{} is there already; name another directory with --out, or replace it with --force",

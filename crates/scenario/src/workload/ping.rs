@@ -57,11 +57,20 @@ fn payload() -> Bytes {
     Bytes(56)
 }
 
+/// The largest payload of a UDP datagram over IPv4 (RFC 768, RFC 791).
+const LARGEST: Bytes = Bytes(65_507);
+
 impl Check for Spec {
     fn check(&self, findings: &mut Findings<'_>) {
         findings.positive("interval", self.interval, "for example \"200ms\"");
         findings.within_a_run("interval", self.interval);
-        findings.positive("payload", self.payload, "ping(8) has 56B");
+        const USUAL: &str = "ping(8) has 56B";
+        findings.positive("payload", self.payload, USUAL);
+        if self.payload > LARGEST {
+            let message =
+                format!("`payload` is {}, and a datagram has at most {LARGEST}", self.payload);
+            findings.error(["payload", "", ""], message, USUAL);
+        }
     }
 }
 

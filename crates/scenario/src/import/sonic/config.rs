@@ -6,6 +6,9 @@ use std::sync::Arc;
 use super::json::Node;
 use crate::text::{Place, Problem, Source};
 
+/// What to do about characters that no name has.
+const NAMES: &str = "write names and values of printable characters";
+
 /// What a configuration looks like, for remedies.
 const FORM: &str = "a configuration has tables, these have keys, and these have fields: \
                     {\"BUFFER_POOL\": {\"egress_lossy_pool\": {\"size\": \"9243812\"}}}";
@@ -56,6 +59,11 @@ impl Config {
             };
             config.by_table.entry(table.clone()).or_default();
             for (key, fields) in keys {
+                // It would end a comment of the scenario, or be no TOML.
+                if key.contains(char::is_control) {
+                    let message = format!("a key of `{table}` has a control character: {key:?}");
+                    return Err(Problem::error(find(source, &[&table]), message, NAMES));
+                }
                 let fields = match fields {
                     Node::Object(fields) => fields,
                     Node::List(list) if list.is_empty() => Vec::new(),
@@ -79,6 +87,13 @@ impl Config {
                         );
                         return Err(Problem::error(entry.place(&field), message, FORM));
                     };
+                    if value.contains(char::is_control) {
+                        let message = format!(
+                            "`{field}` of `{}|{}` has a control character: {value:?}",
+                            entry.table, entry.key
+                        );
+                        return Err(Problem::error(entry.place(&field), message, NAMES));
+                    }
                     entry.fields.push((field, value));
                 }
                 config.push(entry);
@@ -321,7 +336,7 @@ mod tests {
         let said = config.named("SCHEDULER", first, "scheduler").unwrap_err().plain();
         assert!(said.contains("there is no `SCHEDULER|s`"), "{said}");
         assert!(said.contains("give the file with the table `SCHEDULER` too"), "{said}");
-        assert!(said.contains("db.json:1:42"), "{said}");
+        assert!(said.contains("db.json:1:40"), "{said}");
     }
 
     #[test]
@@ -333,6 +348,8 @@ mod tests {
             ("{\"A\": {\"b\": \"c\"}}", "`A|b` has no fields"),
             ("{\"A\": {\"b\": {\"c\": {}}}}", "`c` of `A|b` is neither a text nor a list of texts"),
             ("{\"A\": {},\n \"A\": {}}", "the key \"A\" is there twice"),
+            ("{\"A\": {\"b\\n\": {}}}", "a key of `A` has a control character: \"b\\n\""),
+            ("{\"A\": {\"b\": {\"c\": \"d\\u0001\"}}}", "`c` of `A|b` has a control character"),
         ] {
             let said = read(text).unwrap_err();
             assert!(said.contains(expected) && said.contains("help: "), "{text:?}: {said}");

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use floodway_model::Rate;
+use floodway_model::{Duration, Rate};
 use floodway_sim::switch::buffer::{self, shared};
 use floodway_sim::switch::{self, aqm, scheduler};
 use serde::Serialize;
@@ -19,6 +19,7 @@ use super::{Options, SCENARIO, read_all};
 use crate::document::Document;
 use crate::scenario::{Overrides, Scenario};
 use crate::text::{Error, Problem};
+use crate::topology;
 
 /// An operation of a JSON patch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,6 +35,9 @@ pub struct Operation {
     #[serde(skip)]
     pub before: Option<String>,
 }
+
+/// The largest weight of a scheduler (sonic-scheduler.yang).
+const LARGEST_WEIGHT: u32 = 100;
 
 /// What a scenario changes.
 #[derive(Clone, Debug)]
@@ -52,6 +56,19 @@ pub fn patches(settings: &Document, paths: &[PathBuf], options: Options) -> Resu
     let switches = read_all(paths, options, &mut inputs)?;
     let plan = Plan::of(&switches)?;
     let network = Network::of(&switches)?;
+    let theirs = match &settings.topology {
+        topology::Spec::Custom(custom) => &custom.switches[..],
+        _ => &[],
+    };
+    if theirs != network.switches {
+        return Err(Error::from(switches[0].config.problem(
+            format!(
+                "the scenario is not of these configurations: it has the switches {theirs:?}, and they are of {:?}",
+                network.switches
+            ),
+            "name all configurations from which the scenario was imported, and only them; keep the switches' names",
+        )));
+    }
     let base = super::import(paths, "base", options)?.scenario;
     let base = Scenario::parse(&base, SCENARIO, &Overrides::default())?;
     let old = &base.variants()[0].settings.switch;
@@ -159,8 +176,7 @@ impl Writer<'_> {
         self.egress()?;
         self.curves()?;
         self.weights()?;
-        self.watchdog();
-        Ok(())
+        self.watchdog()
     }
 
     /// Writes one field, if it says something else.
@@ -453,6 +469,13 @@ impl Writer<'_> {
                     "write an entry for each queue, and import again",
                 ));
             };
+            if weight > LARGEST_WEIGHT {
+                return Err(entry.problem(
+                    "scheduler",
+                    format!("a weight is {weight}, and SONiC takes 1 to {LARGEST_WEIGHT}"),
+                    "divide all weights by the same number",
+                ));
+            }
             if wanted.get(name).is_some_and(|all| all.iter().all(|other| *other == weight)) {
                 self.set(scheduler, "weight", weight);
                 continue;
@@ -467,11 +490,11 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn watchdog(&mut self) {
+    fn watchdog(&mut self) -> Result<(), Problem> {
         let dog = |spec: &switch::Spec| spec.flow_control.pfc.as_ref()?.watchdog.clone();
-        let Some((old, new)) = dog(self.old).zip(dog(self.new)) else { return };
+        let Some((old, new)) = dog(self.old).zip(dog(self.new)) else { return Ok(()) };
         if old == new {
-            return;
+            return Ok(());
         }
         let switch = self.switch;
         let action = match new.action {
@@ -481,12 +504,22 @@ impl Writer<'_> {
         for entry in
             switch.config.table("PFC_WD").filter(|entry| entry.get("detection_time").is_some())
         {
-            // CONFIG_DB counts milliseconds.
-            let ms = |time: floodway_model::Duration| time.0 / 1_000_000_000;
-            self.set(entry, "detection_time", ms(new.detection));
-            self.set(entry, "restoration_time", ms(new.restoration));
+            for (field, time) in
+                [("detection_time", new.detection), ("restoration_time", new.restoration)]
+            {
+                let ms = time.0 / Duration::from_ms(1).0;
+                if ms == 0 || Duration::from_ms(ms) != time {
+                    return Err(entry.problem(
+                        field,
+                        format!("`{field}` would be {time}, and CONFIG_DB has whole milliseconds"),
+                        "write whole milliseconds, at least one",
+                    ));
+                }
+                self.set(entry, field, ms);
+            }
             self.set(entry, "action", action);
         }
+        Ok(())
     }
 }
 
