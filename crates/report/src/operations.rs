@@ -119,16 +119,21 @@ mod tests {
     use crate::scalars::scalars;
     use floodway_model::tables::complete;
 
+    /// The measured interval, from 1 to 3 us.
+    fn interval() -> Table {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_string()).collect();
+        complete(
+            Table::new("counters", "")
+                .text("name", "", texts(&["warmup_ns", "measured_ns"]))
+                .u64("value", "", vec![1_000, 2_000])
+                .text("meaning", "", texts(&["", ""])),
+        )
+    }
+
     #[test]
     fn by_hand() {
-        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_string()).collect();
         let tables = [
-            complete(
-                Table::new("counters", "")
-                    .text("name", "", texts(&["warmup_ns", "measured_ns"]))
-                    .u64("value", "", vec![1_000, 2_000])
-                    .text("meaning", "", texts(&["", ""])),
-            ),
+            interval(),
             // Of workload 2: one of the warm-up that ends in the measurement, three that are
             // measured, of which one ends after it and one never.
             complete(
@@ -146,16 +151,11 @@ mod tests {
         // Two in two microseconds.
         assert_eq!(value("operations_per_s"), 1e6);
     }
+
     #[test]
     fn bandwidths_are_means_over_what_is_measured_and_complete() {
-        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_string()).collect();
         let tables = [
-            complete(
-                Table::new("counters", "")
-                    .text("name", "", texts(&["warmup_ns", "measured_ns"]))
-                    .u64("value", "", vec![1_000, 2_000])
-                    .text("meaning", "", texts(&["", ""])),
-            ),
+            interval(),
             complete(
                 Table::new("collectives", "")
                     .u64("workload", "", vec![1; 4])
