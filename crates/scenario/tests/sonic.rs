@@ -144,7 +144,7 @@ fn every_field_is_accounted_for() {
             "PORT_QOS_MAP Ethernet0,Ethernet4 pfc_enable",
             "3",
             Fate::Differs,
-            "`switch.flow_control.pfc.queues` is for 3, 4 at all ports, as at most or at the neediest",
+            "`switch.flow_control.pfc.queues` is for 3, 4 for all ports: what most of them have, or the largest need",
         ),
         ("DSCP_TO_TC_MAP AZURE 3", "3", Fate::Kept, "the class of the scenario's flows, queue 3"),
         ("NTP_SERVER 10.0.0.1", "", Fate::Nothing, "it has no fields"),

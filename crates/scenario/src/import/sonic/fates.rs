@@ -24,9 +24,10 @@ fn said(fate: Fate, meaning: impl Into<String>) -> Said {
 fn compared(same: bool, path: &str, has: impl std::fmt::Display) -> Said {
     match same {
         true => said(Kept, path),
-        false => {
-            said(Differs, format!("{path} is {has} at all ports, as at most or at the neediest"))
-        }
+        false => said(
+            Differs,
+            format!("{path} is {has} for all ports: what most of them have, or the largest need"),
+        ),
     }
 }
 
