@@ -233,6 +233,12 @@ impl Variant {
             explained: None,
             failures: settings.failure.iter().flat_map(|entry| entry.build(graph)).collect(),
             losses: settings.line.iter().flat_map(|entry| entry.losses(graph)).collect(),
+            paces: settings
+                .line
+                .iter()
+                .flat_map(|entry| entry.paces(graph))
+                .map(|(_, pace)| pace)
+                .collect(),
             kernels: workload::linux::kernels(settings, graph),
             seed,
         }

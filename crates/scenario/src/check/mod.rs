@@ -56,6 +56,7 @@ pub fn check(
 ) -> (Option<Checked>, Vec<Problem>) {
     let mut findings = Problems { document, files, problems: Vec::new() };
     findings.problems.extend(files::read_network(document, settings, files));
+    findings.problems.extend(files::read_traces(document, settings, files));
     let settings = &*settings;
     names_and_times(settings, &mut findings.within(""));
     measured::check(settings, &mut findings);
