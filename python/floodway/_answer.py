@@ -77,13 +77,13 @@ class Answer(Charted):
         self.broken: tuple[str, ...] = self._broken()
         """Constraints that the recommended values break in the held-out test."""
         self.basis: dict[str, Any] | None = _lean.basis(scenario, variant)
-        """Where the settings of switches and hosts come from, if the scenario names device profiles:
-        their ``values``, each with ``evidence`` and ``source``."""
+        """Where the settings of switches and hosts come from, if the scenario names device
+        profiles: their ``values``, each with ``evidence`` and ``source``."""
         self.leans: list[dict[str, Any]] = [self._lean(case) for case in leaning]
-        """The held-out test with an uncertain value at an end of its range: ``path``, ``value``, the
-        ``change`` of the objective from the scenario's own values to the recommended ones, constraints
-        that are ``broken``, and whether the verdict ``stands``; None where the value is impossible
-        (``reason``)."""
+        """The held-out test with an uncertain value at an end of its range: ``path``, ``value``,
+        the ``change`` of the objective from the scenario's own values to the recommended ones,
+        constraints that are ``broken``, and whether the verdict ``stands``; None where the value is
+        impossible (``reason``)."""
 
     def _change(self, ones: Candidate, others: Candidate) -> Changed | None:
         return change(ones.rows, others.rows, self._goal.metric, self._meanings)
@@ -166,9 +166,7 @@ class Answer(Charted):
             percents = [row["change"]["percent"] for row in measured if row["change"]]
             known = [percent for percent in percents if percent is not None]
             span = f" ({metric} {min(known):+.1f} % to {max(known):+.1f} %)" if known else ""
-            said.append(
-                f"The verdict stands at the ends of every uncertain value{span}: {paths}."
-            )
+            said.append(f"The verdict stands at the ends of every uncertain value{span}: {paths}.")
         return said
 
     def tested(self, what: str = "recommended", metric: str | None = None) -> Changed | None:
@@ -446,7 +444,7 @@ class Answer(Charted):
             ]  # fmt: skip
             head = ["value", "is", "baseline", "recommended", "change", "replications",
                     "verdict stands", "remark"]  # fmt: skip
-            parts.append(html_table(head, ends, "The held-out test at the ends of uncertain values"))
+            parts.append(html_table(head, ends, "The held-out test at their ends"))
         if self.equals:
             parts.append("<h2>Candidates that cannot be told apart from the best</h2>")
             names = list(self.equals[0]["values"])

@@ -117,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="PATH=VALUE,VALUE",
-        help="a value that is not known for sure, with its ends; default what device profiles assume",
+        help="an uncertain value with its ends; default what device profiles assume",
     )
     add(
         "--sonic",

@@ -1,4 +1,4 @@
-"""How far an answer leans on values that are assumed: the same comparison at the ends of their ranges."""
+"""How far an answer leans on values that are assumed: the same at the ends of their ranges."""
 
 from __future__ import annotations
 

@@ -95,8 +95,8 @@ def tune(
         Values to compare with in the held-out test too, by name: of a handbook or of a vendor.
     uncertain
         Values that are not known for sure, each with its ends, like
-        ``{"switch.latency": ["300ns", "1us"]}``: the held-out test is repeated at each end. Default:
-        the values of device profiles that are assumed and have a range; ``{}`` for none.
+        ``{"switch.latency": ["300ns", "1us"]}``: the held-out test is repeated at each end.
+        Default the values of device profiles that are assumed and have a range; ``{}`` for none.
     trials
         Candidates that the search asks for.
     replications

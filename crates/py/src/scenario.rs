@@ -117,7 +117,7 @@ impl Checked {
         let rate: Rate =
             rate.parse().map_err(|error| PyValueError::new_err(format!("`rate`: {error}")))?;
         let settings = &self.variant(py, variant)?.settings;
-        let found = py.detach(|| patches(settings, &paths, Options { rate }));
+        let found = py.detach(|| patches(settings, &paths, Options { rate, ..Options::default() }));
         let found = found.map_err(|error| error::scenario(py, &error))?;
         let text = |operations: &[Operation]| {
             serde_json::to_string_pretty(operations).expect("it has only texts") + "\n"

@@ -101,7 +101,7 @@ fn a_variant_may_be_another_device() {
         "[variants.a]\n[variants.b]\nprofile = [\"dell-z9332f\"]\n[variants.none]\nprofile = []\n";
     let scenario = with("[\"arista-7260cx3\"]", more);
     let cells: Vec<u64> =
-        scenario.variants().iter().map(|of| u64::from(of.settings.switch.cell.bytes())).collect();
+        scenario.variants().iter().map(|of| of.settings.switch.cell.bytes()).collect();
     assert_eq!(cells, [208, 254, 1]);
     assert!(scenario.variants()[2].basis.is_none());
 }
