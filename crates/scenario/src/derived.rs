@@ -15,6 +15,7 @@ use floodway_sim::switch::buffer::Holder;
 use serde::Serialize;
 
 use crate::check;
+use crate::device::Basis;
 use crate::document::Document;
 use crate::loads::{self, Framed};
 use crate::measured::Measured;
@@ -86,6 +87,9 @@ pub struct DerivedVariant {
     pub persistent_flows: u64,
     /// A rough estimate of the memory for one run.
     pub memory: Bytes,
+    /// Where the settings of switches and hosts come from, if it names device profiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
 }
 
 /// Memory above XOFF, or above the threshold from which directions are stopped.
@@ -188,6 +192,7 @@ impl Variant {
             expected_measured_flows: expected_flows * steady,
             persistent_flows: self.workloads().iter().map(|w| w.persistent_flows()).sum(),
             memory: self.memory(expected_flows, unloaded_rtt),
+            basis: self.basis.clone(),
         }
     }
 
@@ -456,6 +461,33 @@ impl fmt::Display for Derived {
                 write!(f, "  {cell:>width$}")?;
             }
             writeln!(f)?;
+        }
+        self.bases(f)
+    }
+}
+
+impl Derived {
+    /// On what the variants rest, each text once.
+    fn bases(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+        for variant in &self.variants {
+            let Some(basis) = &variant.basis else { continue };
+            let text = format!(
+                "device profiles: {}\nevidence: {}\nassumed: {}",
+                basis.names(),
+                basis.evidence(),
+                basis.assumptions()
+            );
+            match said.iter_mut().find(|(other, _)| *other == text) {
+                Some((_, names)) => names.push(&variant.name),
+                None => said.push((text, vec![&variant.name])),
+            }
+        }
+        for (text, names) in said {
+            if names.len() < self.variants.len() {
+                writeln!(f, "of {}:", names.join(", "))?;
+            }
+            writeln!(f, "{text}")?;
         }
         Ok(())
     }

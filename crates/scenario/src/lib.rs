@@ -19,6 +19,7 @@
 //! mechanism. Elements of a list have numbers: `workload.0.many_to_many.load=0.5`.
 //!
 //! - [`claims`]: what is said of results, and the numbers that it is judged by
+//! - [`device`]: profiles of models of switches and NICs
 //! - [`document`]: the file's fields with meanings and defaults
 //! - [`topology`]: families of networks
 //! - [`workload`]: families of traffic
@@ -37,6 +38,7 @@ pub mod claims;
 mod derive;
 pub mod derived;
 mod described;
+pub mod device;
 pub mod document;
 pub mod failure;
 pub mod fct;

@@ -8,6 +8,7 @@ mod custom;
 mod deadlock;
 mod derive;
 mod derived;
+mod device;
 mod extremes;
 mod failure;
 mod families;

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use floodway_model::{Bytes, Duration, Rate};
+use floodway_scenario::device::shipped;
 use floodway_scenario::import::sonic::patch::patches;
 use floodway_scenario::import::sonic::{Fate, Imported, Options, import};
 use floodway_scenario::topology::Spec as Topology;
@@ -40,6 +41,26 @@ fn refused(test: &str, files: &[(&str, &str)]) -> String {
     let folder = folder(test, files);
     let error = import(&[folder], "fabric", Options::default()).expect_err(test);
     error.plain()
+}
+
+/// 208 bytes and 450 ns are those of the profile; all else is as without it.
+#[test]
+fn a_profile_has_what_config_db_lacks() {
+    let profile = shipped().iter().find(|profile| profile.name == "arista-7260cx3");
+    let options = Options { profile, ..Options::default() };
+    let known = import(&[fixture("fabric")], "fabric", options).unwrap();
+    for comment in ["# arista-7260cx3: vendor table", "# arista-7260cx3: assumed"] {
+        assert!(known.scenario.contains(comment), "{}", known.scenario);
+    }
+    let parse = |text: &str| {
+        let scenario = Scenario::parse(text, "scenario.toml", &Overrides::default()).unwrap();
+        scenario.variants()[0].settings.clone()
+    };
+    let (mut known, plain) = (parse(&known.scenario), imported(&[fixture("fabric")]).1);
+    assert_eq!((known.switch.cell.bytes(), known.switch.latency), (208, Duration::from_ns(450)));
+    known.switch.cell = plain.switch.cell;
+    known.switch.latency = plain.switch.latency;
+    assert_eq!(known, plain);
 }
 
 #[test]

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use floodway_model::Rate;
 
 pub use super::account::{Fate, Row};
+use crate::device::DeviceProfile;
 use crate::headroom::lookup::Table;
 use crate::read;
 use crate::scenario::{Overrides, Scenario};
@@ -58,11 +59,13 @@ pub struct Imported {
 pub struct Options {
     /// The speed of ports without one in `PORT`.
     pub rate: Rate,
+    /// The model of the switches: cells and latency are not in CONFIG_DB.
+    pub profile: Option<&'static DeviceProfile>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rate: Rate::from_gbps(100) }
+        Self { rate: Rate::from_gbps(100), profile: None }
     }
 }
 
@@ -73,8 +76,14 @@ pub fn import(paths: &[PathBuf], name: &str, options: Options) -> Result<Importe
     let switches = read_all(paths, options, &mut inputs)?;
     let plan = Plan::of(&switches)?;
     let network = Network::of(&switches)?;
-    let mut parts =
-        Parts { name, switches: &switches, plan: &plan, network: &network, lossless: true };
+    let mut parts = Parts {
+        name,
+        switches: &switches,
+        plan: &plan,
+        network: &network,
+        lossless: true,
+        profile: options.profile,
+    };
     let check =
         |text: &str| Scenario::of_library(&[(SCENARIO, text)], SCENARIO, &Overrides::default());
     let mut text = scenario::text(&parts);

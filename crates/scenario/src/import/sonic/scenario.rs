@@ -7,6 +7,7 @@ use floodway_model::Bytes;
 use super::network::Network;
 use super::plan::{Plan, Pool};
 use super::switch::Switch;
+use crate::device::{DeviceProfile, basis};
 use crate::import::writer::Scenario;
 
 /// Senders of the incast that stands for the traffic.
@@ -24,7 +25,12 @@ pub struct Parts<'a> {
     pub network: &'a Network,
     /// Whether too little headroom is an error.
     pub lossless: bool,
+    /// The model of the switches, if it is known.
+    pub profile: Option<&'a DeviceProfile>,
 }
+
+/// What CONFIG_DB does not say of a switch, and profiles do.
+const OF_MODEL: [&str; 2] = ["cell", "latency"];
 
 /// Writes it.
 pub fn text(parts: &Parts<'_>) -> String {
@@ -91,6 +97,16 @@ fn topology(scenario: &mut Scenario, network: &Network) {
 
 fn switch(scenario: &mut Scenario, parts: &Parts<'_>) {
     let Parts { switches, plan, network, .. } = parts;
+    if let Some(profile) = parts.profile {
+        let table = scenario.table("switch");
+        for field in OF_MODEL {
+            let path = format!("switch.{field}");
+            for value in profile.values.iter().filter(|value| value.path == path) {
+                let comment = format!("{}: {}", profile.name, value.evidence);
+                table.quoted(field, basis::shown(&value.value), comment);
+            }
+        }
+    }
     scenario.table("switch.queue").bare("count", plan.order.len(), classes(plan));
     let class = plan.class(plan.main).unwrap_or_default();
     scenario.table("switch.classify.single").bare(
