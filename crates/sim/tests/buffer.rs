@@ -24,7 +24,7 @@ fn shared(
         egress,
         headroom: Bytes(headroom),
         by_rate: Vec::new(),
-        by_switch: Vec::new(),
+        ..Default::default()
     })
 }
 

@@ -34,6 +34,7 @@ floodway_model::family! {
         state {
             admit(place: Place<'_>, bytes: u64) -> Result<(), DropReason>;
             share(source: Source, held: u64) -> Share;
+            headroom_pool() -> Option<&shared::HeadroomPool>;
             audit(held: &[u64], backlogs: impl Iterator<Item = u64>, wrong: &mut Vec<String>);
         }
         mut state {
@@ -98,6 +99,11 @@ pub trait Sharing {
     #[inline]
     fn share(&self, _source: Source, held: u64) -> Share {
         Share { held, in_headroom: 0, threshold: f64::INFINITY }
+    }
+
+    /// Its pool of headroom, if it has one.
+    fn headroom_pool(&self) -> Option<&shared::HeadroomPool> {
+        None
     }
 
     /// Appends errors of the accounting, given the bytes of all sources and of all queues.
@@ -229,6 +235,11 @@ impl Buffer {
     #[inline]
     pub fn share(&self, source: Source) -> Share {
         self.state.share(source, self.held(source))
+    }
+
+    /// The pool of headroom, if ports and classes share one.
+    pub fn headroom_pool(&self) -> Option<&shared::HeadroomPool> {
+        self.state.headroom_pool()
     }
 
     /// Errors of the accounting, one sentence each. It must agree with the packets in the data

@@ -260,7 +260,7 @@ fn a_faster_port_may_hold_more() {
         egress: None,
         headroom,
         by_rate,
-        by_switch: Vec::new(),
+        ..Default::default()
     };
     for (port, frames) in [(0, 9 + 3), (1, 16 + 6)] {
         // Alone, one holds alpha / (1 + alpha) of the pool, 888 and 1600 bytes, to the frame that is
@@ -277,6 +277,7 @@ fn a_switch_may_have_pools_of_its_own() {
         switches: vec![name.to_owned()],
         ingress_pool: Some(Bytes(ingress)),
         egress_pool: egress,
+        headroom_pool: None,
     };
     let by_switch = vec![of("leaf 0", 5_000, None), of("spine 0", 6_000, Some(Bytes(7_000)))];
     let (ingress, egress) = (pool(8_000, 100, 0.5), pool(9_000, 0, 1.0));
