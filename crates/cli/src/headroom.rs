@@ -1,5 +1,7 @@
-//! `floodway headroom`: the headroom of a link as a sum of its parts, and the headroom tables of switch
-//! vendors explained.
+//! `floodway headroom`: the headroom of a link as a sum of its parts, the headroom tables of switch
+//! vendors explained, and how likely a pool of headroom overflows.
+
+mod pool;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
+pub use pool::PoolOptions;
 use crate::save::{is_taken, save};
 
 /// Options of `floodway headroom`.
@@ -57,6 +60,9 @@ pub struct HeadroomOptions {
     /// Write the worst case that was found as a scenario.
     #[arg(long, value_name = "FILE", requires = "search")]
     pub save: Option<PathBuf>,
+    /// How likely a pool of headroom overflows instead.
+    #[command(flatten)]
+    pub pool: PoolOptions,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
@@ -64,6 +70,9 @@ pub struct HeadroomOptions {
 
 /// Prints a headroom, a table of headrooms, or the explanation of one.
 pub fn headroom(options: &HeadroomOptions) -> Result<(), Failure> {
+    if let Some(file) = &options.pool.scenario {
+        return options.pool.run(file, options.json);
+    }
     if options.smallest_frame > options.largest_frame {
         return Err(Failure::Unknown(format!(
             "the shortest frame ({}) is longer than the longest ({}): lower --smallest-frame or raise \

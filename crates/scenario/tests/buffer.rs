@@ -70,8 +70,7 @@ fn the_switches_of_the_deck_can_be_written() {
             ingress,
             egress,
             headroom: Bytes(headroom),
-            by_rate: Vec::new(),
-            by_switch: Vec::new(),
+            ..Default::default()
         })
     };
     assert_eq!(

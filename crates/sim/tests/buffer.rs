@@ -23,7 +23,6 @@ fn shared(
         ingress,
         egress,
         headroom: Bytes(headroom),
-        by_rate: Vec::new(),
         ..Default::default()
     })
 }

@@ -55,7 +55,10 @@ fn a_pool_of_headroom_is_for_all_ports() {
     let (headroom, headroom_pool) = (Bytes(2 * 1_086), Some(Bytes(3 * 1_086)));
     let ingress = Some(ingress);
     let shared = shared::Spec { ingress, headroom, headroom_pool, ..Default::default() };
-    let mut stand = stand(|spec| spec.switch.buffer = buffer::Spec::Shared(shared));
+    let mut stand = stand(|spec| {
+        spec.switch.buffer = buffer::Spec::Shared(shared);
+        spec.switch.flow_control.pfc = Some(pfc::Spec { response: Some(Duration::ZERO), ..Default::default() });
+    });
     stand.pauses(u16::MAX, T / 2);
     for (psn, src) in [(0, 1), (0, 2)] {
         stand.waits(0, &packet(src, psn), T + u64::from(src) * FRAME);
