@@ -160,7 +160,8 @@ tables! {
         /// What all ports and lossless classes together may use, each as much as its own headroom. Divided by the
         /// size of the pool, it is the oversubscription.
         of_all_bytes: u64,
-        /// Most bytes in use at any time.
+        /// Most bytes in use at any time, with the arriving frame, even if it leaves at once. A smaller pool would have
+        /// lost something.
         max_bytes: u64,
         /// Episodes: from the first byte in the empty pool until it is empty again.
         episodes: u64,

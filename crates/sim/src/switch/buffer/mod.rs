@@ -40,6 +40,7 @@ floodway_model::family! {
         mut state {
             join(source: Source, held: u64, backlog: u64, bytes: u64);
             leave(source: Source, held: u64, backlog: u64, bytes: u64);
+            pass(source: Source, held: u64, bytes: u64);
         }
     }
     PerQueue = "per_queue" in per_queue:
@@ -93,6 +94,10 @@ pub trait Sharing {
     /// A frame has left. `held` and `backlog` still include it.
     #[inline]
     fn leave(&mut self, _source: Source, _held: u64, _backlog: u64, _bytes: u64) {}
+
+    /// An admitted frame goes straight onto the wire. `held` does not include it.
+    #[inline]
+    fn pass(&mut self, _source: Source, _held: u64, _bytes: u64) {}
 
     /// The quantities that PFC compares if it is measured on the ingress pool. `source` holds `held`
     /// bytes.
@@ -210,6 +215,12 @@ impl Buffer {
         let (held, bytes) = (&mut self.ingress.0[source.index()], u64::from(bytes));
         self.state.join(source, *held, queue.backlog(), bytes);
         *held += bytes;
+    }
+
+    /// An admitted frame of `source` goes straight onto the wire.
+    #[inline]
+    pub fn pass(&mut self, source: Source, bytes: u16) {
+        self.state.pass(source, self.ingress.held(source), bytes.into());
     }
 
     /// A frame of `source` has left `queue`.

@@ -130,6 +130,16 @@ impl Sharing for State {
         }
     }
 
+    #[inline]
+    fn pass(&mut self, source: Source, held: u64, bytes: u64) {
+        if let (Some(pool), Some(ingress)) = (&mut self.headroom_pool, &self.ingress) {
+            let held = held - self.headroom[source.index()];
+            if !ingress.accepts(self.shares[source.port()].alpha, held, bytes) {
+                pool.pass(bytes);
+            }
+        }
+    }
+
     #[inline(never)]
     fn share(&self, source: Source, held: u64) -> Share {
         let alpha = self.shares[source.port()].alpha;
