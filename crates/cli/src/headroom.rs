@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
-pub use pool::PoolOptions;
 use crate::save::{is_taken, save};
+pub use pool::PoolOptions;
 
 /// Options of `floodway headroom`.
 #[derive(Args, Debug)]
@@ -313,7 +313,7 @@ impl HeadroomOptions {
             ]);
         }
         let text = format!(
-            "{}, in bytes\n\n{}\n{}\n`computed` is for {}, frames of {} to {} bytes and {}.\n",
+            "{}, in bytes\n\n{}\n{}\n`computed` is for {}, frames of {} to {} bytes, {} and {} a meter.\n",
             file.display(),
             aligned(&rows),
             said(&explanation),
@@ -327,6 +327,7 @@ impl HeadroomOptions {
                 Some(response) => format!("a response of {response}"),
                 None => "the response that IEEE 802.3 clause 31B.3.7 allows".to_owned(),
             },
+            self.delay_per_meter,
         );
         output::print(&text)
     }

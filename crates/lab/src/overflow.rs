@@ -129,8 +129,9 @@ pub fn replications(
     }
     let switch = &variant.settings.switch;
     let pools = switch.buffer.pools().filter(|pools| pools.ingress.is_some());
-    let has_headroom =
-        |pools: &shared::Spec| pools.by_rate.iter().any(|of| of.headroom.0 > 0) || pools.headroom.0 > 0;
+    let has_headroom = |pools: &shared::Spec| {
+        pools.by_rate.iter().any(|of| of.headroom.0 > 0) || pools.headroom.0 > 0
+    };
     if !pools.is_some_and(has_headroom) {
         return Err(Failed::NoHeadroom(
             "its switches have no headroom that ports could share: write `headroom` in \
@@ -257,7 +258,8 @@ pub fn risk(replications: &[Replication], size: Size) -> Risk {
 
 /// The largest use of all switches, over replications.
 pub fn peaks(replications: &[Replication]) -> Peaks {
-    let most = |one: &Replication| one.switches.iter().map(|of| of.max_bytes).max().unwrap_or(0) as f64;
+    let most =
+        |one: &Replication| one.switches.iter().map(|of| of.max_bytes).max().unwrap_or(0) as f64;
     let mut all: Vec<f64> = replications.iter().map(most).collect();
     all.sort_by(f64::total_cmp);
     Peaks {

@@ -30,7 +30,13 @@ pub struct PoolOptions {
     #[arg(long, value_name = "SIZE", value_delimiter = ',', requires = "scenario")]
     pub pool: Vec<Bytes>,
     /// N of pools that are oversubscribed 1:N, separated by commas.
-    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,2,3,4,6,8,12,16", requires = "scenario")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_value = "1,2,3,4,6,8,12,16",
+        requires = "scenario"
+    )]
     pub oversubscription: Vec<f64>,
     /// Only this variant. Default the first.
     #[arg(long, value_name = "NAME", requires = "scenario")]
@@ -67,9 +73,7 @@ impl PoolOptions {
             (0..self.replications).map(|number| scenario.replication_seed(number)).collect();
         let threads = self.threads.map_or_else(floodway_lab::all_cores, usize::from);
         let all = replications(variant, &seeds, threads).map_err(|failed| match failed {
-            Failed::NoHeadroom(why) => {
-                Failure::Unknown(format!("{}: {why}", output::path(file)))
-            }
+            Failed::NoHeadroom(why) => Failure::Unknown(format!("{}: {why}", output::path(file))),
             Failed::Violations(wrong) => Failure::Violations(wrong),
         })?;
         let has_own = all.iter().flat_map(|one| &one.switches).any(|of| of.pool_bytes.is_some());
@@ -130,7 +134,10 @@ impl Found<'_> {
         );
         match safe_oversubscription(all) {
             Some(n) => text += &format!("None would have overflowed with 1:{}.\n", down(n)),
-            None => text += "No headroom was used, so nothing is known of the pool: is anybody paused?\n",
+            None => {
+                text +=
+                    "No headroom was used, so nothing is known of the pool: is anybody paused?\n"
+            }
         }
         let lost: u64 = all.iter().map(|one| one.lost).sum();
         if lost > 0 {
@@ -139,9 +146,10 @@ impl Found<'_> {
                 floodway_model::check::count_of(lost, "packet")
             );
         }
-        let mut rows =
-            vec![["pool", "bytes", "overflows in", "probability", "per second", "per 1000 pauses"]
-                .map(str::to_owned)];
+        let mut rows = vec![
+            ["pool", "bytes", "overflows in", "probability", "per second", "per 1000 pauses"]
+                .map(str::to_owned),
+        ];
         for risk in *risks {
             let pool = match risk.size {
                 Size::Own => "scenario".to_owned(),
@@ -169,11 +177,7 @@ impl Found<'_> {
 
 /// One number if both are the same.
 fn range(least: u64, most: u64) -> String {
-    if least == most {
-        grouped(least)
-    } else {
-        format!("{} to {}", grouped(least), grouped(most))
-    }
+    if least == most { grouped(least) } else { format!("{} to {}", grouped(least), grouped(most)) }
 }
 
 fn milliseconds(ns: f64) -> String {
@@ -185,12 +189,7 @@ fn probability(of: &Proportion) -> String {
     match of.count {
         0 => format!("at most {} %", percent(of.high)),
         count if count == of.of => format!("at least {} %", percent(of.low)),
-        _ => format!(
-            "{} % ({} to {})",
-            percent(of.share()),
-            percent(of.low),
-            percent(of.high)
-        ),
+        _ => format!("{} % ({} to {})", percent(of.share()), percent(of.low), percent(of.high)),
     }
 }
 

@@ -103,7 +103,10 @@ mod tests {
             [(1, 10, 0.0025, 0.4450), (4, 20, 0.0573, 0.4366), (5, 30, 0.0564, 0.3472)]
         {
             let share = Proportion::of(count, of);
-            assert!((share.low - low).abs() < 5e-5 && (share.high - high).abs() < 5e-5, "{share:?}");
+            assert!(
+                (share.low - low).abs() < 5e-5 && (share.high - high).abs() < 5e-5,
+                "{share:?}"
+            );
             let rest = Proportion::of(of - count, of);
             assert!((1.0 - rest.low - share.high).abs() < 1e-12, "{rest:?}");
         }

@@ -46,7 +46,11 @@ pub fn check_names(
         let pools = [
             ("ingress_pool", memory.ingress.is_some(), "[switch.buffer.shared.ingress]"),
             ("egress_pool", memory.egress.is_some(), "[switch.buffer.shared.egress]"),
-            ("headroom_pool", memory.headroom_pool.is_some(), "`switch.buffer.shared.headroom_pool`"),
+            (
+                "headroom_pool",
+                memory.headroom_pool.is_some(),
+                "`switch.buffer.shared.headroom_pool`",
+            ),
         ];
         // A headroom that takes no frame is no error of its own.
         let books = [&memory.ingress, &memory.egress, &None];

@@ -63,9 +63,8 @@ pub fn check(settings: &Document, spec: &Pausing, pools: &Pools<'_>, findings: &
     let raised = pools.own_headroom.clone().unwrap_or_else(|| POOL.to_owned());
     let places = places(&pools.own_headroom, &[POOL]);
     let links = pools.links().into_iter();
-    let needs = links.map(|((rate, delay), ends)| {
-        (spec.headroom(settings, rate, delay), rate, delay, ends)
-    });
+    let needs = links
+        .map(|((rate, delay), ends)| (spec.headroom(settings, rate, delay), rate, delay, ends));
     if let Some((needed, rate, delay, [from, to])) =
         needs.max_by_key(|(needed, ..)| *needed).filter(|(needed, ..)| pool < *needed)
     {

@@ -156,7 +156,9 @@ impl Queues {
         } else if !is_lossless(&network.spec.switch, packet) {
             Err(DropReason::IngressThreshold)
         } else if in_headroom + bytes <= headroom
-            && spec.headroom_pool.is_none_or(|pool| self.headroom.iter().sum::<u64>() + bytes <= pool.0)
+            && spec
+                .headroom_pool
+                .is_none_or(|pool| self.headroom.iter().sum::<u64>() + bytes <= pool.0)
         {
             Ok(true)
         } else {

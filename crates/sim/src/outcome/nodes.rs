@@ -11,7 +11,8 @@ use floodway_model::{FlowId, FlowSpec, Graph, Instant, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    End, deadlocks, drop_table, ends, headroom, inputs, link_table, occupancy, pause_table, queue_table,
+    End, deadlocks, drop_table, ends, headroom, inputs, link_table, occupancy, pause_table,
+    queue_table,
 };
 use crate::Spec;
 use crate::host::Host;

@@ -207,7 +207,9 @@ impl<'a> View<'a> {
             "default_dynamic_th" if self.has(&From::Computed) || self.has(&From::Table) => {
                 said(Kept, "`alpha` of lossless classes is 2 to this power")
             }
-            "over_subscribe_ratio" => said(Nothing, "the size of the headroom pool is `xoff` of `BUFFER_POOL`"),
+            "over_subscribe_ratio" => {
+                said(Nothing, "the size of the headroom pool is `xoff` of `BUFFER_POOL`")
+            }
             _ => said(Nothing, "all lossless groups have profiles of their own"),
         }
     }
@@ -476,7 +478,6 @@ impl<'a> View<'a> {
         compared(same, path, "another one")
     }
 }
-
 
 const XON: &str = "the neighbor goes on `xon_offset` below the dynamic threshold; SAI also lets it go on at `xon`, if that is higher";
 

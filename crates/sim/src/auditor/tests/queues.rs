@@ -57,7 +57,8 @@ fn a_pool_of_headroom_is_for_all_ports() {
     let shared = shared::Spec { ingress, headroom, headroom_pool, ..Default::default() };
     let mut stand = stand(|spec| {
         spec.switch.buffer = buffer::Spec::Shared(shared);
-        spec.switch.flow_control.pfc = Some(pfc::Spec { response: Some(Duration::ZERO), ..Default::default() });
+        spec.switch.flow_control.pfc =
+            Some(pfc::Spec { response: Some(Duration::ZERO), ..Default::default() });
     });
     stand.pauses(u16::MAX, T / 2);
     for (psn, src) in [(0, 1), (0, 2)] {

@@ -41,7 +41,11 @@ impl Check for Spec {
             }
         }
         if let Some(pool) = self.headroom_pool {
-            findings.positive("headroom_pool", pool, "leave it out for headroom that is not shared");
+            findings.positive(
+                "headroom_pool",
+                pool,
+                "leave it out for headroom that is not shared",
+            );
         }
         for (number, of) in self.by_rate.iter().enumerate() {
             let findings = &mut findings.within(format!("by_rate.{number}"));
