@@ -70,6 +70,9 @@ pub struct DerivedVariant {
     pub thresholds: Option<(Bytes, Bytes)>,
     /// Headroom, if there is PFC or PAUSE, or else if there is Directional Rate Control.
     pub headroom: Option<Headroom>,
+    /// The pool of headroom that ports share, of the switch where it is oversubscribed most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headroom_pool: Option<HeadroomPool>,
     /// Payload offered by the busiest host, as a part of its link's rate.
     pub host_load: f64,
     /// The same with headers, preamble and gap, if all packets are full.
@@ -103,6 +106,19 @@ pub struct Headroom {
     pub one_link: Bytes,
     /// What is needed if all other ports of a switch send to one egress queue.
     pub all_ports: Bytes,
+}
+
+/// A pool of headroom that the ports and lossless classes of a switch share.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HeadroomPool {
+    /// Its size.
+    pub pool: Bytes,
+    /// What its ports need if all are paused at once, in all lossless classes; of each at most its headroom.
+    pub at_once: Bytes,
+    /// What they may use at most: the headroom of all.
+    pub of_all: Bytes,
+    /// N of an oversubscription of 1:N: `of_all`, divided by the pool.
+    pub oversubscription: f64,
 }
 
 /// RED's parameters as Linux works them out of a line of `tc`.
@@ -185,6 +201,8 @@ impl Variant {
                 .max(),
             thresholds: check::Pausing::of(settings).and_then(|pausing| pausing.thresholds()),
             headroom: self.headroom(),
+            headroom_pool: check::Pausing::of(settings)
+                .and_then(|pausing| check::headroom_pool(settings, &pausing, graph)),
             host_load: loads::busiest_host(graph, &demands),
             host_wire_load: loads::busiest_host(graph, &wire_demands),
             fabric_wire_load: loads::of_fabric(graph, &wire_demands, Framed::of(settings)),
@@ -430,6 +448,11 @@ impl fmt::Display for Derived {
         row("headroom available", &|v| optional(v.headroom.and_then(|h| h.available), kilobytes));
         row("headroom of one link", &|v| optional(v.headroom, |h| kilobytes(h.one_link)));
         row("headroom of all ports", &|v| optional(v.headroom, |h| kilobytes(h.all_ports)));
+        row("headroom pool", &|v| optional(v.headroom_pool, |h| kilobytes(h.pool)));
+        row("all ports paused at once", &|v| optional(v.headroom_pool, |h| kilobytes(h.at_once)));
+        row("pool oversubscribed", &|v| {
+            optional(v.headroom_pool, |h| format!("1:{:.2}", h.oversubscription))
+        });
         row("host load, payload", &|v| percent(v.host_load));
         row("host load, wire", &|v| percent(v.host_wire_load));
         row("fabric load, wire, mean", &|v| optional(v.fabric_wire_load, |l| percent(l.mean)));

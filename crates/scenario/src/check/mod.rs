@@ -6,6 +6,7 @@ mod drc;
 mod failure;
 mod feedback;
 pub(crate) mod files;
+mod headroom_pool;
 mod host;
 mod inert;
 mod line;
@@ -36,6 +37,7 @@ use crate::text::{Item, Problem};
 use crate::workload::Ready;
 
 pub use drc::headroom_above_stop;
+pub use headroom_pool::headroom_pool;
 pub use network::{MOST_NODES, MOST_PORTS};
 pub use pausing::Pausing;
 pub use pools::{above_xoff, shared_bytes};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use floodway_model::Bytes;
 
 use super::network::Network;
-use super::plan::{Plan, Pool};
+use super::plan::{NO_POOL, Plan, Pool};
 use super::switch::Switch;
 use crate::device::{DeviceProfile, basis};
 use crate::import::writer::Scenario;
@@ -188,10 +188,19 @@ fn alike(plan: &Plan) -> bool {
 fn shared(scenario: &mut Scenario, plan: &Plan, switches: &[Switch], names: &[String]) {
     let first = plan.groups.values().next();
     let size = plan.ingress.as_ref().and_then(|pool| pool.sizes.first());
-    if let (Some(share), true) = (first, alike(plan)) {
-        let from = if share.computed { "computed here: no table" } else { "xoff" };
-        scenario.table("switch.buffer.shared").quoted("headroom", exact(share.headroom), from);
-    } else {
+    let pool = plan.headroom_pools.first();
+    let of_all = first.filter(|_| alike(plan));
+    if of_all.is_some() || pool.is_some() {
+        let table = scenario.table("switch.buffer.shared");
+        if let Some(share) = of_all {
+            let from = if share.computed { "computed here: no table" } else { "xoff" };
+            table.quoted("headroom", exact(share.headroom), from);
+        }
+        if let Some(&pool) = pool {
+            table.quoted("headroom_pool", exact(pool), from_pool(pool));
+        }
+    }
+    if of_all.is_none() {
         for (rate, share) in &plan.groups {
             let alpha = share.threshold.alpha(size.map_or(0, |size| size.bytes()));
             let from = if share.computed { "computed here: no table" } else { "xoff" };
@@ -208,7 +217,8 @@ fn shared(scenario: &mut Scenario, plan: &Plan, switches: &[Switch], names: &[St
             let sizes = &pool.as_ref()?.sizes;
             (sizes[at] != sizes[0]).then_some(sizes[at])
         });
-        if own == [None, None] {
+        let headroom = plan.headroom_pools.get(at).filter(|pool| **pool != plan.headroom_pools[0]);
+        if own == [None, None] && headroom.is_none() {
             continue;
         }
         let table = scenario.table("[switch.buffer.shared.by_switch]");
@@ -218,7 +228,14 @@ fn shared(scenario: &mut Scenario, plan: &Plan, switches: &[Switch], names: &[St
                 table.quoted(field, exact(size.bytes()), "BUFFER_POOL size");
             }
         }
+        if let Some(&pool) = headroom {
+            table.quoted("headroom_pool", exact(pool), from_pool(pool));
+        }
     }
+}
+
+fn from_pool(pool: u64) -> &'static str {
+    if pool == NO_POOL { "no limit: BUFFER_POOL has no xoff" } else { "BUFFER_POOL xoff" }
 }
 
 /// Where every port has a share, complete sharing is a share that no pool limits.

@@ -4,14 +4,16 @@
 //!
 //! Headroom is accounted separately. A departing frame is taken from the headroom first, so that the
 //! headroom is empty when the neighbor resumes and may need it again. The HPCC authors' simulator
-//! does the same (`SwitchMmu`). The egress accounting counts bytes in the headroom like all others.
+//! does the same (`SwitchMmu`). Ports and classes may share a pool of headroom, which limits them together
+//! beside their own limits. The egress accounting counts bytes in the headroom like all others.
 
 mod accounting;
+mod headroom;
 mod spec;
 
-use floodway_model::Rate;
 use floodway_model::check::Findings;
 use floodway_model::id::CLASSES;
+use floodway_model::{Bytes, Rate};
 
 use super::{Holder, Limit, Place, Share, Sharing};
 use crate::switch::QueueSpec;
@@ -19,6 +21,7 @@ use crate::switch::check::{CheckBeside, Facts};
 use crate::switch::flow_control::pausing::Source;
 use crate::switch::port::DropReason;
 use accounting::Accounting;
+pub use headroom::HeadroomPool;
 pub use spec::{OfRate, OfSwitches, Pool, Spec};
 
 /// State of the pools.
@@ -28,6 +31,8 @@ pub struct State {
     egress: Option<Accounting>,
     /// By source: bytes in its headroom.
     headroom: Vec<u64>,
+    /// What they all share of it, if that is limited.
+    headroom_pool: Option<HeadroomPool>,
     /// By port: its share of the ingress pool, and its headroom.
     shares: Vec<PortShare>,
     /// The share of every queue of the egress pool.
@@ -66,13 +71,21 @@ impl Sharing for State {
             alpha: spec.alpha_at(rate),
             headroom: spec.headroom_at(rate).0,
         };
+        let lossless = switch.flow_control.lossless() & super::per_queue::of_data(switch);
+        let classes = (0..switch.queue.count).filter(|class| lossless >> class & 1 != 0).count();
+        let of_all = || {
+            let of_ports = rates.iter().map(|&rate| spec.headroom_at(rate).0);
+            of_ports.fold(0, u64::saturating_add).saturating_mul(classes as u64)
+        };
+        let pool = |size: Bytes| HeadroomPool::new(size.0, of_all());
         Self {
             ingress: spec.ingress.as_ref().map(Accounting::new),
             egress: spec.egress.as_ref().map(Accounting::new),
             headroom: vec![0; rates.len() * CLASSES],
+            headroom_pool: spec.headroom_pool.map(pool),
             shares: rates.iter().map(share).collect(),
             egress_alpha: spec.egress.as_ref().and_then(|pool| pool.alpha),
-            lossless: switch.flow_control.lossless() & super::per_queue::of_data(switch),
+            lossless,
         }
     }
 
@@ -94,6 +107,9 @@ impl Sharing for State {
                 ingress.add(held, bytes);
             } else {
                 *in_headroom += bytes;
+                if let Some(pool) = &mut self.headroom_pool {
+                    pool.add(bytes);
+                }
             }
         }
     }
@@ -108,6 +124,19 @@ impl Sharing for State {
             let from_headroom = bytes.min(*in_headroom);
             ingress.remove(held - *in_headroom, bytes - from_headroom);
             *in_headroom -= from_headroom;
+            if let Some(pool) = &mut self.headroom_pool {
+                pool.remove(from_headroom);
+            }
+        }
+    }
+
+    #[inline]
+    fn pass(&mut self, source: Source, held: u64, bytes: u64) {
+        if let (Some(pool), Some(ingress)) = (&mut self.headroom_pool, &self.ingress) {
+            let held = held - self.headroom[source.index()];
+            if !ingress.accepts(self.shares[source.port()].alpha, held, bytes) {
+                pool.pass(bytes);
+            }
         }
     }
 
@@ -118,12 +147,18 @@ impl Sharing for State {
         Share { held, in_headroom: self.headroom[source.index()], threshold }
     }
 
+    fn headroom_pool(&self) -> Option<&HeadroomPool> {
+        self.headroom_pool.as_ref()
+    }
+
     fn audit(&self, held: &[u64], backlogs: impl Iterator<Item = u64>, wrong: &mut Vec<String>) {
         let over = |(held, headroom): (&u64, &u64)| headroom > held;
         if held.iter().zip(&self.headroom).any(over) {
             wrong.push("more bytes are in the headroom than were let in".to_owned());
             return;
         }
+        let in_headroom = self.headroom.iter().sum();
+        wrong.extend(self.headroom_pool.as_ref().and_then(|pool| pool.audit(in_headroom)));
         let beside = held.iter().zip(&self.headroom).map(|(held, headroom)| held - headroom);
         let mut check =
             |pool: &Option<Accounting>, name, holdings: &mut dyn Iterator<Item = u64>| {
@@ -158,7 +193,9 @@ impl State {
             Ok(())
         } else if self.lossless >> source.class() & 1 == 0 {
             Err(DropReason::IngressThreshold)
-        } else if in_headroom + bytes <= share.headroom {
+        } else if in_headroom + bytes <= share.headroom
+            && self.headroom_pool.as_ref().is_none_or(|pool| pool.has_room(bytes))
+        {
             Ok(())
         } else {
             Err(DropReason::HeadroomExceeded)
