@@ -30,8 +30,7 @@ pub fn find(graph: &Graph, settings: &Document, place: Place) -> Option<Finding>
     if steps(graph) > MOST_STEPS {
         return None;
     }
-    let failures: Vec<_> =
-        settings.failure.iter().flat_map(|entry| entry.build(graph)).collect();
+    let failures: Vec<_> = settings.failure.iter().flat_map(|entry| entry.build(graph)).collect();
     let whole = (Instant::ZERO, Routes::of(graph));
     let epochs = std::iter::once(whole).chain(failure::epochs(&failures, graph));
     let (since, cycle) =

@@ -114,7 +114,8 @@ fn check_headroom(here: Here, class: &Class, found: &mut Found) {
 fn check_marks(here: Here, switch: &Switch, port: &Port, class: &Class, found: &mut Found) {
     if class.marks == Marks::Nothing {
         let message = format!("nothing marks in lossless class {}", class.number);
-        let help = "let its queue mark with ECN below XOFF, and let the senders react to marks (DCQCN)";
+        let help =
+            "let its queue mark with ECN below XOFF, and let the senders react to marks (DCQCN)";
         found.add(Name::LosslessWithoutEcn, of_port(here), message, help.to_owned());
     }
     let mut seen: Vec<(Bytes, f64)> = Vec::new();
@@ -179,7 +180,10 @@ fn check_curve(
             ),
         };
         let message = format!("ECN marks begin at {} of the queue, and {when}", queue(curve.kmin));
-        let help = format!("lower `kmin` below {}, or raise XOFF", rough_bytes(Bytes((least.0 as f64 / share) as u64)));
+        let help = format!(
+            "lower `kmin` below {}, or raise XOFF",
+            rough_bytes(Bytes((least.0 as f64 / share) as u64))
+        );
         found.add(Name::PausesBeforeMarks, of_port(here), message, help);
         return false;
     }
@@ -202,9 +206,10 @@ fn check_curve(
 fn check_watchdog((at, port_at): (usize, usize), facts: &Facts, port: &Port, found: &mut Found) {
     let (Some(detection), Some((peer, end))) = (port.watchdog, port.peer) else { return };
     let there = &facts.switches[peer];
-    let longest = there.ports[end].classes.iter().filter_map(|class| {
-        Some((longest_pause(there, end, class)?, class.number))
-    });
+    let longest = there.ports[end]
+        .classes
+        .iter()
+        .filter_map(|class| Some((longest_pause(there, end, class)?, class.number)));
     let Some((pause, class)) = longest.max_by_key(|(pause, _)| pause.time) else { return };
     if detection >= pause.time {
         return;
@@ -279,7 +284,8 @@ fn check_neighbors(
             some => some.iter().map(u8::to_string).collect::<Vec<_>>().join(", "),
         };
         let differs = ours.iter().chain(&theirs);
-        let differs = differs.copied().find(|class| !(ours.contains(class) && theirs.contains(class)));
+        let differs =
+            differs.copied().find(|class| !(ours.contains(class) && theirs.contains(class)));
         let message = format!(
             "the lossless classes are {}, and at {} of {}, the other end of the cable, {}",
             list(&ours),
@@ -287,12 +293,15 @@ fn check_neighbors(
             switch.name,
             list(&theirs)
         );
-        let help = "give both ends the same `pfc_enable` and maps, and lossless priority groups for it";
+        let help =
+            "give both ends the same `pfc_enable` and maps, and lossless priority groups for it";
         let here = (at, Some(port_at), differs.unwrap_or_default());
         found.add(Name::LosslessClassesDiffer, here, message, help.to_owned());
     }
     for class in &port.classes {
-        let Some(other) = end.classes.iter().find(|other| other.number == class.number) else { continue };
+        let Some(other) = end.classes.iter().find(|other| other.number == class.number) else {
+            continue;
+        };
         let here = (at, Some(port_at), class.number);
         let (Some(ours), Some(theirs)) = (class.xoff.with(1), other.xoff.with(1)) else { continue };
         let apart = ours.max(theirs).0 >= APART.saturating_mul(ours.min(theirs).0);

@@ -25,7 +25,8 @@ pub fn find(variant: &Variant, document: &Item) -> Vec<Finding> {
     let mut found = Vec::new();
     if let Some(pausing) = Pausing::of(settings) {
         let facts = facts(settings, &pausing, graph);
-        let places = |name: Name, _: usize, _: usize, _: u8| place(&paths(name, settings, &pausing));
+        let places =
+            |name: Name, _: usize, _: usize, _: u8| place(&paths(name, settings, &pausing));
         found = rules::find(&facts, &places);
     }
     if pauses_hop_by_hop(settings) {
@@ -54,10 +55,9 @@ fn paths(name: Name, settings: &Document, pausing: &Pausing) -> Vec<&'static str
         Name::PausesBeforeMarks => vec!["switch.aqm.ramp.kmin", "switch.aqm.step.threshold"],
         Name::PausesBeforeFullMarks => vec!["switch.aqm.ramp.kmax"],
         Name::ThresholdsDiffer => vec!["switch.buffer.shared.by_switch"],
-        Name::WatchdogTooShort => vec![
-            "switch.flow_control.pfc.watchdog.detection",
-            "switch.flow_control.pfc.watchdog",
-        ],
+        Name::WatchdogTooShort => {
+            vec!["switch.flow_control.pfc.watchdog.detection", "switch.flow_control.pfc.watchdog"]
+        }
         _ => Vec::new(),
     };
     paths.push(pausing.table);
@@ -144,9 +144,8 @@ fn threshold(
 fn marks(settings: &Document, end: &Attachment) -> Marks {
     let switch = &settings.switch;
     if switch.no_marks().is_some() {
-        let unheard = |needs| {
-            matches!(needs, Needs::Nothing | Needs::Notifications | Needs::Indications)
-        };
+        let unheard =
+            |needs| matches!(needs, Needs::Nothing | Needs::Notifications | Needs::Indications);
         let isolation = switch.flow_control.congestion_isolation.is_some();
         let source = switch.flow_control.source_flow_control.is_some();
         let others = isolation || source;
