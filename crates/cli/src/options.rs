@@ -334,6 +334,9 @@ pub struct CheckOptions {
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
+    /// End with status 1 if there is a warning or a finding of lint.
+    #[arg(long)]
+    pub deny_findings: bool,
 }
 
 /// Options of `floodway list`.

@@ -27,6 +27,7 @@
 //! - [`fct`]: completion files of the HPCC simulator
 //! - [`files`]: lists of flows and networks of other tools
 //! - [`import`]: experiments of other tools as scenarios
+//! - [`lint`]: valid settings that cause trouble in networks
 //! - [`measured`]: over which part of a run counters are taken
 //! - [`presets`]: named sets of values
 //! - [`schema`]: what can be written, for editors
@@ -47,6 +48,7 @@ mod footprint;
 pub mod headroom;
 pub mod import;
 pub mod line;
+pub mod lint;
 mod loads;
 pub mod measured;
 pub mod presets;

@@ -417,7 +417,12 @@ fn keep_idle_everywhere(
     Ok(())
 }
 
-fn prepare_one(name: &str, mut document: Item, files: &Files) -> (Option<Variant>, Vec<Problem>) {
+/// One variant, if nothing is wrong with it, and all that is found.
+pub(crate) fn prepare_one(
+    name: &str,
+    mut document: Item,
+    files: &Files,
+) -> (Option<Variant>, Vec<Problem>) {
     let presets = match presets::apply(&mut document) {
         Ok(presets) => presets,
         Err(problem) => return (None, vec![problem]),

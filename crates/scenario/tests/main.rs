@@ -18,6 +18,7 @@ mod hpcc_case_b;
 mod import;
 mod large;
 mod line;
+mod lint;
 mod linux;
 mod messages;
 mod named;

@@ -26,6 +26,12 @@ pub fn import(options: &SonicOptions) -> Result<(), Failure> {
     let path = write(&folder, (SCENARIO, scenario), &[], inputs, options.force)?;
     selection::warn(Scenario::load(&path, &Overrides::default())?.warnings());
     let shown = output::path(&path);
+    if !imported.findings.is_empty() {
+        let found = crate::check::found(&imported.findings);
+        output::note(&format!(
+            "lint has {found} in the configurations: `floodway check` with their directory shows them"
+        ));
+    }
     output::print(&format!(
         "{}{} fields were read\n{shown}: run it with `floodway run {shown}`\n",
         table(rows),
