@@ -136,7 +136,7 @@ fn shares(scheduler: scheduler::Spec, sends: impl Fn(u32) -> u8) -> Vec<String> 
     let frame =
         Packet { ingress: PortIx(0), ..control(Body::Pfc { classes: 3, quanta: 100, resumed: 0 }) };
     let sent = Instant(2 * T - 84 * 80 - 200_000);
-    stand.0.sent((SWITCH, PortIx(0)), &frame, Class(2), sent, Some(Instant(2 * T)));
+    stand.sent((SWITCH, PortIx(0)), &frame, Class(2), sent, Some(Instant(2 * T)));
     stand.0.arrives(SWITCH, &frame, Instant(2 * T));
     for psn in 0..30 {
         let at = 2 * T + 1 + u64::from(psn) * FRAME;
