@@ -72,6 +72,7 @@ fn the_switches_of_the_deck_can_be_written() {
             headroom: Bytes(headroom),
             by_rate: Vec::new(),
             by_switch: Vec::new(),
+            by_queue: Vec::new(),
         })
     };
     assert_eq!(

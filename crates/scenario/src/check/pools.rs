@@ -58,6 +58,7 @@ impl<'a> Pools<'a> {
                     egress: book(&memory.egress, egress),
                     headroom: memory.headroom,
                     by_rate: memory.by_rate.clone(),
+                    by_queue: memory.by_queue.clone(),
                     by_switch: Vec::new(),
                 },
                 switches,
