@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::{Bytes, Duration};
+use floodway_model::{Bytes, Duration, Marking};
 use floodway_sim::host::{self, PauseScope, Profile, congestion, transport};
 use floodway_sim::switch;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use crate::measured::MeasureUntil;
 use crate::presets;
 use crate::sweep;
 use crate::topology;
-use crate::workload::marking::Marking;
+
 use crate::workload::{self, Placement};
 
 /// One variant of a scenario, with all overlays applied and all defaults filled in.

@@ -435,6 +435,10 @@ fn beside(rng: &mut Stream, spec: &mut Spec, lossless: bool) {
     if rng.bernoulli(0.4) && spec.switch.congestion_indication.is_none() {
         trims(rng, spec);
     }
+    let isolates = spec.switch.flow_control.congestion_isolation.is_some();
+    if spec.switch.queue.count > 1 && !isolates && rng.bernoulli(0.3) {
+        crate::by_dscp::at_random(rng, spec);
+    }
 }
 
 /// What finds no room is trimmed, and what is sent with RoCEv2 is repeated selectively.

@@ -63,6 +63,7 @@ impl<'a> Pools<'a> {
                     headroom: memory.headroom,
                     headroom_pool: memory.headroom_pool.and(headroom.or(memory.headroom_pool)),
                     by_rate: memory.by_rate.clone(),
+                    by_queue: memory.by_queue.clone(),
                     by_switch: Vec::new(),
                 },
                 switches,

@@ -38,8 +38,8 @@ floodway_model::family! {
             audit(held: &[u64], backlogs: impl Iterator<Item = u64>, wrong: &mut Vec<String>);
         }
         mut state {
-            join(source: Source, held: u64, backlog: u64, bytes: u64);
-            leave(source: Source, held: u64, backlog: u64, bytes: u64);
+            join(source: Source, held: u64, queue: (usize, u64), bytes: u64);
+            leave(source: Source, held: u64, queue: (usize, u64), bytes: u64);
             pass(source: Source, held: u64, bytes: u64);
         }
     }
@@ -86,14 +86,14 @@ pub trait Sharing {
     /// Whether there is room for a frame of `bytes`.
     fn admit(&self, place: Place<'_>, bytes: u64) -> Result<(), DropReason>;
 
-    /// An admitted frame joins. `held`, the bytes of its source, and `backlog`, those of its queue,
-    /// do not include it.
+    /// An admitted frame joins. `held`, the bytes of its source, and those of its queue, which come
+    /// with its number, do not include it.
     #[inline]
-    fn join(&mut self, _source: Source, _held: u64, _backlog: u64, _bytes: u64) {}
+    fn join(&mut self, _source: Source, _held: u64, _queue: (usize, u64), _bytes: u64) {}
 
-    /// A frame has left. `held` and `backlog` still include it.
+    /// A frame has left. `held` and the bytes of its queue still include it.
     #[inline]
-    fn leave(&mut self, _source: Source, _held: u64, _backlog: u64, _bytes: u64) {}
+    fn leave(&mut self, _source: Source, _held: u64, _queue: (usize, u64), _bytes: u64) {}
 
     /// An admitted frame goes straight onto the wire. `held` does not include it.
     #[inline]
@@ -111,7 +111,8 @@ pub trait Sharing {
         None
     }
 
-    /// Appends errors of the accounting, given the bytes of all sources and of all queues.
+    /// Appends errors of the accounting, given the bytes of all sources and of all data queues, port
+    /// by port.
     fn audit(&self, _held: &[u64], _backlogs: impl Iterator<Item = u64>, _wrong: &mut Vec<String>) {
     }
 }
@@ -149,6 +150,8 @@ pub struct Place<'a> {
     pub port: &'a Port,
     /// The queue there.
     pub queue: &'a Queue,
+    /// Its number.
+    pub number: usize,
 }
 
 /// The ingress accounting: bytes by [`Source`], including headroom.
@@ -205,15 +208,21 @@ impl Buffer {
         queue: usize,
         bytes: u16,
     ) -> Result<(), DropReason> {
-        let place = Place { source, ingress: &self.ingress, port, queue: &port.queues[queue] };
+        let place = Place {
+            source,
+            ingress: &self.ingress,
+            port,
+            queue: &port.queues[queue],
+            number: queue,
+        };
         self.state.admit(place, bytes.into())
     }
 
-    /// An admitted frame of `source` is about to join `queue`.
+    /// An admitted frame of `source` is about to join a queue of this number.
     #[inline]
-    pub fn join(&mut self, source: Source, queue: &Queue, bytes: u16) {
+    pub fn join(&mut self, source: Source, number: usize, queue: &Queue, bytes: u16) {
         let (held, bytes) = (&mut self.ingress.0[source.index()], u64::from(bytes));
-        self.state.join(source, *held, queue.backlog(), bytes);
+        self.state.join(source, *held, (number, queue.backlog()), bytes);
         *held += bytes;
     }
 
@@ -223,11 +232,11 @@ impl Buffer {
         self.state.pass(source, self.ingress.held(source), bytes.into());
     }
 
-    /// A frame of `source` has left `queue`.
+    /// A frame of `source` has left a queue of this number.
     #[inline]
-    pub fn leave(&mut self, source: Source, queue: &Queue, bytes: u16) {
+    pub fn leave(&mut self, source: Source, number: usize, queue: &Queue, bytes: u16) {
         let (held, bytes) = (&mut self.ingress.0[source.index()], u64::from(bytes));
-        self.state.leave(source, *held, queue.backlog() + bytes, bytes);
+        self.state.leave(source, *held, (number, queue.backlog() + bytes), bytes);
         *held -= bytes;
     }
 

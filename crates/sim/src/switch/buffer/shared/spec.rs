@@ -3,6 +3,7 @@ use floodway_model::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::by_queue::{self, OfQueues};
 use crate::switch::check::{CheckBeside, Facts};
 
 /// Parameters. A frame must be accepted by both pools, that of its ingress and that of its egress. A
@@ -28,6 +29,10 @@ pub struct Spec {
     /// none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_rate: Vec<OfRate>,
+    /// Other shares for these queues and classes, for example of lossy traffic beside lossless. Default
+    /// none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_queue: Vec<OfQueues>,
     /// Other pools for switches of these names. Default none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_switch: Vec<OfSwitches>,
@@ -58,6 +63,7 @@ impl Check for Spec {
                 );
             }
         }
+        by_queue::check(self, findings);
         if self.by_switch.is_empty() {
             findings.idle("by_switch", "it is empty");
         }
@@ -88,6 +94,7 @@ impl CheckBeside for Spec {
                 }
             }
         }
+        by_queue::check_beside(self, facts, findings);
         let control = &facts.switch.flow_control;
         let cause = match &self.ingress {
             None => "the ingress has no limit",
@@ -116,7 +123,7 @@ impl CheckBeside for Spec {
 }
 
 /// What a share of a pool is.
-const ALPHA: &str =
+pub(super) const ALPHA: &str =
     "alpha times what is free is the most that one may hold of the pool; switches have 1/128 to 8";
 
 impl Check for Pool {
@@ -132,7 +139,7 @@ impl Check for Pool {
 
 impl Pool {
     /// Whether it takes frames of this length.
-    fn check_frame(&self, frame: u16, findings: &mut Findings<'_>) {
+    pub(super) fn check_frame(&self, frame: u16, findings: &mut Findings<'_>) {
         let least = Bytes(frame.into());
         if self.guaranteed > Bytes(0) && self.guaranteed < least {
             findings.error(

@@ -23,13 +23,16 @@ fn memory_with_pool(
     headroom: u64,
     headroom_pool: Option<u64>,
 ) -> State {
+    let (headroom, headroom_pool) = (Bytes(headroom), headroom_pool.map(Bytes));
+    state(&Spec { ingress, egress, headroom, headroom_pool, ..Default::default() })
+}
+
+fn state(spec: &Spec) -> State {
     let pfc = pfc::Spec { queues: vec![1], ..Default::default() };
     let flow_control = flow_control::Spec { pfc: Some(pfc), ..Default::default() };
     let queue = switch::QueueSpec { count: 2, ..Default::default() };
     let switch = switch::Spec { flow_control, queue, ..Default::default() };
-    let (headroom, headroom_pool) = (Bytes(headroom), headroom_pool.map(Bytes));
-    let spec = Spec { ingress, egress, headroom, headroom_pool, ..Default::default() };
-    State::new(&spec, &switch, &[Rate::from_gbps(100); 4])
+    State::new(spec, &switch, &[Rate::from_gbps(100); 4])
 }
 
 const LOSSY: usize = 0;
@@ -50,8 +53,8 @@ impl Bench {
 
     fn join(&mut self, source: Source, queue: usize, bytes: u64) -> Result<(), DropReason> {
         let (held, backlog) = (&mut self.held[source.index()], &mut self.backlogs[queue]);
-        self.memory.accepts(source, *held, *backlog, bytes)?;
-        self.memory.join(source, *held, *backlog, bytes);
+        self.memory.accepts(source, *held, (queue % 2, *backlog), bytes)?;
+        self.memory.join(source, *held, (queue % 2, *backlog), bytes);
         *held += bytes;
         *backlog += bytes;
         Ok(())
@@ -59,7 +62,7 @@ impl Bench {
 
     fn leave(&mut self, source: Source, queue: usize, bytes: u64) {
         let (held, backlog) = (&mut self.held[source.index()], &mut self.backlogs[queue]);
-        self.memory.leave(source, *held, *backlog, bytes);
+        self.memory.leave(source, *held, (queue % 2, *backlog), bytes);
         *held -= bytes;
         *backlog -= bytes;
     }
@@ -100,6 +103,70 @@ fn one_queue_by_hand() {
     assert_eq!(bench.memory.egress.as_ref().unwrap().used(), 700);
     assert_eq!(bench.join(source, 2, 100), Err(DropReason::EgressThreshold));
     assert_eq!(bench.join(source, 3, 100), Err(DropReason::EgressThreshold));
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+/// Queue 1 has 1/2 of what is free, and 300 of its own; queue 0 all that is free (alpha 1) and nothing of its own.
+fn by_queue(egress_pool: Option<u64>) -> Spec {
+    let own = OfQueues {
+        queues: vec![1],
+        egress_alpha: Some(0.5),
+        egress_guaranteed: Some(Bytes(300)),
+        egress_pool: egress_pool.map(Bytes),
+        ..Default::default()
+    };
+    Spec { egress: pool(1_000, 0, 1.0), by_queue: vec![own], ..Default::default() }
+}
+
+#[test]
+fn queues_have_their_own_shares_of_one_pool() {
+    // Frames of 100 bytes. Queue 1: three frames in its guarantee, then 0 + 100 <= 500, 100 + 100 <= 450,
+    // 200 + 100 <= 400, and 300 + 100 is above 350: six frames, 300 bytes of the pool. Queue 0: 0 + 100 <= 700,
+    // 100 + 100 <= 600, 200 + 100 <= 500, 300 + 100 <= 400, and 400 + 100 is above 300: four frames.
+    let mut bench = Bench::new(state(&by_queue(None)));
+    let source = Source::new(0, LOSSY);
+    assert_eq!(bench.fill(source, 1, 100), (6, DropReason::EgressThreshold));
+    assert_eq!(bench.fill(source, 0, 100), (4, DropReason::EgressThreshold));
+    assert_eq!(bench.memory.egress.as_ref().unwrap().used(), 700);
+    bench.leave(source, 1, 100);
+    assert_eq!(bench.memory.egress.as_ref().unwrap().used(), 600);
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+#[test]
+fn queues_have_a_pool_of_their_own() {
+    // Of 400 bytes: three frames in the guarantee, then 0 + 100 <= 200, and 100 + 100 is above 150: four. Another
+    // queue 1, of another port, has its guarantee, and then 0 + 100 <= 150: four as well; now 200 are free, and a
+    // third has 0 + 100 <= 100. Queue 0 has the other pool alone: five frames of 1000 with alpha 1.
+    let mut bench = Bench::new(state(&by_queue(Some(400))));
+    let source = Source::new(0, LOSSY);
+    assert_eq!(bench.fill(source, 1, 100), (4, DropReason::EgressThreshold));
+    assert_eq!(bench.fill(source, 3, 100), (4, DropReason::EgressThreshold));
+    assert_eq!(bench.fill(source, 0, 100), (5, DropReason::EgressThreshold));
+    assert_eq!(bench.memory.own_egress[0].used(), 200);
+    assert_eq!(bench.memory.egress.as_ref().unwrap().used(), 500);
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+#[test]
+fn classes_have_their_own_shares_of_the_ingress() {
+    // At the ingress class 0 has 1/4 of what is free: 0 + 100 <= 250, 100 + 100 <= 225, and 200 + 100 is above 200.
+    // Class 1, at a rate with alpha 2: 0 + 100 <= 1600 and so on, up to the 800 that are left. It is lossless, without
+    // headroom.
+    let own = OfQueues { queues: vec![0], ingress_alpha: Some(0.25), ..Default::default() };
+    let rate = Rate::from_gbps(100);
+    let spec = Spec {
+        ingress: pool(1_000, 0, 1.0),
+        by_rate: vec![OfRate { rate, alpha: 1e6, headroom: Bytes(0) }],
+        by_queue: vec![own],
+        ..Default::default()
+    };
+    let mut bench = Bench::new(state(&spec));
+    let [lossy, lossless] = [LOSSY, LOSSLESS].map(|class| Source::new(0, class));
+    assert_eq!(bench.fill(lossy, 0, 100), (2, DropReason::IngressThreshold));
+    // The threshold that pauses a class is its own: a quarter of the 800 that are free.
+    assert_eq!(bench.memory.share(lossy, 200).threshold, 200.0);
+    assert_eq!(bench.fill(lossless, 1, 100), (8, DropReason::HeadroomExceeded));
     assert_eq!(bench.wrong(), Vec::<String>::new());
 }
 
