@@ -169,7 +169,10 @@ impl Spec {
     pub fn for_queue(&self, queue: u8) -> Option<Self> {
         let all = Self { queues: Vec::new(), by_queue: Vec::new(), ..self.clone() };
         let own = self.by_queue.iter().find(|of| of.queues.contains(&queue));
-        self.acts_on(queue).then(|| match own {
+        if !self.acts_on(queue) {
+            return None;
+        }
+        Some(match own {
             Some(of) => Self { kmin: of.kmin, kmax: of.kmax, pmax: of.pmax, ..all },
             None => all,
         })
