@@ -319,7 +319,7 @@ def test_assumed_values_of_profiles_are_uncertain(incast, tmp_path):
         "switch.latency",
         "host.congestion.dcqcn.byte_counter",
     }
-    assert "6 of the 38 values from device profiles" in " ".join(answer.answer)
+    assert "6 of the 39 values from device profiles" in " ".join(answer.answer)
     page = answer.page(tmp_path / "tune.html").read_text()
     assert "Device profiles" in page and "from general knowledge, unverified" in page
 

@@ -95,7 +95,7 @@ fn results_say_what_is_assumed() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     let words: Vec<&str> = said.out.split_whitespace().collect();
     assert!(
-        words.join(" ").contains("6 of 38 values of device profiles are assumed"),
+        words.join(" ").contains("6 of 39 values of device profiles are assumed"),
         "{}",
         said.out
     );
@@ -105,5 +105,5 @@ fn results_say_what_is_assumed() {
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("id=\"device-profiles\"") && page.contains("qos_params.th2.yaml"));
     let manifest = manifest(&out).unwrap();
-    assert_eq!(manifest["scenario"]["profile_values"].as_array().unwrap().len(), 38);
+    assert_eq!(manifest["scenario"]["profile_values"].as_array().unwrap().len(), 39);
 }
