@@ -102,6 +102,10 @@ impl Variant {
         }
         facts.push(("transport".to_owned(), transport(settings)));
         facts.push(("switches".to_owned(), switches(&value["switch"])));
+        if let Some(basis) = &self.basis {
+            facts.push(("device profiles".to_owned(), basis.names()));
+            facts.push(("evidence".to_owned(), basis.evidence()));
+        }
         facts
     }
 }

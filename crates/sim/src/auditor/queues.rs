@@ -181,7 +181,11 @@ impl Queues {
             Ok(false)
         } else if !is_lossless(&network.spec.switch, packet) {
             Err(DropReason::IngressThreshold)
-        } else if in_headroom + bytes <= headroom {
+        } else if in_headroom + bytes <= headroom
+            && spec
+                .headroom_pool
+                .is_none_or(|pool| self.headroom.iter().sum::<u64>() + bytes <= pool.0)
+        {
             Ok(true)
         } else {
             Err(DropReason::HeadroomExceeded)

@@ -226,6 +226,7 @@ impl Switch {
         port.queues[queue].pass(packet.bytes);
         port.occupancy.pass(occupied);
         self.occupancy.pass(occupied);
+        self.buffer.pass(source_of(packet), occupied);
         port.stamp(packet, now, context);
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }

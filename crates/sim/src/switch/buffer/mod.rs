@@ -34,11 +34,13 @@ floodway_model::family! {
         state {
             admit(place: Place<'_>, bytes: u64) -> Result<(), DropReason>;
             share(source: Source, held: u64) -> Share;
+            headroom_pool() -> Option<&shared::HeadroomPool>;
             audit(held: &[u64], backlogs: impl Iterator<Item = u64>, wrong: &mut Vec<String>);
         }
         mut state {
             join(source: Source, held: u64, queue: (usize, u64), bytes: u64);
             leave(source: Source, held: u64, queue: (usize, u64), bytes: u64);
+            pass(source: Source, held: u64, bytes: u64);
         }
     }
     PerQueue = "per_queue" in per_queue:
@@ -93,11 +95,20 @@ pub trait Sharing {
     #[inline]
     fn leave(&mut self, _source: Source, _held: u64, _queue: (usize, u64), _bytes: u64) {}
 
+    /// An admitted frame goes straight onto the wire. `held` does not include it.
+    #[inline]
+    fn pass(&mut self, _source: Source, _held: u64, _bytes: u64) {}
+
     /// The quantities that PFC compares if it is measured on the ingress pool. `source` holds `held`
     /// bytes.
     #[inline]
     fn share(&self, _source: Source, held: u64) -> Share {
         Share { held, in_headroom: 0, threshold: f64::INFINITY }
+    }
+
+    /// Its pool of headroom, if it has one.
+    fn headroom_pool(&self) -> Option<&shared::HeadroomPool> {
+        None
     }
 
     /// Appends errors of the accounting, given the bytes of all sources and of all data queues, port
@@ -215,6 +226,12 @@ impl Buffer {
         *held += bytes;
     }
 
+    /// An admitted frame of `source` goes straight onto the wire.
+    #[inline]
+    pub fn pass(&mut self, source: Source, bytes: u16) {
+        self.state.pass(source, self.ingress.held(source), bytes.into());
+    }
+
     /// A frame of `source` has left a queue of this number.
     #[inline]
     pub fn leave(&mut self, source: Source, number: usize, queue: &Queue, bytes: u16) {
@@ -238,6 +255,11 @@ impl Buffer {
     #[inline]
     pub fn share(&self, source: Source) -> Share {
         self.state.share(source, self.held(source))
+    }
+
+    /// The pool of headroom, if ports and classes share one.
+    pub fn headroom_pool(&self) -> Option<&shared::HeadroomPool> {
+        self.state.headroom_pool()
     }
 
     /// Errors of the accounting, one sentence each. It must agree with the packets in the data

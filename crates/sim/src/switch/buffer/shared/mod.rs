@@ -4,15 +4,17 @@
 //!
 //! Headroom is accounted separately. A departing frame is taken from the headroom first, so that the
 //! headroom is empty when the neighbor resumes and may need it again. The HPCC authors' simulator
-//! does the same (`SwitchMmu`). The egress accounting counts bytes in the headroom like all others.
+//! does the same (`SwitchMmu`). Ports and classes may share a pool of headroom, which limits them together
+//! beside their own limits. The egress accounting counts bytes in the headroom like all others.
 
 mod accounting;
 mod by_queue;
+mod headroom;
 mod spec;
 
-use floodway_model::Rate;
 use floodway_model::check::Findings;
 use floodway_model::id::CLASSES;
+use floodway_model::{Bytes, Rate};
 
 use super::{Holder, Limit, Place, Share, Sharing};
 use crate::switch::QueueSpec;
@@ -21,6 +23,7 @@ use crate::switch::flow_control::pausing::Source;
 use crate::switch::port::DropReason;
 use accounting::{Accounting, Terms};
 pub use by_queue::OfQueues;
+pub use headroom::HeadroomPool;
 pub use spec::{OfRate, OfSwitches, Pool, Spec};
 
 /// State of the pools.
@@ -32,6 +35,8 @@ pub struct State {
     own_egress: Vec<Accounting>,
     /// By source: bytes in its headroom.
     headroom: Vec<u64>,
+    /// What they all share of it, if that is limited.
+    headroom_pool: Option<HeadroomPool>,
     /// By source: its share of the ingress pool, and its headroom.
     shares: Vec<SourceShare>,
     /// By data queue: its share of an egress pool, and of which.
@@ -93,15 +98,23 @@ impl Sharing for State {
             }
             own_egress.push(Accounting::new(&Pool { pool, ..Pool::default() }));
         }
+        let lossless = switch.flow_control.lossless() & super::per_queue::of_data(switch);
+        let classes = (0..switch.queue.count).filter(|class| lossless >> class & 1 != 0).count();
+        let of_all = || {
+            let of_ports = rates.iter().map(|&rate| spec.headroom_at(rate).0);
+            of_ports.fold(0, u64::saturating_add).saturating_mul(classes as u64)
+        };
+        let pool = |size: Bytes| HeadroomPool::new(size.0, of_all());
         Self {
             ingress: spec.ingress.as_ref().map(Accounting::new),
             egress: spec.egress.as_ref().map(Accounting::new),
             own_egress,
             headroom: vec![0; rates.len() * CLASSES],
+            headroom_pool: spec.headroom_pool.map(pool),
             shares: shares.collect(),
             of_queue,
             queues: switch.queue.count.max(1).into(),
-            lossless: switch.flow_control.lossless() & super::per_queue::of_data(switch),
+            lossless,
         }
     }
 
@@ -126,6 +139,9 @@ impl Sharing for State {
                 ingress.add(terms, held, bytes);
             } else {
                 *in_headroom += bytes;
+                if let Some(pool) = &mut self.headroom_pool {
+                    pool.add(bytes);
+                }
             }
         }
     }
@@ -143,6 +159,19 @@ impl Sharing for State {
             let terms = self.shares[source.index()].terms;
             ingress.remove(terms, held - *in_headroom, bytes - from_headroom);
             *in_headroom -= from_headroom;
+            if let Some(pool) = &mut self.headroom_pool {
+                pool.remove(from_headroom);
+            }
+        }
+    }
+
+    #[inline]
+    fn pass(&mut self, source: Source, held: u64, bytes: u64) {
+        if let (Some(pool), Some(ingress)) = (&mut self.headroom_pool, &self.ingress) {
+            let held = held - self.headroom[source.index()];
+            if !ingress.accepts(self.shares[source.index()].terms, held, bytes) {
+                pool.pass(bytes);
+            }
         }
     }
 
@@ -153,12 +182,18 @@ impl Sharing for State {
         Share { held, in_headroom: self.headroom[source.index()], threshold }
     }
 
+    fn headroom_pool(&self) -> Option<&HeadroomPool> {
+        self.headroom_pool.as_ref()
+    }
+
     fn audit(&self, held: &[u64], backlogs: impl Iterator<Item = u64>, wrong: &mut Vec<String>) {
         let over = |(held, headroom): (&u64, &u64)| headroom > held;
         if held.iter().zip(&self.headroom).any(over) {
             wrong.push("more bytes are in the headroom than were let in".to_owned());
             return;
         }
+        let in_headroom = self.headroom.iter().sum();
+        wrong.extend(self.headroom_pool.as_ref().and_then(|pool| pool.audit(in_headroom)));
         let shares = self.shares.iter().map(|share| share.terms);
         let beside = held.iter().zip(&self.headroom).map(|(held, headroom)| held - headroom);
         let mut check = |pool: &Accounting, name, holdings: &mut dyn Iterator<Item = _>| {
@@ -223,7 +258,9 @@ impl State {
             Ok(())
         } else if self.lossless >> source.class() & 1 == 0 {
             Err(DropReason::IngressThreshold)
-        } else if in_headroom + bytes <= share.headroom {
+        } else if in_headroom + bytes <= share.headroom
+            && self.headroom_pool.as_ref().is_none_or(|pool| pool.has_room(bytes))
+        {
             Ok(())
         } else {
             Err(DropReason::HeadroomExceeded)

@@ -20,6 +20,11 @@ pub struct Spec {
     /// The most bytes of each ingress port and lossless class above its threshold in the ingress
     /// pool, in memory of their own. Default 0B.
     pub headroom: Bytes,
+    /// The most bytes of all ports and lossless classes together above their thresholds: a pool of headroom that
+    /// they share, of which each may use up to `headroom`. Less than the sum of these is oversubscribed
+    /// (SONiC: `xoff` of `BUFFER_POOL`). Default none: each has its headroom to itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headroom_pool: Option<Bytes>,
     /// Other shares for ingress ports of these rates, for example larger ones for faster ports. Default
     /// none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -40,6 +45,13 @@ impl Check for Spec {
                 pool.check(&mut findings.within(book));
             }
         }
+        if let Some(pool) = self.headroom_pool {
+            findings.positive(
+                "headroom_pool",
+                pool,
+                "leave it out for headroom that is not shared",
+            );
+        }
         for (number, of) in self.by_rate.iter().enumerate() {
             let findings = &mut findings.within(format!("by_rate.{number}"));
             findings.positive("alpha", of.alpha, ALPHA);
@@ -59,8 +71,8 @@ impl Check for Spec {
             let findings = &mut findings.within(format!("by_switch.{number}"));
             if of.switches.is_empty() {
                 findings.idle("", "it names no switch");
-            } else if of.ingress_pool.is_none() && of.egress_pool.is_none() {
-                findings.idle("", "it has neither `ingress_pool` nor `egress_pool`");
+            } else if of.pools().iter().all(Option::is_none) {
+                findings.idle("", "it has no `ingress_pool`, `egress_pool` or `headroom_pool`");
             }
         }
         if self.ingress.is_none() && self.egress.is_none() {
@@ -95,6 +107,14 @@ impl CheckBeside for Spec {
             findings.warn(
                 "headroom",
                 format!("the headroom of {} is never used: {cause}", self.headroom),
+                "headroom is for lossless classes that are above their threshold in the ingress pool: \
+                 leave it out",
+            );
+        }
+        if let Some(pool) = self.headroom_pool {
+            findings.warn(
+                "headroom_pool",
+                format!("the headroom pool of {pool} is never used: {cause}"),
                 "headroom is for lossless classes that are above their threshold in the ingress pool: \
                  leave it out",
             );
@@ -171,6 +191,16 @@ pub struct OfSwitches {
     /// `egress.pool` there. Default as elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub egress_pool: Option<Bytes>,
+    /// `headroom_pool` there. Default as elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headroom_pool: Option<Bytes>,
+}
+
+impl OfSwitches {
+    /// The sizes that it gives: of the ingress pool, of the egress pool and of the headroom pool.
+    pub fn pools(&self) -> [Option<Bytes>; 3] {
+        [self.ingress_pool, self.egress_pool, self.headroom_pool]
+    }
 }
 
 /// What ingress ports of one rate may hold.
@@ -198,6 +228,7 @@ impl Spec {
                     book.pool = pool;
                 }
             }
+            own.headroom_pool = own.headroom_pool.and(of.headroom_pool.or(own.headroom_pool));
         }
         own
     }

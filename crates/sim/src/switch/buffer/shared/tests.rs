@@ -13,7 +13,18 @@ fn pool(pool: u64, guaranteed: u64, alpha: impl Into<Option<f64>>) -> Option<Poo
 
 /// With class 1 lossless and class 0 lossy.
 fn memory(ingress: Option<Pool>, egress: Option<Pool>, headroom: u64) -> State {
-    state(&Spec { ingress, egress, headroom: Bytes(headroom), ..Default::default() })
+    memory_with_pool(ingress, egress, headroom, None)
+}
+
+/// The same with a pool of headroom.
+fn memory_with_pool(
+    ingress: Option<Pool>,
+    egress: Option<Pool>,
+    headroom: u64,
+    headroom_pool: Option<u64>,
+) -> State {
+    let (headroom, headroom_pool) = (Bytes(headroom), headroom_pool.map(Bytes));
+    state(&Spec { ingress, egress, headroom, headroom_pool, ..Default::default() })
 }
 
 fn state(spec: &Spec) -> State {
@@ -232,6 +243,28 @@ fn headroom_by_hand() {
 }
 
 #[test]
+fn a_pool_of_headroom_by_hand() {
+    // As above each has four frames of the ingress pool if it is alone, and two of headroom; the pool
+    // of headroom has three for all.
+    let ingress = || pool(1_000, 100, 0.5);
+    let mut bench = Bench::new(memory_with_pool(ingress(), None, 250, Some(300)));
+    let [first, second] = [0, 1].map(|port| Source::new(port, LOSSLESS));
+    assert_eq!(bench.fill(first, 0, 100), (6, DropReason::HeadroomExceeded));
+    // 700 are free: one frame of the guarantee, 0 + 100 <= 350, 100 + 100 <= 300, and 200 + 100 is
+    // above 250: three, and one that is left of the headroom.
+    assert_eq!(bench.fill(second, 1, 100), (4, DropReason::HeadroomExceeded));
+    let most = |bench: &Bench| bench.memory.headroom_pool().map(HeadroomPool::max);
+    assert_eq!(most(&bench), Some(300));
+    // What the first gives back is for the second, up to its own headroom.
+    bench.leave(first, 0, 200);
+    assert_eq!(bench.fill(second, 1, 100), (1, DropReason::HeadroomExceeded));
+    assert_eq!(most(&bench), Some(300));
+    // Four ports of 250 bytes in one lossless class.
+    assert_eq!(bench.memory.headroom_pool().map(HeadroomPool::of_all), Some(1_000));
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+#[test]
 fn the_egress_limits_lossless_classes_too() {
     let mut bench = Bench::new(memory(pool(1_000, 0, 1.0), pool(200, 0, 1.0), 1_000));
     assert_eq!(
@@ -273,9 +306,11 @@ proptest! {
         ingress in pools(),
         egress in pools(),
         headroom in 0..5_000_u64,
+        of_all in prop::option::of(0..9_000_u64),
         steps in prop::collection::vec((any::<bool>(), 0..4_usize, 0..2_usize, 0..4_usize, 64..1_500_u64), 1..300),
     ) {
-        let mut bench = Bench::new(memory(ingress.clone(), egress.clone(), headroom));
+        let memory = memory_with_pool(ingress.clone(), egress.clone(), headroom, of_all);
+        let mut bench = Bench::new(memory);
         let mut waiting = Vec::new();
         for (comes, port, class, queue, bytes) in steps {
             if !comes && !waiting.is_empty() {
@@ -299,6 +334,8 @@ proptest! {
                 let most = if index % CLASSES == LOSSLESS { headroom } else { 0 };
                 prop_assert!(bytes <= most);
             }
+            let together: u64 = bench.memory.headroom.iter().sum();
+            prop_assert!(of_all.is_none_or(|most| together <= most));
         }
         for (source, queue, bytes) in waiting {
             bench.leave(source, queue, bytes);
@@ -327,8 +364,7 @@ fn a_faster_port_may_hold_more() {
         egress: None,
         headroom,
         by_rate,
-        by_queue: Vec::new(),
-        by_switch: Vec::new(),
+        ..Default::default()
     };
     for (port, frames) in [(0, 9 + 3), (1, 16 + 6)] {
         // Alone, one holds alpha / (1 + alpha) of the pool, 888 and 1600 bytes, to the frame that is
@@ -345,6 +381,7 @@ fn a_switch_may_have_pools_of_its_own() {
         switches: vec![name.to_owned()],
         ingress_pool: Some(Bytes(ingress)),
         egress_pool: egress,
+        headroom_pool: None,
     };
     let by_switch = vec![of("leaf 0", 5_000, None), of("spine 0", 6_000, Some(Bytes(7_000)))];
     let (ingress, egress) = (pool(8_000, 100, 0.5), pool(9_000, 0, 1.0));
