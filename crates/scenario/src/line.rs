@@ -176,6 +176,39 @@ impl AccessLine {
         paces
     }
 
+    /// What it is, for readers: its ends, and what is special about it.
+    pub fn phrase(&self) -> String {
+        let [from, to] = &self.link;
+        let mut parts = Vec::new();
+        if let Some(Counting { framing, overhead, .. }) = self.counting() {
+            let overhead = overhead.map_or(String::new(), |bytes| format!("{bytes} B per packet"));
+            parts.push(match framing {
+                Framing::None => overhead,
+                Framing::Atm => format!("{overhead} in ATM cells"),
+                Framing::Ptm => format!("{overhead} in PTM"),
+            });
+        }
+        if self.loss > 0.0 {
+            parts.push(format!("loses {} of frames", self.loss));
+        }
+        if let Some(Bursts { p, r, .. }) = self.bursts {
+            parts.push(format!("loses frames in bursts (p {p}, r {r})"));
+        }
+        for (end, direction) in [(from, 0), (to, 1)] {
+            let of = |what: String| format!("{what} at {end}");
+            if let (Some(file), Some(trace)) = (self.files()[direction].1, &self.traces[direction])
+            {
+                let mean = trace.mean_rate() / 1e6;
+                parts.push(of(format!("trace {file} of {mean:.2} Mb/s on average")));
+            }
+            if let Some(shaper) = [&self.shaper, &self.shaper_back][direction] {
+                parts.push(of(format!("shaper of {}", shaper.rate)));
+            }
+        }
+        parts.retain(|part| !part.is_empty());
+        format!("{from} to {to}: {}", parts.join(", "))
+    }
+
     /// Gives the links their framing.
     pub fn frame(&self, graph: &mut Graph) {
         let Some(counting) = self.counting() else { return };

@@ -125,3 +125,23 @@ fn packets_leave_at_the_times_of_a_trace() {
     assert_eq!(outcome.table("flows").f64s("fct_ns"), [expected.as_ns()]);
     assert_eq!(spec.paces.len(), 1);
 }
+
+#[test]
+fn facts_say_what_is_special_about_a_line() {
+    let fact = |set: &[&str]| {
+        let facts = scenario(set).variants()[0].facts(0);
+        facts.into_iter().find(|(noun, _)| noun == "lines").unwrap().1
+    };
+    assert_eq!(fact(&[]), "left switch to right switch: 40 B per packet in ATM cells");
+    let set = [
+        "line.0.kind=docsis",
+        "line.0.loss=0.01",
+        "line.0.trace=four.trace",
+        "line.0.shaper_back={ rate = \"900kbps\" }",
+    ];
+    assert_eq!(
+        fact(&set),
+        "left switch to right switch: 18 B per packet, loses 0.01 of frames, trace four.trace of 4.81 Mb/s on average \
+         at left switch, shaper of 900kbps at right switch"
+    );
+}

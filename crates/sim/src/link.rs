@@ -236,31 +236,53 @@ impl Transmitter {
         self.byte_time.of(self.seldom.link.on_wire(bytes))
     }
 
-    /// A frame is sent on a link with another framing or a pace: when it has left, and when the next one may begin.
-    #[cold]
-    fn special_end(&mut self, bytes: u16, now: Instant) -> (Instant, Instant) {
-        let ends = now + self.wire_time(bytes);
-        let seldom = &mut *self.seldom;
-        match &mut seldom.pacing {
-            None => (ends, ends),
-            Some(pacing) => pacing.send(bytes, seldom.link.on_wire(bytes), now, ends),
-        }
-    }
-
     /// Sends a frame on the free wire. Its last bit arrives after its wire time and the delay.
     #[inline(always)]
     pub fn transmit(&mut self, packet: &Packet, class: Class, now: Instant, context: &mut Context) {
-        debug_assert!(self.busy_until <= now, "the wire is busy");
-        let (ends, free) = if self.is_special {
-            self.special_end(packet.bytes, now)
-        } else {
-            let ends =
-                now + self.byte_time.of(u64::from(packet.bytes) + u64::from(self.wire_overhead));
-            (ends, ends)
+        if self.is_special {
+            return self.transmit_specially(packet, class, now, context);
+        }
+        let bytes = u64::from(packet.bytes) + u64::from(self.wire_overhead);
+        let wire_time = self.byte_time.of(bytes);
+        self.put(packet, class, now, (now + wire_time, wire_time), context);
+    }
+
+    /// Sends a frame on a link with another framing, or from a port that is held to a pace.
+    #[cold]
+    #[inline(never)]
+    fn transmit_specially(
+        &mut self,
+        packet: &Packet,
+        class: Class,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let ends = now + self.wire_time(packet.bytes);
+        let seldom = &mut *self.seldom;
+        let (ends, free) = match &mut seldom.pacing {
+            None => (ends, ends),
+            Some(pacing) => {
+                let on_wire = seldom.link.on_wire(packet.bytes);
+                pacing.send(packet.bytes, on_wire, now, ends)
+            }
         };
+        self.put(packet, class, now, (ends, free.since(now)), context);
+    }
+
+    /// Puts a frame on the wire, which it has left at `ends`. The next one may follow after `occupied`.
+    #[inline(always)]
+    fn put(
+        &mut self,
+        packet: &Packet,
+        class: Class,
+        now: Instant,
+        (ends, occupied): (Instant, Duration),
+        context: &mut Context,
+    ) {
+        debug_assert!(self.busy_until <= now, "the wire is busy");
         let before = self.busy_until;
-        self.busy_until = free;
-        self.busy += free.since(now);
+        self.busy_until = now + occupied;
+        self.busy += occupied;
         self.frames += 1;
         self.bytes += u64::from(packet.bytes);
         let flight = match packet.is_one_hop() {

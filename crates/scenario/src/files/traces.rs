@@ -53,7 +53,7 @@ mod tests {
 
     fn of(text: &str) -> Result<Trace, String> {
         let source = Arc::new(Source::new("t.trace", text.to_owned()));
-        read(&source).map_err(|problem| problem.to_string())
+        read(&source).map_err(|problem| problem.plain())
     }
 
     #[test]

@@ -177,6 +177,8 @@ impl Ingress {
 pub struct Buffer {
     ingress: Ingress,
     state: State,
+    /// Whether ports and classes share a pool of headroom.
+    has_headroom_pool: bool,
 }
 
 /// The quantities of one source that PFC compares.
@@ -195,7 +197,9 @@ impl Buffer {
     /// An empty buffer of a switch with ports of these rates.
     pub fn new(spec: &super::Spec, rates: &[Rate]) -> Self {
         let ingress = Ingress(vec![0; rates.len() * CLASSES]);
-        Self { ingress, state: State::new(&spec.buffer, spec, rates) }
+        let state = State::new(&spec.buffer, spec, rates);
+        let has_headroom_pool = state.headroom_pool().is_some();
+        Self { ingress, state, has_headroom_pool }
     }
 
     /// Whether there is room for a frame of `source` in a queue of `port`. Not inlined, so that its
@@ -229,6 +233,13 @@ impl Buffer {
     /// An admitted frame of `source` goes straight onto the wire.
     #[inline]
     pub fn pass(&mut self, source: Source, bytes: u16) {
+        if self.has_headroom_pool {
+            self.pass_by_pool(source, bytes);
+        }
+    }
+
+    #[cold]
+    fn pass_by_pool(&mut self, source: Source, bytes: u16) {
         self.state.pass(source, self.ingress.held(source), bytes.into());
     }
 
