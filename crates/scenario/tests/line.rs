@@ -137,11 +137,11 @@ fn facts_say_what_is_special_about_a_line() {
         "line.0.kind=docsis",
         "line.0.loss=0.01",
         "line.0.trace=four.trace",
-        "line.0.shaper_back={ rate = \"900kbps\" }",
+        "line.0.shaper_back={ rate = \"900Kbps\" }",
     ];
     assert_eq!(
         fact(&set),
         "left switch to right switch: 18 B per packet, loses 0.01 of frames, trace four.trace of 4.81 Mb/s on average \
-         at left switch, shaper of 900kbps at right switch"
+         at left switch, shaper of 900Kbps at right switch"
     );
 }

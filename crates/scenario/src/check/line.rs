@@ -21,8 +21,8 @@ pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
         if entry.counting().is_none() && !entry.loses() && !entry.holds() {
             findings.error(
                 &[&path],
-                "the line has neither a framing nor loss",
-                "write its `kind`, like \"pppoe_ptm\", or `loss`, or leave it out",
+                "the line has no framing, no loss, no trace and no shaper",
+                "write its `kind`, like \"pppoe_ptm\", or `loss`, `trace` or `shaper`, or leave it out",
             );
         }
         check_paces(&path, entry, graph, findings);
