@@ -2,8 +2,8 @@
 //! `docs/lint.md` has the formula of each and a scenario
 //! that shows the trouble.
 //!
-//! The rules see [`facts`]: what each port of each switch has. They are made of a scenario
-//! ([`settings`]) or of configurations of switches, so both are judged by the same rules.
+//! The rules see facts: what each port of each switch has. They are made of a scenario
+//! or of configurations of switches, so both are judged by the same rules.
 
 mod cycles;
 pub(crate) mod facts;
