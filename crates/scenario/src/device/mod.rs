@@ -10,7 +10,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use floodway_model::Rate;
+use floodway_model::{Bytes, Duration, Rate};
 use serde::{Deserialize, Serialize};
 
 use crate::text::{Error, Item, Place, Problem, Source, Value, decode, parse};
@@ -257,6 +257,39 @@ fn values(document: &Item) -> impl Iterator<Item = &Item> {
     items.iter()
 }
 
+/// What is wrong with the range of a value. Choices have no order: there only the kind can be wrong.
+fn check_range(
+    value: &serde_json::Value,
+    [low, high]: &[serde_json::Value; 2],
+) -> Option<&'static str> {
+    let [value, low, high] = [value, low, high].map(amount);
+    if value.0 != low.0 || value.0 != high.0 {
+        return Some("is of another kind than the value");
+    }
+    if low.1 > high.1 {
+        return Some("begins above its end");
+    }
+    (value.1 < low.1 || value.1 > high.1).then_some("does not contain the value")
+}
+
+/// A value as a kind and a number; 0 for what has no order.
+fn amount(value: &serde_json::Value) -> (&'static str, f64) {
+    use serde_json::Value::{Array, Bool, Null, Number, Object, String};
+    match value {
+        Number(number) => ("number", number.as_f64().unwrap_or_default()),
+        String(text) => {
+            let time = text.parse().map(|time: Duration| ("time", time.0 as f64));
+            let size = text.parse().map(|size: Bytes| ("size", size.0 as f64));
+            let rate = text.parse().map(|rate: Rate| ("rate", rate.0 as f64));
+            time.or(size).or(rate).unwrap_or(("choice", 0.0))
+        }
+        Bool(_) => ("switch", 0.0),
+        Array(_) => ("list", 0.0),
+        Object(_) => ("table", 0.0),
+        Null => ("nothing", 0.0),
+    }
+}
+
 /// What the structures do not say.
 fn check(written: &Written, document: &Item) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -294,6 +327,12 @@ fn check(written: &Written, document: &Item) -> Vec<Problem> {
         }
         if value.source.trim().is_empty() {
             wrong(&format!("value.{at}.path"), format!("`{path}` has no source"), SOURCE);
+        }
+        if let Some(message) =
+            value.range.as_ref().and_then(|range| check_range(&value.value, range))
+        {
+            let help = "write its lowest and its highest value, with the value itself between them";
+            wrong(&format!("value.{at}.range"), format!("the range of `{path}` {message}"), help);
         }
         let place = format!("value.{at}.path");
         let keys: Vec<&str> = path.split('.').collect();
@@ -336,6 +375,31 @@ mod tests {
         let source = Arc::new(Source::new("my.toml", format!("{HEAD}{text}")));
         let error = DeviceProfile::parse("my.toml", &source).expect_err("it is refused");
         error.problems().iter().map(|problem| problem.message.clone()).collect()
+    }
+
+    #[test]
+    fn a_range_has_the_kind_of_its_value_and_contains_it() {
+        let of = |value: &str, range: &str| {
+            format!(
+                "[[value]]\npath = \"switch.latency\"\nvalue = {value}\nrange = {range}\n\
+                 evidence = \"assumed\"\nsource = \"x\"\n"
+            )
+        };
+        for (value, range, wrong) in [
+            ("\"450ns\"", "[\"30KB\", \"x\"]", "is of another kind than the value"),
+            ("\"450ns\"", "[\"1us\", \"300ns\"]", "begins above its end"),
+            ("\"450ns\"", "[\"500ns\", \"1us\"]", "does not contain the value"),
+            ("0.2", "[0.3, 0.5]", "does not contain the value"),
+        ] {
+            let expected = format!("the range of `switch.latency` {wrong}");
+            assert_eq!(problems(&of(value, range)), [expected]);
+        }
+        for (value, range) in
+            [("\"450ns\"", "[\"450ns\", \"1us\"]"), ("\"nic\"", "[\"periodic\", \"nic\"]")]
+        {
+            let source = Arc::new(Source::new("my.toml", format!("{HEAD}{}", of(value, range))));
+            assert!(DeviceProfile::parse("my.toml", &source).is_ok(), "{value} {range}");
+        }
     }
 
     #[test]
