@@ -38,6 +38,12 @@ pub fn profile(options: &ProfileOptions) -> Result<(), Failure> {
         return output::print_json(&profile);
     }
     let Some(path) = &options.save else { return output::print(&table(&profile)) };
+    if path.extension().is_none_or(|ending| ending != "toml") {
+        return Err(Failure::Unknown(format!(
+            "a scenario finds a profile of your own by a name that ends in .toml; write --save {}.toml",
+            output::path(path)
+        )));
+    }
     if !options.force && is_taken(path) {
         return Err(Failure::Unknown(format!(
             "{} is there already; name another file, or replace it with --force",

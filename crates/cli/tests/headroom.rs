@@ -180,6 +180,27 @@ fn a_pool_is_more_likely_to_overflow_the_smaller_it_is() {
     assert!(row.contains("0 of 8") && row.contains("at most 31 %"), "{said}");
     assert_eq!(said, floodway(&[&command[..], &["--threads", "1"]].concat()).out);
 
+    assert!(!said.contains("in the same way"), "{said}");
+
+    // Without anything random, eight replications are one observation.
+    let traffic = POOL.find("[workload.many_to_many]").unwrap();
+    let incast = "[workload.incast]\nsenders = 7\nbytes = \"300KB\"\n";
+    let same = folder.join("same.toml");
+    fs::write(&same, POOL[..traffic].to_owned() + incast).unwrap();
+    let said = floodway(&["headroom", "--scenario", word(&same), "--replications", "8"]).out;
+    assert!(said.contains("All replications used the pool in the same way."), "{said}");
+
+    for (words, why) in [
+        (["--pool", "0B"], "a pool of 0B has no room for a frame"),
+        (
+            ["--save", "x.toml"],
+            "the argument '--scenario <FILE>' cannot be used with '--save <FILE>'",
+        ),
+    ] {
+        let refused = floodway(&[&command[..], &words].concat());
+        assert_eq!(refused.code, Some(2));
+        assert!(refused.err.contains(why), "{}", refused.err);
+    }
     let refused = floodway(&[&command[..], &["--oversubscription", "0.5"]].concat());
     assert!(
         refused.err.contains("oversubscribed 1:0.5: write N from 1 to 1000000"),

@@ -32,6 +32,9 @@ fn profiles_are_listed_shown_and_saved() {
     let said = floodway(&save);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
     assert_eq!(floodway(&["profile", word(&file)]).out, shown);
+    let unnamed = floodway(&["profile", "arista-7260cx3", "--save", "mine"]);
+    assert_eq!(unnamed.code, Some(2));
+    assert!(unnamed.err.contains("ends in .toml; write --save mine.toml"), "{}", unnamed.err);
     let again = floodway(&save);
     assert_eq!(again.code, Some(2));
     assert!(

@@ -21,7 +21,7 @@ use crate::selection::warn;
 pub struct PoolOptions {
     /// Simulate a scenario instead, and estimate how likely a pool of headroom that all ports of a switch share
     /// overflows.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["table", "search", "rate", "cable"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["table", "search", "save", "rate", "cable"])]
     pub scenario: Option<PathBuf>,
     /// Runs of the scenario, each with other traffic.
     #[arg(long, value_name = "N", default_value = "100", requires = "scenario", value_parser = value_parser!(u32).range(1..=1_000_000))]
@@ -59,6 +59,10 @@ impl PoolOptions {
             return Err(Failure::Unknown(format!(
                 "a pool that is oversubscribed 1:{n}: write N from 1 to 1000000"
             )));
+        }
+        if self.pool.contains(&Bytes(0)) {
+            let text = "a pool of 0B has no room for a frame: write a size above zero in --pool";
+            return Err(Failure::Unknown(text.to_owned()));
         }
         let selection = Selection {
             file: file.to_owned(),
@@ -139,10 +143,16 @@ impl Found<'_> {
                     "No headroom was used, so nothing is known of the pool: is anybody paused?\n"
             }
         }
+        let are_alike = all.iter().all(|one| one.switches == all[0].switches);
+        if all.len() > 1 && are_alike && peaks.max_bytes > 0.0 {
+            text += "All replications used the pool in the same way. If their traffic does not differ, they are one\n\
+                     observation: the intervals below count them as independent and are then too narrow.\n";
+        }
         let lost: u64 = all.iter().map(|one| one.lost).sum();
         if lost > 0 {
+            let were = if lost == 1 { "was" } else { "were" };
             text += &format!(
-                "Apart from the pool, {} were lost because `headroom` of their port is too small.\n",
+                "Apart from the pool, {} {were} lost because `headroom` of their port is too small.\n",
                 floodway_model::check::count_of(lost, "packet")
             );
         }
