@@ -25,7 +25,7 @@ const MORE: [&str; 8] = [
 ];
 
 /// Ends of names of which less is better.
-const LESS: [&str; 27] = [
+const LESS: [&str; 28] = [
     "_rtt_ns",
     "_up_ns",
     "_down_ns",
@@ -41,6 +41,7 @@ const LESS: [&str; 27] = [
     "xoff_frames",
     "backlog_bytes",
     "occupancy_bytes",
+    "headroom_pool_max_bytes",
     "timeouts",
     "naks_sent",
     "headers_dropped",
