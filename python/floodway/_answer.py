@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from floodway import _floodway, _toml
+from floodway import _floodway, _lean, _toml
 from floodway._chart import Chart, Charted
 from floodway._html import escape
 from floodway._html import table as html_table
@@ -16,6 +16,7 @@ from floodway._paired import Candidate, Constraint, change, is_clear, words
 from floodway._text import line
 
 if TYPE_CHECKING:
+    from floodway._lean import Case
     from floodway._scenario import Scenario
     from floodway._search import Goal, Search
 
@@ -41,6 +42,7 @@ class Answer(Charted):
         path: Path,
         counts: tuple[int, int],
         sampler: str,
+        leaning: Sequence[Case] = (),
     ) -> None:
         self._scenario, self._variant, self._goal = scenario, variant, goal
         self._found, self._tested, self._meanings = found, tested, meanings
@@ -74,6 +76,14 @@ class Answer(Charted):
         (``recommended`` or a rule), ``traffic``, ``metric``, ``change``."""
         self.broken: tuple[str, ...] = self._broken()
         """Constraints that the recommended values break in the held-out test."""
+        self.basis: dict[str, Any] | None = _lean.basis(scenario, variant)
+        """Where the settings of switches and hosts come from, if the scenario names device
+        profiles: their ``values``, each with ``evidence`` and ``source``."""
+        self.leans: list[dict[str, Any]] = [self._lean(case) for case in leaning]
+        """The held-out test with an uncertain value at an end of its range: ``path``, ``value``,
+        the ``change`` of the objective from the scenario's own values to the recommended ones,
+        constraints that are ``broken``, and whether the verdict ``stands``; None where the value is
+        impossible (``reason``)."""
 
     def _change(self, ones: Candidate, others: Candidate) -> Changed | None:
         return change(ones.rows, others.rows, self._goal.metric, self._meanings)
@@ -114,6 +124,50 @@ class Answer(Charted):
         rows, base = self._tested["recommended"].rows, self._tested["baseline"].rows
         excess = [(of.text, of.excess(rows, base)) for of in self._constraints]
         return tuple(text for text, over in excess if over is None or over > 0)
+
+    def _lean(self, case: Case) -> dict[str, Any]:
+        found: dict[str, Any] = {"path": case.path, "value": case.value, "change": None}
+        if not case.sides:
+            return {**found, "broken": [], "stands": None, "reason": case.reason}
+        base, best = case.sides
+        of = self._change(base, best)
+        excess = [(each.text, each.excess(best.rows, base.rows)) for each in self._constraints]
+        broken = [text for text, over in excess if over is None or over > 0]
+        verdict = self._verdict(of, broken)
+        stands = verdict == self._verdict(self.tested(), self.broken)
+        return {**found, "change": of, "broken": broken, "stands": stands, "reason": ""}
+
+    def _verdict(self, of: Changed | None, broken: Sequence[str]) -> str:
+        if broken:
+            return "broken"
+        if is_clear(of, worse=False, less=self._goal.less):
+            return "better"
+        return "worse" if is_clear(of, worse=True, less=self._goal.less) else "as good"
+
+    def _leaning(self) -> list[str]:
+        """Say how far the answer leans on values that are not known for sure."""
+        said = [_lean.share(self.basis)] if self.basis else []
+        measured = [row for row in self.leans if row["stands"] is not None]
+        if not measured:
+            return said
+        metric = f"`{self._goal.metric}`"
+        falls = [row for row in measured if not row["stands"]]
+        paths = ", ".join(dict.fromkeys(row["path"] for row in measured))
+        if falls:
+            each = "; ".join(
+                f"{row['path']} = {row['value']}: {metric} {words(row['change'])}"
+                + (f", and {', '.join(row['broken'])} breaks" if row["broken"] else "")
+                for row in falls
+            )
+            said.append(
+                f"This verdict depends on values that are uncertain: it changes with {each}."
+            )
+        else:
+            percents = [row["change"]["percent"] for row in measured if row["change"]]
+            known = [percent for percent in percents if percent is not None]
+            span = f" ({metric} {min(known):+.1f} % to {max(known):+.1f} %)" if known else ""
+            said.append(f"The verdict stands at the ends of every uncertain value{span}: {paths}.")
+        return said
 
     def tested(self, what: str = "recommended", metric: str | None = None) -> Changed | None:
         """Give the held-out change of a metric over all traffic, default of the objective."""
@@ -186,6 +240,7 @@ class Answer(Charted):
             if rule not in ("baseline", "recommended"):
                 of = self.rival(rule)
                 sentences.append(f"Compared with the rule `{rule}`: `{metric}` {words(of)}.")
+        sentences += self._leaning()
         if self.equals:
             sentences.append(
                 f"{len(self.equals)} other candidate(s) cannot be told apart from the best at 95 %."
@@ -305,12 +360,49 @@ class Answer(Charted):
             "importance": self.importance,
             "around": self.around,
             "held_out": self.held_out,
+            "basis": self.basis,
+            "leans": self.leans,
             "candidates": [
                 {"values": of.values, "status": of.status, "reason": of.reason,
                  "replications": of.replications}
                 for of in self.candidates
             ],
         }  # fmt: skip
+
+    def patch(
+        self,
+        configs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        out: str | os.PathLike[str] | None = None,
+        rate: str = "100Gbps",
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Give what the recommended values change in configurations of SONiC, as JSON patches.
+
+        The scenario must be one that ``floodway import sonic`` made of the same configurations. The
+        patches are those of ``floodway export sonic``.
+
+        Parameters
+        ----------
+        configs
+            The directory of the configurations, or several directories and files.
+        out
+            A directory for the patches: ``NAME.patch.json`` for each switch that changes.
+        rate
+            Speed of ports that have none in the table PORT, as for the import.
+
+        Returns
+        -------
+        dict
+            The operations by the name of the switch.
+
+        Raises
+        ------
+        ScenarioError
+            If the configurations cannot be read, are of other switches, or cannot have a value.
+        ValueError
+            If there are no values.
+        """
+        paths = [configs] if isinstance(configs, (str, os.PathLike)) else list(configs)
+        return self.scenario()._patches(self._variant, paths, out, rate)
 
     def write(self) -> None:
         """Write ``tune.json`` and ``tune.toml`` into the directory of the answer."""
@@ -334,6 +426,25 @@ class Answer(Charted):
         ]
         head = ["values", "traffic", "metric", "baseline", "value", "change", "replications"]
         parts.append(html_table(head, rows, "Changes from the scenario's own values, paired"))
+        if self.basis:
+            parts.append("<h2>Device profiles</h2>")
+            known = [
+                [of["profile"], of["path"], _toml.plain(of["value"]), of["evidence"], of["source"]]
+                for of in self.basis["values"]
+            ]
+            head = ["profile", "setting", "value", "evidence", "source"]
+            parts.append(html_table(head, known, "Values from device profiles"))
+        if self.leans:
+            parts.append("<h2>Uncertain values</h2>")
+            stands = {True: "yes", False: "no", None: "not possible"}
+            ends = [
+                [row["path"], row["value"], *_cells(row["change"]), stands[row["stands"]],
+                 row["reason"] or ", ".join(row["broken"])]
+                for row in self.leans
+            ]  # fmt: skip
+            head = ["value", "is", "baseline", "recommended", "change", "replications",
+                    "verdict stands", "remark"]  # fmt: skip
+            parts.append(html_table(head, ends, "The held-out test at their ends"))
         if self.equals:
             parts.append("<h2>Candidates that cannot be told apart from the best</h2>")
             names = list(self.equals[0]["values"])

@@ -30,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             held_out=_overlays("--held-out", given.held_out) or None,
             others=given.others,
             rules=_overlays("--rule", given.rule),
+            uncertain=_ends(given.uncertain),
             trials=given.trials,
             replications=given.replications,
             held_out_replications=given.held_out_replications,
@@ -51,6 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(sentence)
     if answer.toml:
         print(f"\n{answer.toml}", end="")
+    if given.sonic and answer.values is not None:
+        try:
+            patches = answer.patch(given.sonic, answer.path / "patches")
+        except ValueError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 2
+        for name, operations in patches.items():
+            print(f"{_floodway.printable(name)}: {len(operations)} change(s) of its configuration")
+        if any(patches.values()):
+            print(f"The patches are in {answer.path / 'patches'}: `config apply-patch`.")
     print(f"\nThe page is {page}; the values are in {answer.path / 'tune.toml'}.")
     return 0
 
@@ -102,6 +113,21 @@ def _parser() -> argparse.ArgumentParser:
         help="values to compare with in the held-out test, such as those of a handbook",
     )
     add(
+        "--uncertain",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE,VALUE",
+        help="an uncertain value with its ends; default what device profiles assume",
+    )
+    add(
+        "--sonic",
+        action="append",
+        default=[],
+        metavar="DIR",
+        type=Path,
+        help="configurations of SONiC that the scenario was imported from: writes patches of them",
+    )
+    add(
         "--others", action="append", default=[], metavar="METRIC", help="shown beside the objective"
     )
     add("--trials", type=int, default=40, help="candidates that are asked for (default 40)")
@@ -122,6 +148,13 @@ def _split(option: str, text: str, sign: str) -> tuple[str, str]:
     if not found or not name.strip() or not rest.strip():
         raise ValueError(f"`{option} {text}` has no name before, or nothing behind, `{sign}`")
     return name.strip(), rest.strip()
+
+
+def _ends(texts: Sequence[str]) -> dict[str, list[object]] | None:
+    if not texts:
+        return None
+    pairs = [_split("--uncertain", text, "=") for text in texts]
+    return {path: [typed(value.strip()) for value in values.split(",")] for path, values in pairs}
 
 
 def _overlays(option: str, texts: Sequence[str]) -> dict[str, dict[str, Any]]:

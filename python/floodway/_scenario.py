@@ -277,6 +277,30 @@ class Scenario:
         """
         return self._check(list(self.variants))
 
+    def _patches(
+        self,
+        variant: str,
+        paths: Iterable[str | os.PathLike[str]],
+        out: str | os.PathLike[str] | None,
+        rate: str,
+    ) -> dict[str, list[dict[str, Any]]]:
+        """What a variant changes in configurations of switches, and the same in files."""
+        names = [os.fspath(path) for path in paths]
+        found = self._checked.patches(variant, names, rate)
+        texts = {name: text for name, text in found if json.loads(text)}
+        if out is not None and texts:
+            files = {f"{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}.patch.json" for name in texts}
+            if len(files) < len(texts):
+                raise ValueError(
+                    "two switches would have the same file; give one of them another `hostname`"
+                )
+            folder = Path(out)
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, text in texts.items():
+                file = f"{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}.patch.json"
+                (folder / file).write_text(text, encoding="utf-8")
+        return {name: json.loads(text) for name, text in found}
+
     def _check(self, variants: list[str]) -> dict[str, dict[str, Any]]:
         found = json.loads(self._checked.derived(variants))["variants"]
         return {numbers.pop("name"): numbers for numbers in found}

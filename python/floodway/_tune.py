@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from floodway import _arguments, _floodway, _toml
+from floodway import _arguments, _floodway, _lean, _toml
 from floodway._answer import Answer
 from floodway._paired import (
     Candidate,
@@ -49,6 +49,7 @@ def tune(
     held_out: Mapping[str, Mapping[str, Any]] | Iterable[Mapping[str, Any]] | None = None,
     others: Iterable[str] = (),
     rules: Mapping[str, Mapping[str, Any]] | None = None,
+    uncertain: Mapping[str, Iterable[Any]] | None = None,
     trials: int = 40,
     replications: int = 6,
     held_out_replications: int = 10,
@@ -92,6 +93,10 @@ def tune(
         Metrics that are shown beside the objective. Default: those of constraints, and usual ones.
     rules
         Values to compare with in the held-out test too, by name: of a handbook or of a vendor.
+    uncertain
+        Values that are not known for sure, each with its ends, like
+        ``{"switch.latency": ["300ns", "1us"]}``: the held-out test is repeated at each end.
+        Default the values of device profiles that are assumed and have a range; ``{}`` for none.
     trials
         Candidates that the search asks for.
     replications
@@ -139,6 +144,8 @@ def tune(
     variant = scenario._one(variant)
     scenario.variant(variant)
     space = Space(scenario, vary)
+    searched = [path for setting in space.settings for of in setting.overlays for path in of]
+    ends = _lean.uncertain(scenario, variant, uncertain, searched)
     constraints = [Constraint.parse(text) for text in _toml.texts("subject_to", subject_to)]
     seen = traffics("traffic", traffic, default=True)
     unseen = traffics("held_out", held_out, default=False)
@@ -178,16 +185,20 @@ def tune(
         tested["recommended"] = Candidate(best.values, best.scenario)
     for name, overlay in (rules or {}).items():
         tested[name] = Candidate({}, scenario.with_(overlay))
+    leaning = []
+    if best is not None and best.scenario is not None:
+        leaning = _lean.cases((scenario, best.scenario), variant, ends)
     if progress:
         progress("held-out test")
     Measure(runs, variant, {**seen, **unseen}).add(
-        list(tested.values()), test, 0, held_out_replications
+        [*tested.values(), *_lean.candidates(leaning)], test, 0, held_out_replications
     )
     shown = _shown(goal, constraints, others, tested["baseline"])
     answer = Answer(
         scenario=scenario, variant=variant, goal=goal, constraints=constraints, found=found,
         around=around, tested=tested, meanings=runs.meanings, others=shown,
         seeds=(first, test), path=path, counts=(runs.made, runs.reused), sampler=search,
+        leaning=leaning,
     )  # fmt: skip
     answer.write()
     return answer

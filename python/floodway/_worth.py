@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from floodway import _arguments, _floodway, _toml
+from floodway import _arguments, _floodway, _lean, _toml
 from floodway._answer import _cells, _page, _row, _rows
 from floodway._chart import Chart, Charted
 from floodway._errors import ScenarioError
@@ -66,6 +66,8 @@ class Worth(Charted):
         measured: list[dict[str, Any]],
         replications: int,
         is_idle: bool,
+        basis: dict[str, Any] | None = None,
+        leans: list[dict[str, Any]] | None = None,
     ) -> None:
         self.name: str = name
         """The scenario's name."""
@@ -80,6 +82,12 @@ class Worth(Charted):
         ``verdict``: ``better``, ``worse``, ``no difference`` or ``unknown``."""
         self.replications: int = replications
         """How many pairs there are under each traffic."""
+        self.basis: dict[str, Any] | None = basis
+        """Where the settings of switches and hosts come from, if it names device profiles."""
+        self.leans: list[dict[str, Any]] = leans or []
+        """The same comparison with an uncertain value at an end of its range: ``path``, ``value``,
+        what was ``measured``, metrics whose verdict is another one (``changed``), and whether all
+        verdicts are the same (``stands``); None where the value is impossible (``reason``)."""
 
     @property
     def answer(self) -> tuple[str, ...]:
@@ -111,7 +119,22 @@ class Worth(Charted):
         changes = _changes(self.changes)
         if changes != self.mechanism:
             said.append(f"With it means {changes}.")
-        return (f"{verdict} ({baseline}).", *said)
+        return (f"{verdict} ({baseline}).", *said, *self._leaning())
+
+    def _leaning(self) -> list[str]:
+        """Say how far the verdicts lean on values that are not known for sure."""
+        said = [_lean.share(self.basis)] if self.basis else []
+        measured = [row for row in self.leans if row["stands"] is not None]
+        falls = [row for row in measured if not row["stands"]]
+        if falls:
+            each = "; ".join(
+                f"{row['path']} = {row['value']} ({', '.join(row['changed'])})" for row in falls
+            )
+            said.append(f"Verdicts on metrics depend on values that are uncertain: {each}.")
+        elif measured:
+            paths = ", ".join(dict.fromkeys(row["path"] for row in measured))
+            said.append(f"All verdicts stand at the ends of every uncertain value: {paths}.")
+        return said
 
     @property
     def charts(self) -> dict[str, Chart]:
@@ -134,6 +157,15 @@ class Worth(Charted):
         head = ["traffic", "metric", "without", "with", "change", "replications", "verdict"]
         parts.append(html_table(head, rows, "Paired by replication, intervals of 95 %"))
         parts += [f"<figure>{chart.svg}</figure>" for chart in self.charts.values()]
+        if self.leans:
+            stands = {True: "yes", False: "no", None: "not possible"}
+            ends = [
+                [row["path"], row["value"], stands[row["stands"]],
+                 row["reason"] or ", ".join(row["changed"])]
+                for row in self.leans
+            ]  # fmt: skip
+            head = ["value", "is", "all verdicts stand", "other verdicts, or why not"]
+            parts.append(html_table(head, ends, "The same at the ends of uncertain values"))
         return _page(path, f"Is {self.mechanism} worth it in {self.name}?", parts)
 
     def __repr__(self) -> str:
@@ -154,6 +186,7 @@ def worth(
     variant: str | None = None,
     traffic: Mapping[str, Mapping[str, Any]] | Iterable[Mapping[str, Any]] | None = None,
     metrics: Iterable[str] = (),
+    uncertain: Mapping[str, Iterable[Any]] | None = None,
     replications: int = 10,
     seed: int | None = None,
     cache: str | os.PathLike[str] | None = None,
@@ -175,6 +208,9 @@ def worth(
         What is changed for each workload or load, by name, as for `tune`.
     metrics
         What is compared. Default what people usually decide by.
+    uncertain
+        Values that are not known for sure, each with its ends, as for `tune`: the comparison is
+        repeated at each end.
     replications
         Pairs of runs under each traffic.
     seed
@@ -214,28 +250,58 @@ def worth(
     if without.scenario == with_.scenario:
         raise ValueError(f"`mechanism` is {mechanism!r}, which changes nothing: write its changes")
     seen = traffics("traffic", traffic, default=True)
+    ends = _lean.uncertain(scenario, variant, uncertain, overlay)
+    leaning = _lean.cases((scenario, other), variant, ends)
     first = scenario.seed if seed is None else seed
-    Measure(runs, variant, seen).add([without, with_], first, 0, replications)
+    every = [without, with_, *_lean.candidates(leaning)]
+    Measure(runs, variant, seen).add(every, first, 0, replications)
     names = _toml.texts("metrics", metrics)
     for name in names:
         if name not in runs.meanings:
             remedy = _floodway.remedy(name, "metrics", sorted(runs.meanings))
             raise ValueError(f"these runs have no metric `{name}`; {remedy}")
-    measured = []
-    for metric in names or [name for name in DECIDE if name in runs.meanings]:
-        for at in seen:
-            sides = [
-                {key: row for key, row in of.rows.items() if key[0] == at}
-                for of in (without, with_)
-            ]
-            of = change(sides[0], sides[1], metric, runs.meanings)
-            if of is not None:
-                verdict = _verdict(metric, of)
-                measured.append({"traffic": at, "metric": metric, "change": of, "verdict": verdict})
+    names = names or [name for name in DECIDE if name in runs.meanings]
+    measured = _measured((without, with_), names, seen, runs)
+    leans = []
+    for case in leaning:
+        of = _measured((case.sides[0], case.sides[1]), names, seen, runs) if case.sides else []
+        leans.append(_leaned(case, of, measured))
     idle = all(
         row["fingerprint"] == with_.rows[key]["fingerprint"] for key, row in without.rows.items()
     )
-    return Worth(scenario.name, label, overlay, measured, replications, idle)
+    basis = _lean.basis(scenario, variant)
+    return Worth(scenario.name, label, overlay, measured, replications, idle, basis, leans)
+
+
+def _measured(
+    sides: tuple[Candidate, Candidate], names: Iterable[str], seen: Iterable[str], runs: Runs
+) -> list[dict[str, Any]]:
+    """Compare two candidates in these metrics, under each traffic."""
+    measured = []
+    for metric in names:
+        for at in seen:
+            rows = [{key: row for key, row in of.rows.items() if key[0] == at} for of in sides]
+            of = change(rows[0], rows[1], metric, runs.meanings)
+            if of is not None:
+                verdict = _verdict(metric, of)
+                measured.append({"traffic": at, "metric": metric, "change": of, "verdict": verdict})
+    return measured
+
+
+def _leaned(
+    case: _lean.Case, of: list[dict[str, Any]], measured: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Say which verdicts are others with an uncertain value at an end."""
+    row = {"path": case.path, "value": case.value, "measured": of, "reason": case.reason}
+    if not case.sides:
+        return {**row, "changed": [], "stands": None}
+    known = {(each["traffic"], each["metric"]): each["verdict"] for each in measured}
+    others = [
+        each["metric"]
+        for each in of
+        if known.get((each["traffic"], each["metric"])) != each["verdict"]
+    ]
+    return {**row, "changed": list(dict.fromkeys(others)), "stands": not others}
 
 
 def _first(

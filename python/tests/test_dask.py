@@ -68,6 +68,37 @@ def test_it_goes_on_until_as_much_is_known(client, scenarios, folder):
     assert max(sweeps[1].points["replications"]) > 2
 
 
+def test_a_search_is_what_it_is_here(client, folder):
+    pytest.importorskip("optuna")
+    pytest.importorskip("sklearn")
+    scenario = floodway.Scenario(
+        name="searched",
+        arrivals="50us",
+        limit="10ms",
+        topology={"star": {"hosts": 5}},
+        switch={"aqm": {"ramp": {"kmin": "100KB", "kmax": "400KB", "pmax": 0.2}}},
+        workload=[{"incast": {"senders": 4, "bytes": "200KB"}}],
+    )
+    here, there = (
+        floodway.tune(
+            scenario,
+            "slowdown_mean",
+            {"switch.aqm.ramp.kmin": "5KB..80KB/5log"},
+            trials=3,
+            replications=2,
+            held_out_replications=2,
+            uncertain={"switch.latency": ["0ns", "1us"]},
+            out=out,
+            client=of,
+        )
+        for out, of in (("here", None), ("there", client))
+    )
+    assert there.json == here.json
+    # The workers have filled the cache.
+    again = floodway.worth(scenario, "hpcc", replications=2, cache="there/runs", client=client)
+    assert again.measured == floodway.worth(scenario, "hpcc", replications=2).measured
+
+
 def test_nothing_is_lost_with_a_worker(client, folder):
     # Runs of some tens of milliseconds, so that all workers are at one when it happens.
     scenario = floodway.Scenario(

@@ -241,6 +241,89 @@ def test_an_answer_has_evidence(incast, tmp_path):
         floodway.tune(incast, "slowdown_mean", KMIN, trials=1, out=tmp_path / "tune")
 
 
+def test_a_verdict_is_tested_at_the_ends_of_what_is_uncertain(incast, tmp_path):
+    # Eight senders at once overload the port whatever the latency of the switch is, and with a
+    # queue of 1 MB or more nothing is lost, so that the verdict stands at both.
+    latency = {"switch.latency": ["0ns", "1us"], "switch.queue.size": ["1MB", "2MB"]}
+    answer = floodway.tune(
+        incast,
+        "slowdown_mean",
+        KMIN,
+        subject_to=["dropped_packets == 0"],
+        trials=4,
+        replications=3,
+        held_out_replications=4,
+        uncertain={**latency, "host.transport.rocev2.mtu": ["1024B", "100KB"]},
+        out=tmp_path / "tune",
+    )
+    ends = {(row["path"], row["value"]): row for row in answer.leans}
+    assert len(ends) == 6
+    # At the scenario's own value it is the held-out test itself.
+    assert ends["switch.latency", "0ns"]["change"] == answer.tested()
+    assert ends["switch.latency", "1us"]["change"] != answer.tested()
+    for path in latency:
+        assert all(row["stands"] for (of, _), row in ends.items() if of == path)
+    # No frame is that long.
+    assert ends["host.transport.rocev2.mtu", "100KB"]["stands"] is None
+    assert "mtu" in ends["host.transport.rocev2.mtu", "100KB"]["reason"]
+    said = " ".join(answer.answer)
+    assert "The verdict stands at the ends of every uncertain value" in said
+    assert answer.json["leans"] == answer.leans
+    assert "Uncertain values" in answer.page(tmp_path / "tune.html").read_text()
+
+
+def test_a_verdict_that_falls_is_named(incast, tmp_path):
+    # All messages of the incast have room in 5 MB; in a queue of 60 KB, which nothing protects,
+    # frames are lost.
+    lossy = incast.with_({"switch.flow_control.pfc": False, "switch.queue.size": "5MB"})
+    answer = floodway.tune(
+        lossy,
+        "slowdown_mean",
+        {"switch.aqm.ramp.kmin": ["100KB", "200KB"]},
+        subject_to=["dropped_packets == 0"],
+        trials=2,
+        replications=2,
+        held_out_replications=3,
+        uncertain={"switch.queue.size": ["60KB"]},
+        out=tmp_path / "tune",
+    )
+    (row,) = answer.leans
+    assert row["stands"] is False and row["broken"] == ["dropped_packets == 0"]
+    said = " ".join(answer.answer)
+    assert "This verdict depends on values that are uncertain: it changes with" in said
+    assert "switch.queue.size = 60KB" in said and "dropped_packets == 0 breaks" in said
+
+
+def test_assumed_values_of_profiles_are_uncertain(incast, tmp_path):
+    scenario = floodway.Scenario(
+        name="profiled",
+        profile=["arista-7260cx3", "connectx-6-dx"],
+        arrivals="50us",
+        limit="50ms",
+        topology={"star": {"hosts": 5}},
+        workload=[{"incast": {"senders": 4, "bytes": "50KB"}}],
+    )
+    basis = scenario.check()["base"]["basis"]
+    assert {of["profile"] for of in basis["values"]} == {"arista-7260cx3", "connectx-6-dx"}
+    answer = floodway.tune(
+        scenario,
+        "slowdown_mean",
+        {"host.congestion.dcqcn.variant": ["periodic", "paper"]},
+        trials=2,
+        replications=2,
+        held_out_replications=2,
+        out=tmp_path / "tune",
+    )
+    # The variant is searched, so that it is no longer uncertain.
+    assert {row["path"] for row in answer.leans} == {
+        "switch.latency",
+        "host.congestion.dcqcn.byte_counter",
+    }
+    assert "6 of the 39 values from device profiles" in " ".join(answer.answer)
+    page = answer.page(tmp_path / "tune.html").read_text()
+    assert "Device profiles" in page and "from general knowledge, unverified" in page
+
+
 def error(scenario, objective="slowdown_mean", vary=KMIN, **more):
     with pytest.raises(ValueError) as raised:
         floodway.tune(scenario, objective, vary, replications=2, trials=1, **more)
@@ -267,6 +350,10 @@ def test_errors_have_a_remedy(incast, tmp_path):
     assert "say better='less'" in error(incast, "marked_packets", **place)
     assert "did you mean `tpe`" in error(incast, search="tpee", **place)
     assert "seed of the search" in error(incast, seed=3, held_out_seed=3, **place)
+    said = error(incast, uncertain={"switch.latncy": ["1us"]}, **place)
+    assert "did you mean `latency`" in said
+    said = error(incast, uncertain={"switch.aqm.ramp.kmin": ["1KB"]}, **place)
+    assert "is searched, so it cannot be uncertain too" in said
     twice = {"a": {"workload.1.many_to_many.load": 0.2}}
     assert "is no test" in error(incast, traffic=twice, held_out=twice, **place)
     said = error(incast, "fct_p999_ns", **place)
@@ -292,6 +379,65 @@ def test_the_shell_has_it_too(incast, tmp_path):
     assert done.returncode == 2 and done.stderr.startswith("error: ") and "kmin" in done.stderr
 
 
+@pytest.fixture
+def fabric(root, tmp_path):
+    """A fabric of SONiC, and the scenario that it is imported as."""
+    configs = root / "crates/scenario/tests/sonic/fabric"
+    program("import", "sonic", configs, "--out", tmp_path / "imported")
+    return configs, tmp_path / "imported/scenario.toml"
+
+
+def program(*words):
+    done = subprocess.run(
+        [sys.executable, "-m", "floodway", *map(str, words)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_answer_is_a_patch(fabric, tmp_path):
+    configs, path = fabric
+    # The fabric's own kmin is 100 KB.
+    answer = floodway.tune(
+        floodway.load(path),
+        "slowdown_mean",
+        {"switch.aqm.ramp.kmin": ["30000B", "50000B"]},
+        trials=2,
+        replications=2,
+        held_out_replications=2,
+        out=tmp_path / "tune",
+    )
+    patches = answer.patch(configs, tmp_path / "patches")
+    kmin = answer.values["switch.aqm.ramp.kmin"].removesuffix("B")
+    changes = [
+        of["value"] for of in patches["leaf-1"] if of["path"].endswith("green_min_threshold")
+    ]
+    assert changes == [kmin]
+    # The program writes the same, to the byte.
+    changed = tmp_path / "changed.toml"
+    text = path.read_text().replace('kmin = "100000B"', f'kmin = "{kmin}B"')
+    assert text != path.read_text()
+    changed.write_text(text)
+    program("export", "sonic", changed, configs, "--out", tmp_path / "theirs")
+    files = [sorted(of.iterdir()) for of in (tmp_path / "patches", tmp_path / "theirs")]
+    assert files[0] and [of.name for of in files[0]] == [of.name for of in files[1]]
+    for ours, theirs in zip(*files, strict=True):
+        assert ours.read_text() == theirs.read_text()
+    with pytest.raises(floodway.ScenarioError):
+        answer.patch(tmp_path / "nowhere")
+
+
+def test_the_shell_writes_patches(fabric, tmp_path):
+    configs, path = fabric
+    said = program(
+        "tune", path, "slowdown_mean", "--vary=switch.aqm.ramp.kmin=30000B,50000B", "--trials=2",
+        "--replications=2", "--held-out-replications=2", f"--out={tmp_path / 'out'}",
+        "--uncertain=switch.latency=0ns,1us", f"--sonic={configs}",
+    )  # fmt: skip
+    assert "leaf-1: 1 change(s)" in said and (tmp_path / "out/patches/leaf-1.patch.json").exists()
+    assert "uncertain" in said
+
+
 def test_worth_compares_with_and_without(incast):
     marks = {"switch.aqm": "drop_tail", "host.congestion": "line_rate"}
     worth = floodway.worth(incast, marks, replications=4, metrics=["slowdown_mean", "paused_ns"])
@@ -307,6 +453,24 @@ def test_worth_compares_with_and_without(incast):
         floodway.worth(incast, "congestion isolaton")
     with pytest.raises(floodway.ScenarioError, match="kmni"):
         floodway.worth(incast, {"switch.aqm.ramp.kmni": "1KB"})
+
+
+def test_worth_is_tested_at_the_ends_of_what_is_uncertain(incast):
+    # At the scenario's own values the comparison is the same.
+    marks = {"switch.aqm.ramp": {"kmin": "5KB", "kmax": "20KB", "pmax": 1.0}}
+    worth = floodway.worth(
+        incast,
+        marks,
+        metrics=["slowdown_mean"],
+        replications=8,
+        uncertain={"switch.latency": ["0ns"], "host.congestion": ["dcqcn", "line_rate"]},
+    )
+    own, same, deaf = worth.leans
+    assert own["measured"] == same["measured"] == worth.measured and own["stands"]
+    # Without a congestion control nobody hears marks, so that there is no difference.
+    assert worth.measured[0]["verdict"] == "better"
+    assert deaf["stands"] is False and deaf["changed"] == ["slowdown_mean"]
+    assert "host.congestion = line_rate (slowdown_mean)" in worth.answer[-1]
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

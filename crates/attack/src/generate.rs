@@ -156,7 +156,8 @@ impl<'a> Draft<'a> {
                 }
                 "topology" => self.value(field, std::slice::from_ref(key)),
                 // Overlays, failures and lines follow when it is valid.
-                "extends" | "variants" | "quick" | "sweep" | "failure" | "line" | "question" => {
+                "extends" | "profile" | "variants" | "quick" | "sweep" | "failure" | "line"
+                | "question" => {
                     continue;
                 }
                 "switch" | "host" => self.value(field, std::slice::from_ref(key)),

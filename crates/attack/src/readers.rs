@@ -13,6 +13,7 @@ use floodway_report::format::{self, Sheet};
 use floodway_report::manifest::Record;
 use floodway_report::sample::{SAMPLE, Sample, Sampled};
 use floodway_report::{Directory, Manifest, Store, terminal};
+use floodway_scenario::device;
 use floodway_scenario::fct;
 use floodway_scenario::headroom::lookup;
 use floodway_scenario::headroom::reading::Explanation;
@@ -47,6 +48,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "import_sonic", run: imports::import_sonic, seeds: Vec::new },
     Target { name: "frames", run: captures::frames, seeds: captures::one_of_each },
     Target { name: "fct_hpcc", run: fct_hpcc, seeds: Vec::new },
+    Target { name: "device_profile", run: device_profile, seeds: profiles },
     Target { name: "headroom_table", run: headroom_table, seeds: Vec::new },
     Target {
         name: "manifest",
@@ -305,6 +307,26 @@ pub fn headroom_table(bytes: &[u8]) {
         }
         Err(error) => explained(&error),
     }
+}
+
+/// A device profile, below a scenario.
+pub fn device_profile(bytes: &[u8]) {
+    write(&scratch().join("device.toml"), bytes);
+    let file = scratch().join("with_profile.toml");
+    let text = "name = \"x\"\nprofile = [\"device.toml\"]\narrivals = \"1us\"\nlimit = \"1ms\"\n\
+                [topology.star]\nhosts = 3\n[[workload]]\n[workload.incast]\nsenders = 2\nbytes = \"1KB\"\n";
+    match Scenario::parse(text, &file.display().to_string(), &Overrides::default()) {
+        Ok(scenario) => {
+            let basis = scenario.variants()[0].basis.as_ref().expect("it names a profile");
+            assert!(!basis.evidence().is_empty() && !basis.assumptions().is_empty());
+        }
+        Err(error) => explained(&error),
+    }
+}
+
+/// The profiles of the program, as files.
+fn profiles() -> Vec<Vec<u8>> {
+    device::shipped().iter().map(|profile| profile.text().as_bytes().to_vec()).collect()
 }
 
 /// A sample of the runs of a study.

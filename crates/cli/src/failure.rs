@@ -29,6 +29,8 @@ pub enum Failure {
     System(&'static str, io::Error),
     /// Runs that were not sound, by what is wrong with them.
     Violations(Vec<String>),
+    /// Findings of lint, although `--deny-findings` allows none.
+    Findings(String),
     /// Claims that do not hold, although `--insist` asks for it.
     Claims(Vec<String>),
     /// A measurement in another process failed.
@@ -65,6 +67,7 @@ impl Failure {
             | Self::System(..)
             | Self::Violations(_)
             | Self::Claims(_)
+            | Self::Findings(_)
             | Self::Measurement(_)
             | Self::Kernel(_)
             | Self::Outdated(_) => 1,
@@ -82,7 +85,10 @@ impl Failure {
             // Help and version have no words of others in them, so clap may color them.
             Self::Usage(error) if !error.use_stderr() => error.print().unwrap_or(()),
             Self::Usage(error) => output::problem(&error.render().to_string()),
-            Self::Unknown(text) | Self::Outdated(text) | Self::Kernel(text) => error(text),
+            Self::Unknown(text)
+            | Self::Outdated(text)
+            | Self::Kernel(text)
+            | Self::Findings(text) => error(text),
             // What another process said may have several lines.
             Self::Measurement(text) => output::told(Paint::Red, "error", text),
             Self::Scenario(error) => output::problem(&error.plain()),

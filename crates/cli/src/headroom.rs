@@ -1,5 +1,7 @@
-//! `floodway headroom`: the headroom of a link as a sum of its parts, and the headroom tables of switch
-//! vendors explained.
+//! `floodway headroom`: the headroom of a link as a sum of its parts, the headroom tables of switch
+//! vendors explained, and how likely a pool of headroom overflows.
+
+mod pool;
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +19,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::output;
 use crate::save::{is_taken, save};
+pub use pool::PoolOptions;
 
 /// Options of `floodway headroom`.
 #[derive(Args, Debug)]
@@ -57,6 +60,9 @@ pub struct HeadroomOptions {
     /// Write the worst case that was found as a scenario.
     #[arg(long, value_name = "FILE", requires = "search")]
     pub save: Option<PathBuf>,
+    /// How likely a pool of headroom overflows instead.
+    #[command(flatten)]
+    pub pool: PoolOptions,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
@@ -64,6 +70,9 @@ pub struct HeadroomOptions {
 
 /// Prints a headroom, a table of headrooms, or the explanation of one.
 pub fn headroom(options: &HeadroomOptions) -> Result<(), Failure> {
+    if let Some(file) = &options.pool.scenario {
+        return options.pool.run(file, options.json);
+    }
     if options.smallest_frame > options.largest_frame {
         return Err(Failure::Unknown(format!(
             "the shortest frame ({}) is longer than the longest ({}): lower --smallest-frame or raise \
@@ -304,7 +313,7 @@ impl HeadroomOptions {
             ]);
         }
         let text = format!(
-            "{}, in bytes\n\n{}\n{}\n`computed` is for {}, frames of {} to {} bytes and {}.\n",
+            "{}, in bytes\n\n{}\n{}\n`computed` is for {}, frames of {} to {} bytes, {} and {} a meter.\n",
             file.display(),
             aligned(&rows),
             said(&explanation),
@@ -318,6 +327,7 @@ impl HeadroomOptions {
                 Some(response) => format!("a response of {response}"),
                 None => "the response that IEEE 802.3 clause 31B.3.7 allows".to_owned(),
             },
+            self.delay_per_meter,
         );
         output::print(&text)
     }

@@ -17,6 +17,7 @@ mod man;
 mod new;
 mod options;
 mod output;
+mod profile;
 mod program;
 mod reference;
 mod run;
@@ -56,6 +57,7 @@ fn run() -> Result<(), Failure> {
         Command::Sweep(options) => sweep::sweep(&options),
         Command::Check(options) => check::check(&options),
         Command::List(options) => list::list(&options),
+        Command::Profile(options) => profile::profile(&options),
         Command::Import(options) => import::import(&options),
         Command::Export(options) => hpcc::export(&options),
         Command::Compare(options) => compare::compare(&options),

@@ -16,6 +16,7 @@ use crate::chart::ChartOptions;
 use crate::failure::Failure;
 use crate::headroom::HeadroomOptions;
 use crate::new::{TEMPLATES, Template};
+use crate::profile::ProfileOptions;
 use crate::program;
 use crate::why::WhyOptions;
 pub use import::*;
@@ -58,6 +59,8 @@ pub enum Command {
     Check(CheckOptions),
     /// List the mechanisms, topologies and workloads that scenarios can name.
     List(ListOptions),
+    /// List profiles of models of switches and NICs, show one with evidence and sources, or copy one to edit.
+    Profile(ProfileOptions),
     /// Begin a scenario of your own from a template.
     New(NewOptions),
     /// Turn an experiment of another simulator, or the traffic of a capture, into a scenario.
@@ -331,6 +334,9 @@ pub struct CheckOptions {
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
+    /// End with status 1 if there is a warning or a finding of lint.
+    #[arg(long)]
+    pub deny_findings: bool,
 }
 
 /// Options of `floodway list`.

@@ -131,3 +131,80 @@ fn what_cannot_be_computed_is_refused() {
         assert!(err.contains(expected), "{words:?}: {err}");
     }
 }
+
+/// A star in which the pauses of seven senders need more than a sixteenth of the headroom.
+const POOL: &str = r#"
+name = "pool"
+arrivals = "200us"
+limit = "3ms"
+[topology.star]
+hosts = 8
+[switch.buffer.shared]
+headroom = "auto"
+headroom_pool = "2 * headroom"
+[switch.buffer.shared.ingress]
+pool = "200KB"
+guaranteed = "4KB"
+alpha = 0.125
+[switch.flow_control.pfc]
+measured_on = "ingress_pool"
+[host.congestion.line_rate]
+[[workload]]
+[workload.many_to_many]
+sizes = "30KB"
+clusters = 1
+cluster_size = 8
+load = 0.7
+"#;
+
+#[test]
+fn a_pool_is_more_likely_to_overflow_the_smaller_it_is() {
+    let folder = place("headroom-pool");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("pool.toml");
+    fs::write(&file, POOL).unwrap();
+    let command = ["headroom", "--scenario", word(&file), "--replications", "8"];
+    let found = json(&[&command[..], &["--oversubscription", "1,4,64", "--json"]].concat());
+    // That of the scenario is first, then one that does not limit, and smaller ones. Eight ports.
+    let risks = found["risks"].as_array().unwrap();
+    let count = |risk: &Value| risk["replications"]["count"].as_u64().unwrap();
+    assert_eq!((risks.len(), count(&risks[1]), count(&risks[3])), (4, 0, 8));
+    // 1:4 of eight headrooms is two of them, as in the scenario.
+    assert_eq!(risks[0]["smallest_bytes"], risks[2]["smallest_bytes"]);
+    assert_eq!(count(&risks[0]), count(&risks[2]));
+    let none = &risks[1]["replications"];
+    // 1 - 0.05^(1/8)
+    assert!((none["high"].as_f64().unwrap() - 0.312_344).abs() < 1e-6, "{none}");
+    let said = floodway(&command).out;
+    let row = said.lines().find(|line| line.trim_start().starts_with("1:1 ")).unwrap();
+    assert!(row.contains("0 of 8") && row.contains("at most 31 %"), "{said}");
+    assert_eq!(said, floodway(&[&command[..], &["--threads", "1"]].concat()).out);
+
+    assert!(!said.contains("in the same way"), "{said}");
+
+    // Without anything random, eight replications are one observation.
+    let traffic = POOL.find("[workload.many_to_many]").unwrap();
+    let incast = "[workload.incast]\nsenders = 7\nbytes = \"300KB\"\n";
+    let same = folder.join("same.toml");
+    fs::write(&same, POOL[..traffic].to_owned() + incast).unwrap();
+    let said = floodway(&["headroom", "--scenario", word(&same), "--replications", "8"]).out;
+    assert!(said.contains("All replications used the pool in the same way."), "{said}");
+
+    for (words, why) in [
+        (["--pool", "0B"], "a pool of 0B has no room for a frame"),
+        (
+            ["--save", "x.toml"],
+            "the argument '--scenario <FILE>' cannot be used with '--save <FILE>'",
+        ),
+    ] {
+        let refused = floodway(&[&command[..], &words].concat());
+        assert_eq!(refused.code, Some(2));
+        assert!(refused.err.contains(why), "{}", refused.err);
+    }
+    let refused = floodway(&[&command[..], &["--oversubscription", "0.5"]].concat());
+    assert!(
+        refused.err.contains("oversubscribed 1:0.5: write N from 1 to 1000000"),
+        "{}",
+        refused.err
+    );
+}

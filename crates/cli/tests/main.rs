@@ -23,6 +23,7 @@ mod ownership;
 mod pages;
 mod pcap;
 mod peers;
+mod profile;
 mod results;
 mod resume;
 mod shell;

@@ -49,8 +49,11 @@ fn every_template_runs_in_both_sizes() {
         assert!(new.out.starts_with(&format!("wrote {file}: ")), "{}", new.out);
         assert!(new.out.contains(&format!("\nfloodway run {file} ")), "{}", new.out);
         let check = floodway_in(&folder, &["check", &file]);
-        // Nothing is doubtful in it.
-        assert_eq!((check.code, check.err.as_str()), (Some(0), ""), "{template}");
+        // Nothing is doubtful in it. What lint finds may be what it is about, such as pauses without marks.
+        let doubtful = check.err.lines().find(|line| {
+            line.starts_with("error") || (line.starts_with("warning: ") && !line.contains(": ["))
+        });
+        assert_eq!((check.code, doubtful), (Some(0), None), "{template}");
         assert!(check.out.starts_with(&format!("{name}: ")), "{}", check.out);
         let run = floodway_in(&folder, &["run", &file, "-q"]);
         assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{template}");

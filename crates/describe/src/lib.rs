@@ -2,7 +2,9 @@
 //! playground. It needs no operating system, because the playground has none.
 
 use floodway_report::manifest::MECHANISMS;
+use floodway_report::manifest::ProfileValue;
 use floodway_report::{InputFile, Manifest, Run};
+use floodway_scenario::device::basis::shown;
 use floodway_scenario::{Scenario, Variant};
 use floodway_sim::Outcome;
 
@@ -16,7 +18,31 @@ pub fn scenario(of: &Scenario, baseline: Option<&Variant>) -> floodway_report::S
         overrides: of.overrides.set.clone(),
         files: of.files.iter().map(input_file).collect(),
         facts: baseline.map_or(Vec::new(), |variant| variant.facts(of.replication_seed(0))),
+        profile_values: profile_values(of),
     }
+}
+
+/// The values that the variants take from device profiles, each once.
+fn profile_values(of: &Scenario) -> Vec<ProfileValue> {
+    let mut values = Vec::new();
+    for used in of
+        .variants()
+        .iter()
+        .filter_map(|variant| variant.basis.as_ref())
+        .flat_map(|basis| &basis.values)
+    {
+        let value = ProfileValue {
+            profile: used.profile.clone(),
+            path: used.value.path.clone(),
+            value: shown(&used.value.value),
+            evidence: used.value.evidence.name().to_owned(),
+            source: used.value.source.clone(),
+        };
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
 }
 
 fn input_file(file: &floodway_scenario::InputFile) -> InputFile {

@@ -6,6 +6,7 @@
 //! - [`sweep`]: runs the same scenario at every point of a grid
 //! - [`mod@verify`]: repeats runs of a published study
 //! - [`headroom`]: the worst case of a headroom, searched by simulation
+//! - [`overflow`]: how likely a pool of headroom overflows
 //! - [`capture`]: the frames of a run in octets
 //! - [`Kernels`]: what starts the hosts of a run that are kernels
 //! - [`ranks`]: one run over several processes
@@ -21,6 +22,7 @@ pub mod capture;
 pub mod execute;
 pub mod headroom;
 mod kernels;
+pub mod overflow;
 pub mod queue;
 pub mod ranks;
 pub mod stored;

@@ -19,6 +19,7 @@ pub mod graph;
 pub mod id;
 pub mod interval;
 pub mod line;
+pub mod marking;
 pub mod packet;
 pub mod random;
 pub mod shared;
@@ -31,6 +32,7 @@ pub use flow::{Collective, CollectiveKind, FlowSpec, Operation, Trigger};
 pub use graph::Graph;
 pub use id::{Class, FlowId, NodeId, PortIx};
 pub use interval::IntervalEnd;
+pub use marking::Marking;
 pub use packet::{
     AckFlags, Body, Dscp, Echo, Ecn, EcnFeedback, Packet, SackBlock, SegmentFlags, Tos,
 };

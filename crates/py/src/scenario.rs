@@ -3,10 +3,14 @@
 use std::path::PathBuf;
 
 use floodway_lab::Budget;
+use floodway_model::Rate;
 use floodway_report::{Run, html};
 use floodway_scenario::derived::Derived;
+use floodway_scenario::import::sonic::Options;
+use floodway_scenario::import::sonic::patch::{Operation, patches};
 use floodway_scenario::{Error, Overrides, Scenario, Variant};
 use floodway_study::RunClaims;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::chart::Picture;
@@ -99,6 +103,26 @@ impl Checked {
             }
         });
         Ok(serde_json::to_string(&derived).expect("numbers and names are JSON"))
+    }
+
+    /// What a variant changes in configurations of SONiC: by switch its name, and the operations as the text of
+    /// a JSON patch. `rate`: of ports without one.
+    fn patches(
+        &self,
+        py: Python<'_>,
+        variant: &str,
+        paths: Vec<PathBuf>,
+        rate: &str,
+    ) -> PyResult<Vec<(String, String)>> {
+        let rate: Rate =
+            rate.parse().map_err(|error| PyValueError::new_err(format!("`rate`: {error}")))?;
+        let settings = &self.variant(py, variant)?.settings;
+        let found = py.detach(|| patches(settings, &paths, Options { rate, ..Options::default() }));
+        let found = found.map_err(|error| error::scenario(py, &error))?;
+        let text = |operations: &[Operation]| {
+            serde_json::to_string_pretty(operations).expect("it has only texts") + "\n"
+        };
+        Ok(found.switches.iter().map(|(name, all)| (name.clone(), text(all))).collect())
     }
 
     /// The seed of a replication, counted from 0.

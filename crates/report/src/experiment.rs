@@ -23,7 +23,7 @@ use crate::summary::{
     Basis, ClassName, ClassSummary, Counter, Interval, Measure, Paired, Summary, VariantSummary,
 };
 use crate::why::Digest;
-use crate::{INTERRUPTED, Run, answer, deadlock};
+use crate::{INTERRUPTED, Run, answer, deadlock, profiles};
 
 /// The runs of an experiment as they come in, in any order.
 #[derive(Clone, Debug)]
@@ -498,6 +498,7 @@ impl Experiment {
                     .to_string(),
             );
         }
+        caveats.extend(profiles::caveat(&self.manifest.scenario.profile_values));
         let stopped = |run: &&Record| run.stop == INTERRUPTED;
         for run in self.manifest.runs.iter().filter(stopped) {
             caveats.push(format!(

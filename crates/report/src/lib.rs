@@ -48,6 +48,7 @@ pub mod metrics;
 mod operations;
 pub mod owned;
 pub mod pings;
+mod profiles;
 pub mod recording;
 pub mod sample;
 pub mod scalars;

@@ -102,6 +102,29 @@ pub struct Scenario {
     /// What the baseline simulates, as pairs of a noun and a phrase: network, traffic, transport.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<(String, String)>,
+    /// The values that its variants take from device profiles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profile_values: Vec<ProfileValue>,
+}
+
+/// A value of a device profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileValue {
+    /// The name of the profile.
+    pub profile: String,
+    /// Where the value is in a scenario: `switch.cell`.
+    pub path: String,
+    /// The value.
+    pub value: String,
+    /// How it is known: `measured`, `datasheet`, `standard`, `vendor table` or `assumed`.
+    pub evidence: String,
+    /// From where.
+    pub source: String,
+}
+
+impl ProfileValue {
+    /// The class of evidence of what is not known.
+    pub const ASSUMED: &str = "assumed";
 }
 
 /// A file that decided what was simulated.

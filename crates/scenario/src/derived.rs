@@ -15,6 +15,7 @@ use floodway_sim::switch::buffer::Holder;
 use serde::Serialize;
 
 use crate::check;
+use crate::device::Basis;
 use crate::document::Document;
 use crate::loads::{self, Framed};
 use crate::measured::Measured;
@@ -69,6 +70,9 @@ pub struct DerivedVariant {
     pub thresholds: Option<(Bytes, Bytes)>,
     /// Headroom, if there is PFC or PAUSE, or else if there is Directional Rate Control.
     pub headroom: Option<Headroom>,
+    /// The pool of headroom that ports share, of the switch where it is oversubscribed most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headroom_pool: Option<HeadroomPool>,
     /// Payload offered by the busiest host, as a part of its link's rate.
     pub host_load: f64,
     /// The same with headers, preamble and gap, if all packets are full.
@@ -86,6 +90,9 @@ pub struct DerivedVariant {
     pub persistent_flows: u64,
     /// A rough estimate of the memory for one run.
     pub memory: Bytes,
+    /// Where the settings of switches and hosts come from, if it names device profiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
 }
 
 /// Memory above XOFF, or above the threshold from which directions are stopped.
@@ -99,6 +106,19 @@ pub struct Headroom {
     pub one_link: Bytes,
     /// What is needed if all other ports of a switch send to one egress queue.
     pub all_ports: Bytes,
+}
+
+/// A pool of headroom that the ports and lossless classes of a switch share.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HeadroomPool {
+    /// Its size.
+    pub pool: Bytes,
+    /// What its ports need if all are paused at once, in all lossless classes; of each at most its headroom.
+    pub at_once: Bytes,
+    /// What they may use at most: the headroom of all.
+    pub of_all: Bytes,
+    /// N of an oversubscription of 1:N: `of_all`, divided by the pool.
+    pub oversubscription: f64,
 }
 
 /// RED's parameters as Linux works them out of a line of `tc`.
@@ -181,6 +201,8 @@ impl Variant {
                 .max(),
             thresholds: check::Pausing::of(settings).and_then(|pausing| pausing.thresholds()),
             headroom: self.headroom(),
+            headroom_pool: check::Pausing::of(settings)
+                .and_then(|pausing| check::headroom_pool(settings, &pausing, graph)),
             host_load: loads::busiest_host(graph, &demands),
             host_wire_load: loads::busiest_host(graph, &wire_demands),
             fabric_wire_load: loads::of_fabric(graph, &wire_demands, Framed::of(settings)),
@@ -188,6 +210,7 @@ impl Variant {
             expected_measured_flows: expected_flows * steady,
             persistent_flows: self.workloads().iter().map(|w| w.persistent_flows()).sum(),
             memory: self.memory(expected_flows, unloaded_rtt),
+            basis: self.basis.clone(),
         }
     }
 
@@ -425,6 +448,11 @@ impl fmt::Display for Derived {
         row("headroom available", &|v| optional(v.headroom.and_then(|h| h.available), kilobytes));
         row("headroom of one link", &|v| optional(v.headroom, |h| kilobytes(h.one_link)));
         row("headroom of all ports", &|v| optional(v.headroom, |h| kilobytes(h.all_ports)));
+        row("headroom pool", &|v| optional(v.headroom_pool, |h| kilobytes(h.pool)));
+        row("all ports paused at once", &|v| optional(v.headroom_pool, |h| kilobytes(h.at_once)));
+        row("pool oversubscribed", &|v| {
+            optional(v.headroom_pool, |h| format!("1:{:.2}", h.oversubscription))
+        });
         row("host load, payload", &|v| percent(v.host_load));
         row("host load, wire", &|v| percent(v.host_wire_load));
         row("fabric load, wire, mean", &|v| optional(v.fabric_wire_load, |l| percent(l.mean)));
@@ -456,6 +484,33 @@ impl fmt::Display for Derived {
                 write!(f, "  {cell:>width$}")?;
             }
             writeln!(f)?;
+        }
+        self.bases(f)
+    }
+}
+
+impl Derived {
+    /// On what the variants rest, each text once.
+    fn bases(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+        for variant in &self.variants {
+            let Some(basis) = &variant.basis else { continue };
+            let text = format!(
+                "device profiles: {}\nevidence: {}\nassumed: {}",
+                basis.names(),
+                basis.evidence(),
+                basis.assumptions()
+            );
+            match said.iter_mut().find(|(other, _)| *other == text) {
+                Some((_, names)) => names.push(&variant.name),
+                None => said.push((text, vec![&variant.name])),
+            }
+        }
+        for (text, names) in said {
+            if names.len() < self.variants.len() {
+                writeln!(f, "of {}:", names.join(", "))?;
+            }
+            writeln!(f, "{text}")?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::document::Document;
+use crate::line::AccessLine;
 use crate::scenario::{Scenario, Variant};
 
 /// Longer comments are no description of a variant in one line.
@@ -76,6 +77,10 @@ impl Variant {
             derived.bdp.0 as f64 / 1e3
         );
         let mut facts = vec![("network".to_owned(), network), ("longest path".to_owned(), path)];
+        let lines: Vec<String> = settings.line.iter().map(AccessLine::phrase).collect();
+        if !lines.is_empty() {
+            facts.push(("lines".to_owned(), lines.join("; ")));
+        }
         let names = self.workload_names();
         for (at, entry) in settings.workload.iter().enumerate() {
             let noun = match settings.workload.len() {
@@ -102,6 +107,10 @@ impl Variant {
         }
         facts.push(("transport".to_owned(), transport(settings)));
         facts.push(("switches".to_owned(), switches(&value["switch"])));
+        if let Some(basis) = &self.basis {
+            facts.push(("device profiles".to_owned(), basis.names()));
+            facts.push(("evidence".to_owned(), basis.evidence()));
+        }
         facts
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::{Bytes, Duration};
+use floodway_model::{Bytes, Duration, Marking};
 use floodway_sim::host::{self, PauseScope, Profile, congestion, transport};
 use floodway_sim::switch;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use crate::measured::MeasureUntil;
 use crate::presets;
 use crate::sweep;
 use crate::topology;
-use crate::workload::marking::Marking;
+
 use crate::workload::{self, Placement};
 
 /// One variant of a scenario, with all overlays applied and all defaults filled in.
@@ -28,6 +28,11 @@ pub struct Document {
     /// Default none.
     #[serde(default, skip_serializing)]
     pub extends: Option<String>,
+    /// Device profiles: a model of a switch, a model of a NIC, or both. Their values are below all that is
+    /// written here. Each is the name of one that is part of the program (`floodway profile` lists them), or a
+    /// file of the same form beside the scenario, which ends in .toml. Default none.
+    #[serde(default, skip_serializing)]
+    pub profile: Vec<String>,
     /// A short name for directories and headings: letters, digits, `-`, `_` and `.`.
     pub name: String,
     /// What the scenario is to answer, in one sentence. Default none.

@@ -19,6 +19,7 @@
 //! mechanism. Elements of a list have numbers: `workload.0.many_to_many.load=0.5`.
 //!
 //! - [`claims`]: what is said of results, and the numbers that it is judged by
+//! - [`device`]: profiles of models of switches and NICs
 //! - [`document`]: the file's fields with meanings and defaults
 //! - [`topology`]: families of networks
 //! - [`workload`]: families of traffic
@@ -26,6 +27,7 @@
 //! - [`fct`]: completion files of the HPCC simulator
 //! - [`files`]: lists of flows and networks of other tools
 //! - [`import`]: experiments of other tools as scenarios
+//! - [`lint`]: valid settings that cause trouble in networks
 //! - [`measured`]: over which part of a run counters are taken
 //! - [`presets`]: named sets of values
 //! - [`schema`]: what can be written, for editors
@@ -37,6 +39,7 @@ pub mod claims;
 mod derive;
 pub mod derived;
 mod described;
+pub mod device;
 pub mod document;
 pub mod failure;
 pub mod fct;
@@ -45,6 +48,7 @@ mod footprint;
 pub mod headroom;
 pub mod import;
 pub mod line;
+pub mod lint;
 mod loads;
 pub mod measured;
 pub mod presets;

@@ -1,16 +1,19 @@
-//! Links that are no Ethernet, or that lose frames at random, as a scenario writes them.
+//! Links that are no Ethernet, that lose frames at random, or that send at a rate of their own, as a scenario writes them.
+
+use std::sync::Arc;
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::line::{Counting, Framing, Line};
-use floodway_model::{Bytes, Graph, NodeId, PortIx};
+use floodway_model::{Bytes, Graph, NodeId, PortIx, Rate};
 use floodway_sim::loss::Loss;
+use floodway_sim::pace::{By, Pace, Trace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::ports_of;
 
-/// A line of an access network: what it adds to frames, and what it loses. Both apply to both directions; the rates are
-/// those of the topology, and count everything that is on the line.
+/// A line of an access network: what it adds to frames and what it loses, in both directions, and what holds back what is
+/// sent. The rates are those of the topology, and count everything that is on the line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccessLine {
@@ -39,6 +42,36 @@ pub struct AccessLine {
     /// Bursts of losses. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bursts: Option<Bursts>,
+    /// A file with the times at which packets may leave the first node of `link` for the second, its path relative to the
+    /// scenario file: a trace of Mahimahi. Each line is a time in whole milliseconds, not before that of the line above,
+    /// at which 1504 bytes may leave, IP packets with 4 bytes for each. After the last time it begins again. Default
+    /// none: the rate of the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+    /// The same for the other direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_back: Option<String>,
+    /// A shaper at the first node of `link`, for what it sends to the second. Default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<Shaper>,
+    /// The same at the second node, for the other direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shaper_back: Option<Shaper>,
+    /// What the files of both directions say.
+    #[serde(skip)]
+    pub(crate) traces: [Option<Arc<Trace>>; 2],
+}
+
+/// A port that sends at less than the rate of its link. Each frame leaves at the rate of the link; the next one begins when
+/// all before it would have left at the rate of the shaper.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shaper {
+    /// Its rate, of all bytes on the line, at most that of the link.
+    pub rate: Rate,
+    /// Bytes that may leave ahead of that, one after the other, beyond one frame. Default 0B.
+    #[serde(default)]
+    pub burst: Bytes,
 }
 
 /// Bursts of losses by the model of Gilbert and Elliott: a bad state of the line, which begins and ends with these
@@ -79,6 +112,10 @@ impl Check for AccessLine {
             findings.range("r", bursts.r, RAREST..=1.0, "0.25 makes bursts of 4 frames");
             findings.range("loss", bursts.loss, 0.0..=1.0, "1 loses all frames of a burst");
         }
+        for (field, shaper) in self.shapers() {
+            let findings = &mut findings.within(field);
+            findings.positive("rate", shaper.rate, "remove the shaper for the rate of the link");
+        }
     }
 }
 
@@ -97,6 +134,79 @@ impl AccessLine {
     /// Whether it loses anything.
     pub const fn loses(&self) -> bool {
         self.loss > 0.0 || self.bursts.is_some()
+    }
+
+    /// The shapers that are written, by their fields.
+    pub fn shapers(&self) -> impl Iterator<Item = (&'static str, &Shaper)> {
+        let both = [("shaper", &self.shaper), ("shaper_back", &self.shaper_back)];
+        both.into_iter().filter_map(|(field, shaper)| Some((field, shaper.as_ref()?)))
+    }
+
+    /// The files that are written, by their fields.
+    pub fn files(&self) -> [(&'static str, Option<&String>); 2] {
+        [("trace", self.trace.as_ref()), ("trace_back", self.trace_back.as_ref())]
+    }
+
+    /// Whether it holds back what is sent.
+    pub fn holds(&self) -> bool {
+        self.shapers().next().is_some() || self.files().iter().any(|(_, file)| file.is_some())
+    }
+
+    /// What ports are held to, by the field that says so.
+    pub fn paces(&self, graph: &Graph) -> Vec<(&'static str, Pace)> {
+        let mut paces = Vec::new();
+        for (node, port) in ports_of(&self.link, self.number, graph) {
+            let end = &graph.node(node).ports[port.index()];
+            let ends = [(node, port), (end.peer, end.peer_port)];
+            let shapers = [("shaper", &self.shaper), ("shaper_back", &self.shaper_back)];
+            for (direction, (node, port)) in ends.into_iter().enumerate() {
+                let (field, _) = self.files()[direction];
+                let trace = self.traces[direction].as_ref();
+                paces.extend(
+                    trace.map(|trace| {
+                        (field, Pace { node, port, by: By::Trace((**trace).clone()) })
+                    }),
+                );
+                let (field, shaper) = shapers[direction];
+                paces.extend(shaper.as_ref().map(|&Shaper { rate, burst }| {
+                    (field, Pace { node, port, by: By::Shaper { rate, burst } })
+                }));
+            }
+        }
+        paces
+    }
+
+    /// What it is, for readers: its ends, and what is special about it.
+    pub fn phrase(&self) -> String {
+        let [from, to] = &self.link;
+        let mut parts = Vec::new();
+        if let Some(Counting { framing, overhead, .. }) = self.counting() {
+            let overhead = overhead.map_or(String::new(), |bytes| format!("{bytes} B per packet"));
+            parts.push(match framing {
+                Framing::None => overhead,
+                Framing::Atm => format!("{overhead} in ATM cells"),
+                Framing::Ptm => format!("{overhead} in PTM"),
+            });
+        }
+        if self.loss > 0.0 {
+            parts.push(format!("loses {} of frames", self.loss));
+        }
+        if let Some(Bursts { p, r, .. }) = self.bursts {
+            parts.push(format!("loses frames in bursts (p {p}, r {r})"));
+        }
+        for (end, direction) in [(from, 0), (to, 1)] {
+            let of = |what: String| format!("{what} at {end}");
+            if let (Some(file), Some(trace)) = (self.files()[direction].1, &self.traces[direction])
+            {
+                let mean = trace.mean_rate() / 1e6;
+                parts.push(of(format!("trace {file} of {mean:.2} Mb/s on average")));
+            }
+            if let Some(shaper) = [&self.shaper, &self.shaper_back][direction] {
+                parts.push(of(format!("shaper of {}", shaper.rate)));
+            }
+        }
+        parts.retain(|part| !part.is_empty());
+        format!("{from} to {to}: {}", parts.join(", "))
     }
 
     /// Gives the links their framing.

@@ -13,6 +13,7 @@ use miette::Severity;
 use crate::check;
 use crate::claims::Claims;
 use crate::derive;
+use crate::device::{self, Basis};
 use crate::document::Document;
 use crate::files::{Files, InputFile};
 use crate::footprint;
@@ -66,6 +67,8 @@ pub struct Variant {
     pub name: String,
     /// All its parameters, defaults filled in.
     pub settings: Document,
+    /// Where the settings of its switches and hosts come from, if it names device profiles.
+    pub basis: Option<Basis>,
     pub(crate) graph: Graph,
     pub(crate) workloads: Vec<Ready>,
 }
@@ -233,6 +236,12 @@ impl Variant {
             explained: None,
             failures: settings.failure.iter().flat_map(|entry| entry.build(graph)).collect(),
             losses: settings.line.iter().flat_map(|entry| entry.losses(graph)).collect(),
+            paces: settings
+                .line
+                .iter()
+                .flat_map(|entry| entry.paces(graph))
+                .map(|(_, pace)| pace)
+                .collect(),
             kernels: workload::linux::kernels(settings, graph),
             seed,
         }
@@ -408,11 +417,25 @@ fn keep_idle_everywhere(
     Ok(())
 }
 
-fn prepare_one(name: &str, mut document: Item, files: &Files) -> (Option<Variant>, Vec<Problem>) {
+/// One variant, if nothing is wrong with it, and all that is found.
+pub(crate) fn prepare_one(
+    name: &str,
+    mut document: Item,
+    files: &Files,
+) -> (Option<Variant>, Vec<Problem>) {
     let presets = match presets::apply(&mut document) {
         Ok(presets) => presets,
         Err(problem) => return (None, vec![problem]),
     };
+    // Below presets too: these are named by the scenario.
+    let profiles = match device::named(&mut document, files) {
+        Ok(profiles) => profiles,
+        Err(problems) => return (None, problems),
+    };
+    if let Err(problem) = device::lay_under(&mut document, &profiles) {
+        return (None, vec![problem]);
+    }
+    let mut basis = device::basis::used(&document, &profiles);
     if let Err(problems) = derive::derive(&mut document, files) {
         return (None, problems);
     }
@@ -421,10 +444,17 @@ fn prepare_one(name: &str, mut document: Item, files: &Files) -> (Option<Variant
         Err(problems) => return (None, problems),
     };
     settings.write_out(&presets);
-    let (checked, problems) = check::check(&document, &mut settings, files);
+    if let Some(basis) = &mut basis {
+        basis.count(&document, &profiles, &settings);
+    }
+    let (checked, mut problems) = check::check(&document, &mut settings, files);
+    if let Some(checked) = &checked {
+        problems.extend(device::check_rates(&profiles, &checked.graph));
+    }
     let variant = checked.map(|check::Checked { graph, workloads }| Variant {
         name: name.to_owned(),
         settings,
+        basis,
         graph,
         workloads,
     });

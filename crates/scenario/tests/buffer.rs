@@ -70,8 +70,7 @@ fn the_switches_of_the_deck_can_be_written() {
             ingress,
             egress,
             headroom: Bytes(headroom),
-            by_rate: Vec::new(),
-            by_switch: Vec::new(),
+            ..Default::default()
         })
     };
     assert_eq!(
@@ -125,4 +124,23 @@ fn headroom_is_that_of_the_smallest_pool() {
     let scenario = Scenario::parse(&deck, "deck.toml", &Overrides::default()).unwrap();
     let headroom = scenario.derived().variants[3].headroom.unwrap();
     assert_eq!(headroom.available, Some(Bytes(50_000 + 2_000_000 + 350_000 - 750_000)));
+}
+
+/// The ports of spines are the most, all of 100 Gb/s and 200 ns, with one lossless class. Each may use 10 KB and
+/// needs 8,242 bytes.
+#[test]
+fn a_pool_of_headroom_by_hand() {
+    let text = std::fs::read_to_string("tests/warned/buffer_headroom_pool_oversubscribed.toml");
+    let text = text.unwrap();
+    let scenario = Scenario::parse(&text, "pool.toml", &Overrides::default()).unwrap();
+    let derived = scenario.derived();
+    let ports = scenario.variants()[0].graph().nodes.iter().map(|node| node.ports.len()).max();
+    let ports = ports.unwrap() as u64;
+    let pool = derived.variants[0].headroom_pool.expect("there is one");
+    assert_eq!((pool.pool, pool.of_all), (Bytes(20_000), Bytes(ports * 10_000)));
+    assert_eq!(pool.at_once, Bytes(ports * 8_242));
+    assert!((pool.oversubscription - ports as f64 / 2.0).abs() < 1e-12);
+    let shown = derived.to_string();
+    let line = shown.lines().find(|line| line.starts_with("pool oversubscribed")).unwrap();
+    assert!(line.ends_with(&format!("1:{}.00", ports / 2)), "{line}");
 }

@@ -31,7 +31,7 @@ bytes = "1500B"
 fn scenario(set: &[&str]) -> Scenario {
     let set = set.iter().map(|&set| set.to_owned()).collect();
     let text = ADSL.replace("[workload.transport", "[[workload]]\n[workload.transport");
-    Scenario::parse(&text, "adsl.toml", &Overrides { quick: false, set })
+    Scenario::parse(&text, "tests/traces/adsl.toml", &Overrides { quick: false, set })
         .unwrap_or_else(|error| panic!("{}", error.plain()))
 }
 
@@ -77,4 +77,71 @@ fn loss_is_that_of_both_directions() {
         assert_eq!((loss.good, loss.bad, loss.enters, loss.leaves), (0.01, 1.0, 0.02, 0.25));
     }
     assert_ne!(losses[0].node, losses[1].node);
+}
+
+/// Three packets at once through a shaper of 4 Mb/s: 1749 bytes take 3498 us at its rate and 1749 us on the line. The third
+/// one begins after two times 3498 us, minus the time of the burst (1000 bytes: 2000 us), and not before two others are on
+/// the line, 3498 us.
+#[test]
+fn a_shaper_spaces_what_the_line_sends() {
+    let of = |shaper: &str, third_begins: u64| {
+        let set = [shaper, "workload.0.list.flow.0.bytes=4500B"];
+        let outcome = Simulation::new(spec(&set)).run();
+        assert_eq!(outcome.violations, Vec::<String>::new());
+        let line = 33 * 53 * 1_000_000;
+        let expected = Duration(1_538 * 2 * 8_000 + line)
+            + Duration::from_us(third_begins)
+            + Duration::from_ms(4);
+        let latency = spec(&[]).switch.latency * 2;
+        assert_eq!(outcome.table("flows").f64s("fct_ns"), [(expected + latency).as_ns()]);
+    };
+    of("line.0.shaper={ rate = \"4Mbps\" }", 6_996);
+    of("line.0.shaper={ rate = \"4Mbps\", burst = \"3498B\" }", 3_498);
+    of("line.0.shaper={ rate = \"4Mbps\", burst = \"1749B\" }", 3_498);
+    of("line.0.shaper={ rate = \"4Mbps\", burst = \"1000B\" }", 4_996);
+    of("line.0.shaper_back={ rate = \"1Mbps\" }", 3_498);
+}
+
+/// Four packets at once, with opportunities at 2, 5, 5 and 10 ms: the last one leaves at 10 ms, and then takes the rest of
+/// the way. With 1 Gb/s the line itself takes no part in that.
+#[test]
+fn packets_leave_at_the_times_of_a_trace() {
+    let set = [
+        "topology.dumbbell.bottleneck_rate=1Gbps",
+        "line.0.kind=ethernet",
+        "line.0.trace=four.trace",
+        "workload.0.list.flow.0.bytes=6000B",
+    ];
+    let spec = spec(&set);
+    let outcome = Simulation::new(spec.clone()).run();
+    assert_eq!(outcome.violations, Vec::<String>::new());
+    let end = spec.graph.node(spec.graph.switches().next().unwrap()).ports[1];
+    let last = spec.graph.node(end.peer).ports[0];
+    let expected = Duration::from_ms(10)
+        + end.delay
+        + spec.switch.latency
+        + Duration(1_538 * 8_000)
+        + last.delay;
+    assert_eq!(outcome.table("flows").f64s("fct_ns"), [expected.as_ns()]);
+    assert_eq!(spec.paces.len(), 1);
+}
+
+#[test]
+fn facts_say_what_is_special_about_a_line() {
+    let fact = |set: &[&str]| {
+        let facts = scenario(set).variants()[0].facts(0);
+        facts.into_iter().find(|(noun, _)| noun == "lines").unwrap().1
+    };
+    assert_eq!(fact(&[]), "left switch to right switch: 40 B per packet in ATM cells");
+    let set = [
+        "line.0.kind=docsis",
+        "line.0.loss=0.01",
+        "line.0.trace=four.trace",
+        "line.0.shaper_back={ rate = \"900Kbps\" }",
+    ];
+    assert_eq!(
+        fact(&set),
+        "left switch to right switch: 18 B per packet, loses 0.01 of frames, trace four.trace of 4.81 Mb/s on average \
+         at left switch, shaper of 900Kbps at right switch"
+    );
 }

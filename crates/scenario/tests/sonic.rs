@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use floodway_model::{Bytes, Duration, Rate};
+use floodway_scenario::device::shipped;
 use floodway_scenario::import::sonic::patch::patches;
 use floodway_scenario::import::sonic::{Fate, Imported, Options, import};
 use floodway_scenario::topology::Spec as Topology;
@@ -40,6 +41,26 @@ fn refused(test: &str, files: &[(&str, &str)]) -> String {
     let folder = folder(test, files);
     let error = import(&[folder], "fabric", Options::default()).expect_err(test);
     error.plain()
+}
+
+/// 208 bytes and 450 ns are those of the profile; all else is as without it.
+#[test]
+fn a_profile_has_what_config_db_lacks() {
+    let profile = shipped().iter().find(|profile| profile.name == "arista-7260cx3");
+    let options = Options { profile, ..Options::default() };
+    let known = import(&[fixture("fabric")], "fabric", options).unwrap();
+    for comment in ["# arista-7260cx3: vendor table", "# arista-7260cx3: assumed"] {
+        assert!(known.scenario.contains(comment), "{}", known.scenario);
+    }
+    let parse = |text: &str| {
+        let scenario = Scenario::parse(text, "scenario.toml", &Overrides::default()).unwrap();
+        scenario.variants()[0].settings.clone()
+    };
+    let (mut known, plain) = (parse(&known.scenario), imported(&[fixture("fabric")]).1);
+    assert_eq!((known.switch.cell.bytes(), known.switch.latency), (208, Duration::from_ns(450)));
+    known.switch.cell = plain.switch.cell;
+    known.switch.latency = plain.switch.latency;
+    assert_eq!(known, plain);
 }
 
 #[test]
@@ -84,6 +105,9 @@ fn two_switches_become_a_fabric() {
     let own = &shared.by_switch[0];
     assert_eq!((own.switches[0].as_str(), own.ingress_pool), ("spine-1", Some(Bytes(24_000_000))));
     assert_eq!((shared.by_switch.len(), own.egress_pool), (1, None));
+    // The spine has no pool of headroom: each group has its headroom to itself.
+    let pools = (shared.headroom_pool, own.headroom_pool);
+    assert_eq!(pools, (Some(Bytes(2_000_000)), Some(Bytes(1_000_000_000))));
 
     let pfc = switch.flow_control.pfc.as_ref().unwrap();
     assert_eq!((pfc.queues.as_slice(), pfc.xon_offset), (&[3, 4][..], Bytes(4_000)));
@@ -122,6 +146,12 @@ fn every_field_is_accounted_for() {
         ("PORT Ethernet0 speed", "25000", Fate::Kept, "`rate` of the link"),
         ("PORT Ethernet12 speed", "100000", Fate::Nothing, "the port is left out: it is down"),
         ("PORT Ethernet0 lanes", "1", Fate::Nothing, "it says nothing of speed, buffers or queues"),
+        (
+            "BUFFER_POOL ingress_lossless_pool xoff",
+            "2000000",
+            Fate::Kept,
+            "`switch.buffer.shared.headroom_pool`",
+        ),
         (
             "BUFFER_PROFILE pg_lossless_25000_5m_profile xoff",
             "90000",
@@ -366,6 +396,7 @@ fn a_patch_that_is_applied_gives_the_scenario() {
             "switch.aqm.ramp.pmax=0.07",
             "switch.scheduler.drr.weights=[1, 12, 12, 50, 50]",
             "switch.buffer.shared.ingress.pool=11MB",
+            "switch.buffer.shared.headroom_pool=1500000B",
             "switch.buffer.shared.ingress.guaranteed=3000B",
             "switch.buffer.shared.by_rate.0.headroom=95000B",
             "switch.buffer.shared.by_rate.1.alpha=0.25",
@@ -384,6 +415,7 @@ fn a_patch_that_is_applied_gives_the_scenario() {
         r#"{"op":"remove","path":"/BUFFER_PROFILE/egress_lossless_profile/static_th"}"#,
         r#"{"op":"replace","path":"/BUFFER_PROFILE/lossless/dynamic_th","value":"-2"}"#,
         r#"{"op":"replace","path":"/BUFFER_POOL/ingress_lossless_pool/size","value":"11000000"}"#,
+        r#"{"op":"replace","path":"/BUFFER_POOL/ingress_lossless_pool/xoff","value":"1500000"}"#,
     ] {
         assert!(text.contains(expected), "{expected}\n{text}");
     }

@@ -154,8 +154,8 @@ fn buffer_admit(bencher: Bencher, name: &str) {
         for &ingress in &ports {
             let source = Source::new(ingress as usize, 0);
             if memory.admit(source, &port, 0, 1_086).is_ok() {
-                memory.join(source, &port.queues[0], 1_086);
-                memory.leave(source, &port.queues[0], 1_086);
+                memory.join(source, 0, &port.queues[0], 1_086);
+                memory.leave(source, 0, &port.queues[0], 1_086);
                 admitted += 1;
             }
         }

@@ -35,6 +35,7 @@ pub mod metric;
 mod observe;
 mod outcome;
 pub mod over;
+pub mod pace;
 pub mod routing;
 mod run;
 pub mod search;
@@ -107,6 +108,8 @@ pub struct Spec {
     pub failures: Vec<failure::Failure>,
     /// What links lose at random, at most one entry for each direction.
     pub losses: Vec<loss::Loss>,
+    /// What ports are held to that send at less than the rate of their link, at most one entry for each.
+    pub paces: Vec<pace::Pace>,
     /// Hosts that are kernels, in order of their nodes, with flows between each two of them that begin when a connection
     /// does.
     pub kernels: Vec<kernel::Kernel>,

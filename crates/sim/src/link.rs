@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::failure::Outages;
 use crate::metric::Metrics;
 use crate::observe::{At, Fact, Kinds, Observers, OnWire};
+use crate::pace::Pacing;
 
 /// Properties of a link, as seen from one end. The fields that every frame needs come first.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +81,8 @@ pub fn pause_time(quanta: u16, rate: Rate) -> Duration {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Transmitter {
-    /// When the frame on the wire ends; in the past if there is none.
+    /// When the next frame may begin: when the one on the wire ends, or later if the port is held to a
+    /// pace.
     pub busy_until: Instant,
     /// When the last of all current pauses ends; afterwards no pause needs to be checked.
     last_pause_ends: Instant,
@@ -90,13 +92,15 @@ pub struct Transmitter {
     peer: NodeId,
     peer_port: PortIx,
     wire_overhead: u16,
-    /// Whether the link has another framing than Ethernet.
+    /// Whether the link has another framing than Ethernet, and whether that or a pace decides when frames end.
     is_framed: bool,
+    is_special: bool,
     /// Frames sent.
     pub frames: u64,
     /// Their bytes, without preamble and interframe gap.
     pub bytes: u64,
-    /// Their time on the wire, including the rest of the frame that is being sent.
+    /// Their time on the wire, including the rest of the frame that is being sent, and the time for which the pace held
+    /// back others.
     pub busy: Duration,
     /// Failures of the link; `None` if it never fails.
     outages: Option<Box<Outages>>,
@@ -119,6 +123,8 @@ struct Seldom {
     pauses: [Pause; CLASSES],
     /// What the other end has room for; `None` if it does not say.
     allowance: Option<Allowance>,
+    /// What holds back the port; `None` if it sends at the rate of the link.
+    pacing: Option<Pacing>,
     /// About the latest MAC control frames sent without another frame in between: the end of the
     /// frame before them, and their own end.
     control: (Instant, Instant),
@@ -136,6 +142,7 @@ impl Transmitter {
             peer_port: link.peer_port,
             wire_overhead: link.wire_overhead,
             is_framed: link.line.is_some(),
+            is_special: link.line.is_some(),
             frames: 0,
             bytes: 0,
             busy: Duration::ZERO,
@@ -148,6 +155,7 @@ impl Transmitter {
                 endless: false,
                 pauses: [Pause::default(); CLASSES],
                 allowance: None,
+                pacing: None,
                 control: (Instant::ZERO, Instant::ZERO),
             }),
         }
@@ -156,6 +164,12 @@ impl Transmitter {
     /// A pause lasts until a frame ends it.
     pub fn pause_endlessly(&mut self) {
         self.seldom.endless = true;
+    }
+
+    /// From now on the port is held to a pace.
+    pub fn hold(&mut self, pacing: Option<Pacing>) {
+        self.is_special = self.is_framed || pacing.is_some();
+        self.seldom.pacing = pacing;
     }
 
     /// From now on classes only send what the other end has room for.
@@ -225,11 +239,50 @@ impl Transmitter {
     /// Sends a frame on the free wire. Its last bit arrives after its wire time and the delay.
     #[inline(always)]
     pub fn transmit(&mut self, packet: &Packet, class: Class, now: Instant, context: &mut Context) {
+        if self.is_special {
+            return self.transmit_specially(packet, class, now, context);
+        }
+        let bytes = u64::from(packet.bytes) + u64::from(self.wire_overhead);
+        let wire_time = self.byte_time.of(bytes);
+        self.put(packet, class, now, (now + wire_time, wire_time), context);
+    }
+
+    /// Sends a frame on a link with another framing, or from a port that is held to a pace.
+    #[cold]
+    #[inline(never)]
+    fn transmit_specially(
+        &mut self,
+        packet: &Packet,
+        class: Class,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let ends = now + self.wire_time(packet.bytes);
+        let seldom = &mut *self.seldom;
+        let (ends, free) = match &mut seldom.pacing {
+            None => (ends, ends),
+            Some(pacing) => {
+                let on_wire = seldom.link.on_wire(packet.bytes);
+                pacing.send(packet.bytes, on_wire, now, ends)
+            }
+        };
+        self.put(packet, class, now, (ends, free.since(now)), context);
+    }
+
+    /// Puts a frame on the wire, which it has left at `ends`. The next one may follow after `occupied`.
+    #[inline(always)]
+    fn put(
+        &mut self,
+        packet: &Packet,
+        class: Class,
+        now: Instant,
+        (ends, occupied): (Instant, Duration),
+        context: &mut Context,
+    ) {
         debug_assert!(self.busy_until <= now, "the wire is busy");
-        let wire_time = self.wire_time(packet.bytes);
         let before = self.busy_until;
-        self.busy_until = now + wire_time;
-        self.busy += wire_time;
+        self.busy_until = now + occupied;
+        self.busy += occupied;
         self.frames += 1;
         self.bytes += u64::from(packet.bytes);
         let flight = match packet.is_one_hop() {
@@ -237,21 +290,21 @@ impl Transmitter {
             false => self.flight,
         };
         context.metrics.count_hop();
-        let at = self.busy_until + flight;
-        if self.examined && self.is_lost(packet, class, now, at, context) {
+        let at = ends + flight;
+        if self.examined && self.is_lost(packet, class, now, (ends, at), context) {
             return;
         }
         context.send((self.peer, self.peer_port), at, packet, class);
     }
 
-    /// Reports that the frame is sent; it is due to be handled at `handled_at`. Returns whether it is lost.
+    /// Reports that the frame is sent: when it has left, and when it is due to be handled. Returns whether it is lost.
     #[cold]
     fn is_lost(
         &mut self,
         packet: &Packet,
         class: Class,
         now: Instant,
-        handled_at: Instant,
+        times: (Instant, Instant),
         context: &mut Context,
     ) -> bool {
         let (port, until) = (self.peer_port, self.busy_until);
@@ -264,7 +317,7 @@ impl Transmitter {
             until,
         });
         (self.examined_in_full || context.wants_of(Kinds::SENT, packet.flow))
-            && self.examined(packet, class, now, handled_at, context)
+            && self.examined(packet, class, now, times, context)
     }
 
     /// Reports that the frame is sent. Stops its class if the other end has no room for another one. Returns whether it
@@ -276,10 +329,10 @@ impl Transmitter {
         packet: &Packet,
         class: Class,
         now: Instant,
-        handled_at: Instant,
+        (until, handled_at): (Instant, Instant),
         context: &mut Context,
     ) -> bool {
-        let (busy_until, delay) = (self.busy_until, self.seldom.link.delay);
+        let delay = self.seldom.link.delay;
         let telemetry = match context.wants(Kinds::SENT) {
             true => context.telemetry_of(packet),
             false => None,
@@ -287,7 +340,7 @@ impl Transmitter {
         let lost = self
             .outages
             .as_mut()
-            .and_then(|outages| outages.takes(now, busy_until + delay).then_some(outages));
+            .and_then(|outages| outages.takes(now, until + delay).then_some(outages));
         let is_lost = lost.is_some();
         if let Some(outages) = lost {
             outages.lose(packet);
@@ -299,7 +352,7 @@ impl Transmitter {
             to,
             packet,
             class,
-            until: busy_until,
+            until,
             handled_at,
             is_lost,
             telemetry: telemetry.as_ref(),

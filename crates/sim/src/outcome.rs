@@ -2,6 +2,7 @@
 
 mod deadlocks;
 mod frames;
+mod headroom;
 mod inputs;
 mod nodes;
 mod occupancy;
@@ -30,7 +31,7 @@ pub(crate) use nodes::OfNodes;
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
-    /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pings`, `collectives`,
+    /// `headroom`, `headroom_episodes`, `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pings`, `collectives`,
     /// `pauses`, `links`, `drops`,
     /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of a run that is recorded also `record`, `samples`,
     /// `backlogs` and `pause_intervals`.
@@ -86,6 +87,8 @@ impl Outcome {
             latencies::table(observers.latencies.as_ref()),
             of.switches,
             occupancy::occupancy(finished),
+            of.headroom,
+            of.headroom_episodes,
             of.inputs,
             timeline_table(spec, finished),
             deliveries::table(spec, observers.deliveries.as_ref()),

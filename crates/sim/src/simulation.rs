@@ -26,6 +26,7 @@ use crate::observe::capture::{self, Wanted};
 use crate::observe::delays::{self, Chosen, Explained};
 use crate::observe::{Kinds, Observers, Sent, Setup};
 use crate::outcome::Outcome;
+use crate::pace::Pacing;
 use crate::routing::Routes;
 use crate::run::{self, Finished, Measurement, Nodes};
 use crate::switch::{Knowledge, Switch};
@@ -389,6 +390,7 @@ fn hosts(
         host.regulate(knowledge.peers.regulator(link.peer));
         let end = (id, PortIx(0));
         host.fail(Outages::at(spec, end));
+        host.hold(Pacing::at(spec, end));
         if let Some(limit) = spec.record {
             host.record(limit, &sampling(spec, 0));
         }

@@ -53,6 +53,7 @@ pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
         explained: None,
         failures: Vec::new(),
         losses: Vec::new(),
+        paces: Vec::new(),
         kernels: Vec::new(),
         seed: 1,
     }

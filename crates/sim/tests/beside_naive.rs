@@ -8,14 +8,16 @@ use std::sync::atomic::AtomicBool;
 
 use crate::naive::{self, Kind, Seen, Sent};
 use floodway_model::graph::NodeKind;
-use floodway_model::{Body, Bytes, Duration, Ecn, FlowSpec, Graph, Instant, NodeId, Packet, Rate};
+use floodway_model::{
+    Body, Bytes, Dscp, Duration, Ecn, FlowSpec, Graph, Instant, Marking, NodeId, Packet, Rate,
+};
 use floodway_sim::host::congestion::{constant_rate, dcqcn};
 use floodway_sim::host::transport::rocev2::{self, recovery};
 use floodway_sim::host::transport::udp;
 use floodway_sim::host::{PauseScope, Profile, congestion, transport};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm::{self, ramp, step};
-use floodway_sim::switch::classify::{self, mice_elephants};
+use floodway_sim::switch::classify::{self, dscp, mice_elephants};
 use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::switch::scheduler::{self, drr};
 use floodway_sim::switch::{self, QueueSpec, buffer, feedback};
@@ -146,7 +148,17 @@ fn classify(queues: u8) -> BoxedStrategy<classify::Spec> {
     let mice = (bytes(1_000..40_000), 0..queues, elephants).prop_map(|(below, mice, elephants)| {
         classify::Spec::MiceElephants(mice_elephants::Spec { below, mice, elephants })
     });
-    prop_oneof![hash, mice].boxed()
+    prop_oneof![hash, mice, by_dscp(queues)].boxed()
+}
+
+/// EF and DSCP 3 have a queue each, perhaps the same.
+fn by_dscp(queues: u8) -> impl Strategy<Value = classify::Spec> {
+    (0..queues, 0..queues, 0..queues).prop_map(|(default, ef, three)| {
+        let of =
+            |(number, queue)| dscp::Of { queue, dscp: Marking::new(number).into_iter().collect() };
+        let queues = [(46, ef), (3, three)].map(of).to_vec().into();
+        classify::Spec::Dscp(dscp::Spec { default, queues })
+    })
 }
 
 fn scheduler(queues: u8) -> impl Strategy<Value = scheduler::Spec> {
@@ -176,8 +188,9 @@ fn aqm() -> impl Strategy<Value = aqm::Spec> {
         2 => ramp.prop_map(|(kmin, width, pmax, capped)| {
             let above_kmax = if capped { ramp::AboveKmax::Cap } else { ramp::AboveKmax::Step };
             let (kmin, kmax) = (Bytes(kmin), Bytes(kmin + width));
-            let (at, by_rate) = (ramp::At::Arrival, Vec::new());
-            aqm::Spec::Ramp(ramp::Spec { kmin, kmax, pmax, above_kmax, at, by_rate })
+            let at = ramp::At::Arrival;
+            let spec = ramp::Spec { kmin, kmax, pmax, above_kmax, at, ..Default::default() };
+            aqm::Spec::Ramp(spec)
         }),
     ]
 }
@@ -384,6 +397,13 @@ prop_compose! {
         flows.sort_by_key(|flow| flow.start);
         let mut spec = crate::common::plain(shape.graph(&links), flows);
         (spec.switch, spec.profiles, spec.seed) = (switch, profiles, seed);
+        // The same seed decides, so that the networks are those of before.
+        if let classify::Spec::Dscp(_) = &spec.switch.classify {
+            let markings = [None, Some(Dscp(46)), Some(Dscp(3))];
+            for (number, profile) in spec.profiles.iter_mut().enumerate() {
+                profile.dscp = markings[(seed as usize + number) % markings.len()];
+            }
+        }
         spec.host.pause_scope = pause_scope;
         spec.host.pause_feedback = pause_feedback;
         spec.departures = departures;

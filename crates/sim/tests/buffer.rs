@@ -23,8 +23,7 @@ fn shared(
         ingress,
         egress,
         headroom: Bytes(headroom),
-        by_rate: Vec::new(),
-        by_switch: Vec::new(),
+        ..Default::default()
     })
 }
 

@@ -211,7 +211,7 @@ fn measured(flows: u32, at: ramp::At, delay_us: u64) -> (f64, f64) {
         pmax: MOST,
         above_kmax: ramp::AboveKmax::Step,
         at,
-        by_rate: Vec::new(),
+        ..Default::default()
     });
     (spec.warmup, spec.end) = (Duration::from_ms(60), Duration::from_ms(120));
     let outcome = crate::common::run(spec);

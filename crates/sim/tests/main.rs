@@ -8,6 +8,7 @@ mod beside_naive;
 mod bfc;
 mod blue;
 mod buffer;
+mod by_dscp;
 mod capture;
 mod cbfc;
 mod closed_forms;

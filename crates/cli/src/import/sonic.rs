@@ -2,9 +2,10 @@
 //! `floodway export sonic`: the way back, as patches of the configurations.
 
 use floodway_model::check::count_of;
+use floodway_scenario::device::{self, Device, DeviceProfile};
 use floodway_scenario::import::sonic::patch::{Operation, Patches, patches};
 use floodway_scenario::import::sonic::{self, Imported, Options, SCENARIO};
-use floodway_scenario::{Overrides, Scenario};
+use floodway_scenario::{Overrides, Scenario, suggest};
 
 use super::{fits, name, table, write};
 use crate::failure::Failure;
@@ -17,18 +18,35 @@ pub fn import(options: &SonicOptions) -> Result<(), Failure> {
     let stem =
         || options.paths.first().and_then(|path| path.file_stem()).unwrap_or_default().into();
     let folder = options.out.clone().unwrap_or_else(stem);
-    let settings = Options { rate: options.rate };
+    let profile = options.profile.as_deref().map(model).transpose()?;
+    let settings = Options { rate: options.rate, profile };
     let imported = sonic::import(&options.paths, &name(&folder, "fabric"), settings)?;
     let Imported { scenario, rows, warnings, inputs, .. } = &imported;
     warnings.iter().for_each(|warning| output::problem(&warning.plain()));
     let path = write(&folder, (SCENARIO, scenario), &[], inputs, options.force)?;
     selection::warn(Scenario::load(&path, &Overrides::default())?.warnings());
     let shown = output::path(&path);
+    if !imported.findings.is_empty() {
+        let found = crate::check::found(&imported.findings);
+        output::note(&format!(
+            "lint has {found} in the configurations: `floodway check` with their directory shows them"
+        ));
+    }
     output::print(&format!(
         "{}{} fields were read\n{shown}: run it with `floodway run {shown}`\n",
         table(rows),
         imported.fields
     ))
+}
+
+/// The profile of a switch that is part of the program.
+fn model(name: &str) -> Result<&'static DeviceProfile, Failure> {
+    let switches = || device::shipped().iter().filter(|profile| profile.device == Device::Switch);
+    switches().find(|profile| profile.name == name).ok_or_else(|| {
+        let names: Vec<&str> = switches().map(|profile| profile.name.as_str()).collect();
+        let help = suggest::remedy(name, "profiles", &names);
+        Failure::Unknown(format!("there is no profile of a switch `{name}`; {help}"))
+    })
 }
 
 /// Shows and writes what a scenario changes.
@@ -38,7 +56,7 @@ pub fn export(options: &ExportSonicOptions) -> Result<(), Failure> {
         Some(name) => scenario.variant(name)?,
         None => &scenario.variants()[0],
     };
-    let settings = Options { rate: options.rate };
+    let settings = Options { rate: options.rate, ..Options::default() };
     let found = patches(&variant.settings, &options.paths, settings)?;
     let mut text = String::new();
     let mut files = Vec::new();

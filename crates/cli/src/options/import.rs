@@ -38,6 +38,10 @@ pub struct SonicOptions {
     /// Speed of ports that have none in the table PORT.
     #[arg(long, value_name = "RATE", default_value = "100Gbps")]
     pub rate: Rate,
+    /// The model of the switches, a profile that `floodway profile` lists: its cells and its latency, which are not in
+    /// CONFIG_DB.
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
     /// Replace files that are there already.
     #[arg(long)]
     pub force: bool,

@@ -149,6 +149,38 @@ tables! {
         samples: u64,
     }
 
+    /// One row per switch whose ports and lossless classes share a pool of headroom, over the whole run.
+    headroom {
+        /// Name of the switch.
+        node: String,
+        /// Tier of the switch: 0 is next to the hosts.
+        tier: u64,
+        /// Size of the pool.
+        pool_bytes: u64,
+        /// What all ports and lossless classes together may use, each as much as its own headroom. Divided by the
+        /// size of the pool, it is the oversubscription.
+        of_all_bytes: u64,
+        /// Most bytes in use at any time, with the arriving frame, even if it leaves at once. A smaller pool would have
+        /// lost something.
+        max_bytes: u64,
+        /// Episodes: from the first byte in the empty pool until it is empty again.
+        episodes: u64,
+    }
+
+    /// How far episodes filled the pool of headroom of a switch. An episode lasts from the first byte in the empty pool until
+    /// it is empty again.
+    headroom_episodes {
+        /// Name of the switch.
+        node: String,
+        /// Tier of the switch: 0 is next to the hosts.
+        tier: u64,
+        /// Upper edge of the bin of the largest use, inclusive. There are 64 bins per doubling, and below 128 bytes every
+        /// number has its own.
+        up_to_bytes: u64,
+        /// Episodes in the bin; one that has not ended at the end of the run counts too.
+        episodes: u64,
+    }
+
     /// One row per ingress port of a switch with a crossbar: data that waits to cross, which is also counted in its egress
     /// queue. Samples cover the measured interval, everything else the whole run.
     inputs {

@@ -14,7 +14,7 @@ use crate::{format, trace};
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
 
 /// The tables of floodway, those of earlier versions included.
-const TABLES: [&str; 39] = [
+const TABLES: [&str; 41] = [
     "backlogs",
     "collectives",
     "counters",
@@ -33,6 +33,8 @@ const TABLES: [&str; 39] = [
     "explained",
     "flows",
     "frames",
+    "headroom",
+    "headroom_episodes",
     "inputs",
     "latencies",
     "links",

@@ -19,6 +19,7 @@ mod memory;
 mod network;
 mod overlay;
 mod playback;
+mod profiles;
 mod provenance;
 mod rates;
 mod responses;
@@ -273,7 +274,7 @@ impl Page<'_> {
             Some(_) => section,
             None => section.folded(),
         };
-        let last = [self.guide(), self.scenario(), self.provenance()];
+        let last = [self.guide(), self.scenario(), self.device_profiles(), self.provenance()];
         let last = last.into_iter().filter(|section| !section.is_empty());
         let all = all.into_iter().chain(last).map(folded);
         self.claims().into_iter().chain(all).collect()

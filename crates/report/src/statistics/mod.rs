@@ -12,11 +12,13 @@ mod change;
 mod domain;
 mod estimate;
 mod holm;
+mod proportion;
 
 pub use change::{Change, Kind};
 pub use domain::{Domain, Scale};
 pub use estimate::{Estimate, NoInterval, refused};
 pub use holm::holm;
+pub use proportion::{Proportion, Quotient};
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 

@@ -59,6 +59,7 @@ switch.flow_control.congestion_isolation.cim = true
         overrides: vec!["switch.queue.size=2MB".to_string()],
         files: Vec::new(),
         facts: vec![("network".to_string(), "clos: 128 hosts".to_string())],
+        profile_values: Vec::new(),
     };
     let mut manifest = Manifest::new(scenario, variants.collect());
     manifest.replications = case.replications;

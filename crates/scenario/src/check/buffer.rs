@@ -7,7 +7,7 @@ use floodway_sim::switch::buffer::shared;
 
 use super::pausing::{Measured, Pausing, sum};
 use super::pools::{Pools, alone_at, places};
-use super::{Problems, links_to};
+use super::{Problems, headroom_pool, links_to};
 use crate::document::Document;
 use crate::text::suggest;
 
@@ -44,10 +44,18 @@ pub fn check_names(
             }
         }
         let pools = [
-            ("ingress_pool", of.ingress_pool, &memory.ingress),
-            ("egress_pool", of.egress_pool, &memory.egress),
+            ("ingress_pool", memory.ingress.is_some(), "[switch.buffer.shared.ingress]"),
+            ("egress_pool", memory.egress.is_some(), "[switch.buffer.shared.egress]"),
+            (
+                "headroom_pool",
+                memory.headroom_pool.is_some(),
+                "`switch.buffer.shared.headroom_pool`",
+            ),
         ];
-        for (field, pool, book) in pools {
+        // A headroom that takes no frame is no error of its own.
+        let books = [&memory.ingress, &memory.egress, &None];
+        let fields = of.pools().into_iter().zip(pools).zip(books);
+        for ((pool, (field, is_there, table)), book) in fields {
             let place = format!("{path}.{field}");
             match pool {
                 Some(Bytes(0)) => findings.error(
@@ -55,10 +63,10 @@ pub fn check_names(
                     format!("`{field}` is zero"),
                     "write the bytes that the switch shares",
                 ),
-                Some(_) if book.is_none() => findings.error(
+                Some(_) if !is_there => findings.error(
                     &[&place],
                     format!("`{field}` is the size of a pool that is not there"),
-                    format!("write [{SHARED}.{}], or remove it", field.trim_end_matches("_pool")),
+                    format!("write {table}, or remove it"),
                 ),
                 Some(pool) => {
                     let book = book.iter().map(|book| shared::Pool { pool, ..book.clone() });
@@ -141,6 +149,9 @@ pub fn check_pausing(
         );
     }
     let mut fits = true;
+    for pools in all.iter().filter(|_| spec.measured.is_ingress()) {
+        headroom_pool::check(settings, spec, pools, findings);
+    }
     for pools in &all {
         fits &= check_pools(settings, spec, pools, graph, findings);
     }

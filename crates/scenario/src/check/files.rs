@@ -8,7 +8,7 @@ use floodway_model::Duration;
 use super::Problems;
 use crate::document::Document;
 use crate::files::flows::{self, Failure, Hosts};
-use crate::files::{Files, Unreadable, networks};
+use crate::files::{Files, Unreadable, networks, traces};
 use crate::text::{Item, Place, Problem};
 use crate::topology;
 use crate::workload::{file, list as flow_list};
@@ -33,6 +33,30 @@ pub fn read_network(document: &Item, settings: &mut Document, files: &Files) -> 
         },
         Err(Unreadable { message, help }) => Some(Problem::error(place(), message, help)),
     }
+}
+
+/// Reads the traces of lines.
+pub fn read_traces(document: &Item, settings: &mut Document, files: &Files) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (number, line) in settings.line.iter_mut().enumerate() {
+        let written = line.files().map(|(field, file)| (field, file.cloned()));
+        for (direction, (field, file)) in written.into_iter().enumerate() {
+            let Some(file) = file else { continue };
+            let read = match files.text(&file, document.place.source.name()) {
+                Ok(source) => traces::read(&source),
+                Err(Unreadable { message, help }) => {
+                    let path = format!("line.{number}.{field}");
+                    let place = document.written(&path).unwrap_or_else(|| document.locate(&path));
+                    Err(Problem::error(place, message, help))
+                }
+            };
+            match read {
+                Ok(trace) => line.traces[direction] = Some(Arc::new(trace)),
+                Err(problem) => problems.push(problem),
+            }
+        }
+    }
+    problems
 }
 
 /// Checks what a network from a file says besides its links.

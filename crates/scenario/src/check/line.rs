@@ -1,13 +1,15 @@
-//! Whether links with a framing or with loss are there, and go together with the rest of the scenario.
+//! Whether links with a framing, with loss or with a pace are there, and go together with the rest of the scenario.
 
 use std::collections::BTreeSet;
 
-use floodway_model::Graph;
 use floodway_model::check::Check;
+use floodway_model::{Graph, Rate};
+use floodway_sim::pace::By;
 
 use super::{Problems, failure};
 use crate::document::Document;
 use crate::failure::ports_of;
+use crate::line::AccessLine;
 
 /// All lines, in the order of the scenario.
 pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
@@ -16,13 +18,14 @@ pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
         let path = format!("line.{number}");
         entry.check(&mut findings.within(&path));
         failure::check_link(&path, (&entry.link, entry.number), graph, findings);
-        if entry.counting().is_none() && !entry.loses() {
+        if entry.counting().is_none() && !entry.loses() && !entry.holds() {
             findings.error(
                 &[&path],
-                "the line has neither a framing nor loss",
-                "write its `kind`, like \"pppoe_ptm\", or `loss`, or leave it out",
+                "the line has no framing, no loss, no trace and no shaper",
+                "write its `kind`, like \"pppoe_ptm\", or `loss`, `trace` or `shaper`, or leave it out",
             );
         }
+        check_paces(&path, entry, graph, findings);
         let ends = ports_of(&entry.link, entry.number, graph).into_iter().map(|(node, port)| {
             let end = &graph.node(node).ports[port.index()];
             (node, port).min((end.peer, end.peer_port))
@@ -41,6 +44,43 @@ pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
         }
     }
     goes_together(settings, graph, findings);
+}
+
+/// Whether a shaper or a trace holds back anything, and whether there is only one in each direction.
+fn check_paces(path: &str, entry: &AccessLine, graph: &Graph, findings: &mut Problems<'_>) {
+    for [trace, shaper] in [["trace", "shaper"], ["trace_back", "shaper_back"]] {
+        let has_both = entry.files().iter().any(|(field, file)| *field == trace && file.is_some())
+            && entry.shapers().any(|(field, _)| field == shaper);
+        if has_both {
+            findings.error(
+                &[&format!("{path}.{shaper}"), &format!("{path}.{trace}")],
+                format!("`{trace}` and `{shaper}` hold back the same port"),
+                "leave out one of them, or shape at a node before it",
+            );
+        }
+    }
+    let mut said = BTreeSet::new();
+    for (field, pace) in entry.paces(graph) {
+        let link = graph.node(pace.node).ports[pace.port.index()].rate;
+        match &pace.by {
+            By::Shaper { rate, .. } if *rate > link && said.insert(field) => findings.error(
+                &[&format!("{path}.{field}.rate"), &format!("{path}.{field}")],
+                format!("the rate of the shaper ({rate}) is above that of its link ({link})"),
+                "lower it, or remove the shaper: the link is the limit anyway",
+            ),
+            By::Trace(trace) if trace.mean_rate() > link.0 as f64 && said.insert(field) => {
+                let mean = Rate(trace.mean_rate() as u64);
+                findings.warn(
+                    &[&format!("{path}.{field}")],
+                    format!(
+                        "the trace carries more on average ({mean}) than its link ({link}), which is the limit then"
+                    ),
+                    "raise the rate of the link to the highest that the trace should reach",
+                );
+            }
+            _ => {}
+        }
+    }
 }
 
 /// What waits for a neighbor needs headroom, which is computed for frames of Ethernet that are not lost, and for one rate

@@ -6,14 +6,15 @@ mod drc;
 mod failure;
 mod feedback;
 pub(crate) mod files;
+mod headroom_pool;
 mod host;
 mod inert;
 mod line;
 mod linux;
 mod measured;
 mod network;
-mod pausing;
-mod pools;
+pub(crate) mod pausing;
+pub(crate) mod pools;
 pub(crate) mod sizes;
 mod switch;
 pub(crate) mod traffic;
@@ -36,6 +37,7 @@ use crate::text::{Item, Problem};
 use crate::workload::Ready;
 
 pub use drc::headroom_above_stop;
+pub use headroom_pool::headroom_pool;
 pub use network::{MOST_NODES, MOST_PORTS};
 pub use pausing::Pausing;
 pub use pools::{above_xoff, shared_bytes};
@@ -56,6 +58,7 @@ pub fn check(
 ) -> (Option<Checked>, Vec<Problem>) {
     let mut findings = Problems { document, files, problems: Vec::new() };
     findings.problems.extend(files::read_network(document, settings, files));
+    findings.problems.extend(files::read_traces(document, settings, files));
     let settings = &*settings;
     names_and_times(settings, &mut findings.within(""));
     measured::check(settings, &mut findings);

@@ -216,7 +216,17 @@ impl Pausing {
         let buffer = &settings.switch.buffer;
         let limit = buffer.limit(&settings.switch.queue);
         if let Some(memory) = buffer.pools() {
-            check_shared(settings, self, memory, graph, largest_frame, findings);
+            // Each lossless class by its own shares; most have the same.
+            let classes = settings.switch.flow_control.lossless();
+            let lossless =
+                (0..settings.switch.queue.count).filter(|class| classes >> class & 1 != 0);
+            let mut seen = Vec::new();
+            for memory in lossless.map(|class| memory.for_queue(class)) {
+                if !seen.contains(&memory) {
+                    check_shared(settings, self, &memory, graph, largest_frame, findings);
+                    seen.push(memory);
+                }
+            }
         } else if self.measured == Measured::IngressPool {
             no_pool(findings);
         } else if let Some(size) = limit.bytes {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use floodway_model::graph::Node;
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::switch::buffer::shared;
 
@@ -19,6 +20,8 @@ pub struct Pools<'a> {
     pub own_ingress: Option<String>,
     /// The same of their egress pool.
     pub own_egress: Option<String>,
+    /// The same of their pool of headroom.
+    pub own_headroom: Option<String>,
     /// Whether other switches have other pools.
     apart: bool,
     graph: &'a Graph,
@@ -43,7 +46,8 @@ impl<'a> Pools<'a> {
         let group = |(number, switches): (Option<usize>, _)| {
             let entry = number.map(|number| &memory.by_switch[number]);
             let own = |of: fn(&shared::OfSwitches) -> Option<Bytes>| entry.and_then(of);
-            let [ingress, egress] = [own(|of| of.ingress_pool), own(|of| of.egress_pool)];
+            let [ingress, egress, headroom] =
+                [own(|of| of.ingress_pool), own(|of| of.egress_pool), own(|of| of.headroom_pool)];
             let book = |of_all: &Option<shared::Pool>, own: Option<Bytes>| {
                 let of_all = of_all.as_ref()?;
                 Some(shared::Pool { pool: own.unwrap_or(of_all.pool), ..of_all.clone() })
@@ -57,12 +61,15 @@ impl<'a> Pools<'a> {
                     ingress: book(&memory.ingress, ingress),
                     egress: book(&memory.egress, egress),
                     headroom: memory.headroom,
+                    headroom_pool: memory.headroom_pool.and(headroom.or(memory.headroom_pool)),
                     by_rate: memory.by_rate.clone(),
+                    by_queue: memory.by_queue.clone(),
                     by_switch: Vec::new(),
                 },
                 switches,
                 own_ingress: ingress.map(|_| path("ingress_pool")),
                 own_egress: egress.map(|_| path("egress_pool")),
+                own_headroom: headroom.map(|_| path("headroom_pool")),
                 apart,
                 graph,
             }
@@ -79,6 +86,12 @@ impl<'a> Pools<'a> {
     pub fn first(&self) -> &'a str {
         let graph = self.graph;
         self.switches.first().map_or("", |&switch| &graph.node(switch).name)
+    }
+
+    /// The switches as nodes of the network.
+    pub fn nodes(&self) -> impl Iterator<Item = &'a Node> {
+        let graph = self.graph;
+        self.switches.iter().map(|&switch| graph.node(switch))
     }
 
     /// The kinds of links that end at these switches, each with one link: where it is from and to.

@@ -1,4 +1,4 @@
-//! Files of other tools that a scenario names: lists of flows and networks.
+//! Files of other tools that a scenario names: lists of flows, networks, and traces of links.
 //!
 //! A reader takes a text with its name and gives values or a [`Problem`] at the word that is wrong.
 //! Nothing is guessed: what a format says and floodway does not do is refused, and what is ignored
@@ -7,6 +7,7 @@
 
 pub mod flows;
 pub mod networks;
+pub mod traces;
 mod words;
 
 use std::cell::RefCell;

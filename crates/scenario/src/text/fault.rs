@@ -250,6 +250,10 @@ impl de::Error for Fault {
         }
     }
 
+    fn unknown_variant(name: &str, members: &'static [&'static str]) -> Self {
+        Self::new(Kind::UnknownMember { name: name.to_owned(), members })
+    }
+
     fn missing_field(field: &'static str) -> Self {
         Self::new(Kind::Missing(field))
     }

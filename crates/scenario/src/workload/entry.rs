@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use floodway_model::Marking;
 use floodway_sim::host::{application, congestion, transport};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +12,6 @@ use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor,
 };
 
-use super::marking::Marking;
 use super::{CATALOGUE, Spec};
 
 /// One workload.
@@ -38,8 +38,9 @@ pub struct Entry {
     /// `[workload.application.entries]`. Default none: all data is there from the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<application::Spec>,
-    /// DSCP of the packets of its flows, of those of TCP in both directions, by its name: "BE", "LE", "CS1" to
-    /// "CS7", "AF11" to "AF43", "VA" or "EF". Default that of `switch.classify`, which is BE for most flows.
+    /// DSCP of the packets of its flows, of those of TCP in both directions, by its name ("BE", "LE", "CS1" to
+    /// "CS7", "AF11" to "AF43", "VA" or "EF") or as a number from 0 to 63. Default that of `switch.classify`,
+    /// which is BE for most flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Marking>,
 }

@@ -22,7 +22,6 @@ pub mod linux;
 pub mod list;
 pub mod long_flows;
 pub mod many_to_many;
-pub mod marking;
 pub mod permutation;
 pub mod ping;
 pub mod poisson;

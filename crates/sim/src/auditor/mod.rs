@@ -29,6 +29,7 @@ mod host;
 mod link_credit;
 mod marks;
 mod network;
+mod pace;
 mod pauses;
 mod queues;
 mod scheduler;
@@ -163,27 +164,28 @@ impl Auditor {
         (&self.network, &mut self.nodes[node.index()], log)
     }
 
-    /// A frame is put on the wire from a queue, towards the given end, where it will be handled at `at`; `None`
-    /// if it is lost on the link.
+    /// A frame is put on the wire from a queue, towards the given end: when it will have left, and when it will be handled
+    /// there; `None` if it is lost on the link.
     fn sent(
         &mut self,
         to: (NodeId, PortIx),
         packet: &Packet,
         class: Class,
         now: Instant,
-        at: Option<Instant>,
+        times: (Instant, Option<Instant>),
     ) {
         let (node, port) = self.network.sender(to);
         let (network, state, mut log) = self.at(node, now);
         let packet = Packet { class, ingress: to.1, ..*packet };
         match state {
             Node::Switch(switch) => {
-                let on_wire = network.sent(to, &packet, switch.on_wire(port), at, port, &mut log);
+                let on_wire =
+                    network.sent(to, &packet, switch.on_wire(port), times, port, &mut log);
                 switch.sent(network, port, &packet, &mut log);
                 switch.set_on_wire(port, on_wire);
             }
             Node::Host(host) => {
-                host.on_wire = network.sent(to, &packet, host.on_wire, at, port, &mut log);
+                host.on_wire = network.sent(to, &packet, host.on_wire, times, port, &mut log);
                 host.sent(network, &packet, &mut log);
             }
             Node::Elsewhere => unreachable!("a node sends on its own thread"),
@@ -249,8 +251,9 @@ impl Observer for Auditor {
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
         match *fact {
-            Fact::Sent { to, packet, class, handled_at, is_lost, .. } => {
-                self.sent(to, packet, class, at.now, (!is_lost).then_some(handled_at));
+            Fact::Sent { to, packet, class, until, handled_at, is_lost, .. } => {
+                let times = (until, (!is_lost).then_some(handled_at));
+                self.sent(to, packet, class, at.now, times);
             }
             Fact::Arrived { packet } => self.arrives(at.node, packet, at.now),
             Fact::Departed(_) | Fact::Delivered(_) | Fact::Granted { .. } => self.at_host(fact, at),

@@ -8,6 +8,7 @@ use floodway_model::line::Counting;
 use floodway_model::units::PS_PER_S;
 use floodway_model::{Body, Duration, Instant, NodeId, Packet, PortIx, Rate};
 
+use super::pace::Held;
 use super::{Log, time};
 use crate::Spec;
 use crate::distances::Distances;
@@ -39,6 +40,8 @@ struct Link {
     line: Option<Counting>,
     /// Whether it loses frames at random.
     loses: bool,
+    /// What holds back its sender; `None` if it sends at the rate of the link.
+    held: Option<Held>,
     delay: Duration,
     /// Latency from the arrival to the handling of a forwarded frame.
     latency: Duration,
@@ -64,6 +67,7 @@ impl Network {
                 rate_back: end.rate,
                 line: end.line,
                 loses: spec.losses.iter().any(|loss| (loss.node, loss.port) == from),
+                held: Held::of(spec, from),
                 delay: end.delay,
                 latency: match spec.graph.nodes[node].kind {
                     NodeKind::Host => Duration::ZERO,
@@ -122,7 +126,7 @@ impl Network {
         to: (NodeId, PortIx),
         packet: &Packet,
         before: (Instant, Instant),
-        at: Option<Instant>,
+        (until, at): (Instant, Option<Instant>),
         port: usize,
         log: &mut Log,
     ) -> (Instant, Instant) {
@@ -137,7 +141,15 @@ impl Network {
             log.port(port, "a frame is sent on a link that is known to be down");
         }
         let bytes = on_wire(link.line, packet.bytes, self.spec.wire_overhead.into());
-        let free = now + serialization(bytes, link.rate);
+        let mut free = now + serialization(bytes, link.rate);
+        let mut left = free;
+        if let Some(held) = &link.held {
+            left = left.max(until);
+            match held.free_from(packet.bytes, bytes, now, left) {
+                Some(from) => free = from,
+                None => log.port(port, "a frame is sent ahead of the pace of its port"),
+            }
+        }
         let handled = match packet.body {
             Body::Pfc { .. } | Body::Pause { .. } => self.response(link.rate_back),
             Body::Cim | Body::Bfc { .. } | Body::Drc { .. } | Body::LinkCredit { .. } => {
@@ -145,8 +157,8 @@ impl Network {
             }
             _ => link.latency,
         };
-        let due = free + link.delay + handled;
-        let lost = link.dead.iter().any(|&(down, up)| down < free + link.delay && now < up);
+        let due = left + link.delay + handled;
+        let lost = link.dead.iter().any(|&(down, up)| down < left + link.delay && now < up);
         match at {
             Some(_) if lost => {
                 log.port(port, "a frame is sent on a link that is down, and arrives")
@@ -265,6 +277,6 @@ pub fn is_same(one: &Packet, other: &Packet) -> bool {
     key(one) == key(other) && body(one) == body(other)
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("no thread panicked while it held this")
 }

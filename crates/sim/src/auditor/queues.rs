@@ -106,7 +106,7 @@ impl Queues {
         let (came, limited) = (packet.ingress.index(), Limited::of(&spec.flow_control));
         match (&self.buffer, limited) {
             (buffer::Spec::Shared(shared), _) => {
-                self.room_in_shared(network, shared, backlog, packet)
+                self.room_in_shared(network, shared, (queue, backlog), packet)
             }
             (buffer::Spec::PerPort(port), Limited::Port | Limited::Class) => {
                 within(self.held_of_port(came), port.size.0, DropReason::HeadroomExceeded)
@@ -132,14 +132,31 @@ impl Queues {
         &self,
         network: &Network,
         spec: &shared::Spec,
-        backlog: u64,
+        (queue, backlog): (usize, u64),
         packet: &Packet,
     ) -> Result<bool, DropReason> {
         let bytes = occupied(packet, self.cell);
         if let Some(pool) = &spec.egress {
-            let backlogs = (0..self.ports.len()).flat_map(|port| self.data(port));
-            let used = used(pool, backlogs.map(|queue| queue.bytes));
-            if !accepts(pool, pool.alpha, used, backlog, bytes) {
+            // Queues with a pool of their own count in no other.
+            let apart = |queue: usize| {
+                spec.by_queue
+                    .iter()
+                    .position(|of| of.egress_pool.is_some() && of.queues.contains(&(queue as u8)))
+            };
+            let of_queue = |queue: usize| {
+                let of = spec.by_queue.iter().find(|of| of.queues.contains(&(queue as u8)));
+                shared::Pool {
+                    pool: of.and_then(|of| of.egress_pool).unwrap_or(pool.pool),
+                    guaranteed: of.and_then(|of| of.egress_guaranteed).unwrap_or(pool.guaranteed),
+                    alpha: of.and_then(|of| of.egress_alpha).or(pool.alpha),
+                }
+            };
+            let backlogs =
+                (0..self.ports.len()).flat_map(|port| self.data(port).iter().enumerate());
+            let here = backlogs.filter(|(other, _)| apart(*other) == apart(queue));
+            let used = here.map(|(other, of)| taken(&of_queue(other), of.bytes)).sum();
+            let own = of_queue(queue);
+            if !accepts(&own, own.alpha, used, backlog, bytes) {
                 return Err(DropReason::EgressThreshold);
             }
         }
@@ -148,14 +165,27 @@ impl Queues {
         let of_rate = spec.by_rate.iter().find(|of| of.rate == rate);
         let (alpha, headroom) =
             of_rate.map_or((pool.alpha, spec.headroom.0), |of| (Some(of.alpha), of.headroom.0));
+        let of_class = |class: usize| {
+            let of = spec.by_queue.iter().find(|of| of.queues.contains(&(class as u8)));
+            let guaranteed = of.and_then(|of| of.ingress_guaranteed).unwrap_or(pool.guaranteed);
+            let alpha = of.and_then(|of| of.ingress_alpha).or(alpha);
+            shared::Pool { guaranteed, alpha, pool: pool.pool }
+        };
         let beside = self.held.iter().zip(&self.headroom).map(|(held, headroom)| held - headroom);
-        let (source, used) = (source(packet), used(pool, beside));
+        let of_sources = beside.enumerate().map(|(at, held)| taken(&of_class(at % CLASSES), held));
+        let (source, used) = (source(packet), of_sources.sum());
+        let pool = &of_class(source % CLASSES);
+        let alpha = pool.alpha;
         let in_headroom = self.headroom[source];
         if accepts(pool, alpha, used, self.held[source] - in_headroom, bytes) {
             Ok(false)
         } else if !is_lossless(&network.spec.switch, packet) {
             Err(DropReason::IngressThreshold)
-        } else if in_headroom + bytes <= headroom {
+        } else if in_headroom + bytes <= headroom
+            && spec
+                .headroom_pool
+                .is_none_or(|pool| self.headroom.iter().sum::<u64>() + bytes <= pool.0)
+        {
             Ok(true)
         } else {
             Err(DropReason::HeadroomExceeded)
@@ -231,9 +261,9 @@ pub fn is_lossless(switch: &switch::Spec, packet: &Packet) -> bool {
     spec.pause.is_some() || data && (spec.cbfc.is_some() || spec.pfc.as_ref().is_some_and(covers))
 }
 
-/// Bytes of a pool used by all holders.
-fn used(pool: &shared::Pool, held: impl Iterator<Item = u64>) -> u64 {
-    held.map(|held| held.saturating_sub(pool.guaranteed.0)).sum()
+/// Bytes of a pool that a holder of `held` bytes uses.
+fn taken(pool: &shared::Pool, held: u64) -> u64 {
+    held.saturating_sub(pool.guaranteed.0)
 }
 
 /// Whether a holder with `held` bytes may use `bytes` more: within its guarantee; or within `alpha`

@@ -44,6 +44,7 @@ use crate::failure::Outages;
 use crate::link::Link;
 use crate::metric::Tally;
 use crate::observe::{Fact, Kinds};
+use crate::pace::Pacing;
 use crate::switch;
 use application::Application;
 use credit::Granting;
@@ -232,6 +233,11 @@ impl Host {
     pub fn fail(&mut self, outages: Option<Box<Outages>>) {
         self.nic.tx.fail(outages);
         self.set_wake();
+    }
+
+    /// Sets what holds back its NIC.
+    pub fn hold(&mut self, pacing: Option<Pacing>) {
+        self.nic.tx.hold(pacing);
     }
 
     /// Its node in the graph.

@@ -9,7 +9,7 @@ mod sojourn;
 mod tally;
 
 pub use depth::{BINS, bin_edge, bin_of};
-pub use sojourn::{sojourn_bin, sojourn_edge};
+pub use sojourn::{fine_bin, fine_edge, sojourn_bin};
 pub use tally::Tally;
 
 use floodway_model::id::CLASSES;

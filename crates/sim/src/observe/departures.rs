@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{At, Fact, Kinds, Observer, Setup};
 use crate::Spec;
-use crate::metric::{sojourn_bin, sojourn_edge};
+use crate::metric::{fine_edge, sojourn_bin};
 use crate::outcome::{name_of, tier_of};
 
 /// Lengths up to this have a bin of their own; longer ones share one.
@@ -124,7 +124,7 @@ impl Histograms {
 
     /// The sojourn times that occurred: (upper edge of the bin in ns, departures).
     fn sojourns(&self) -> impl Iterator<Item = (u64, u64)> {
-        filled(&self.sojourns).map(|(bin, count)| (sojourn_edge(bin), count))
+        filled(&self.sojourns).map(|(bin, count)| (fine_edge(bin), count))
     }
 }
 

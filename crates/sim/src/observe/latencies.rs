@@ -8,7 +8,7 @@ use floodway_model::tables::latencies;
 use serde::{Deserialize, Serialize};
 
 use super::{At, Fact, Kinds, Observer, Setup};
-use crate::metric::{sojourn_bin, sojourn_edge};
+use crate::metric::{fine_edge, sojourn_bin};
 
 /// A histogram of times.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl Histogram {
     /// The bins that occurred: (upper edge in ns, packets, sum of their times in ps).
     fn bins(&self) -> impl Iterator<Item = (u64, u64, u128)> + '_ {
         let filled = self.bins.iter().enumerate().filter(|(_, (count, _))| *count > 0);
-        filled.map(|(bin, &(count, total))| (sojourn_edge(bin), count, total))
+        filled.map(|(bin, &(count, total))| (fine_edge(bin), count, total))
     }
 }
 

@@ -11,7 +11,8 @@ use floodway_model::{FlowId, FlowSpec, Graph, Instant, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    End, deadlocks, drop_table, ends, inputs, link_table, occupancy, pause_table, queue_table,
+    End, deadlocks, drop_table, ends, headroom, inputs, link_table, occupancy, pause_table,
+    queue_table,
 };
 use crate::Spec;
 use crate::host::Host;
@@ -53,6 +54,8 @@ macro_rules! tables {
 tables! {
     queues,
     switches,
+    headroom,
+    headroom_episodes,
     inputs,
     pauses,
     links,
@@ -74,6 +77,8 @@ impl OfNodes {
             tables: Tables {
                 queues: queue_table(spec, finished),
                 switches: occupancy::switches(spec, finished),
+                headroom: headroom::table(spec, finished),
+                headroom_episodes: headroom::episodes(spec, finished),
                 inputs: inputs::table(spec, finished),
                 pauses: pause_table(spec, finished),
                 links: link_table(spec, finished),

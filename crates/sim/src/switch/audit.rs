@@ -4,6 +4,7 @@ use floodway_model::id::CLASSES;
 use floodway_model::{Body, Instant, Packet};
 
 use super::Switch;
+use super::buffer::shared::HeadroomPool;
 use super::flow_control::pausing::Paused;
 use super::flow_control::pfc::watchdog::Event;
 use super::mechanism::{Dropped, Events};
@@ -24,6 +25,11 @@ impl Switch {
     /// Pause storms detected at this switch.
     pub fn storms(&self) -> impl Iterator<Item = &Event> {
         self.mechanisms.storms()
+    }
+
+    /// The pool of headroom of its buffer, if it has one.
+    pub fn headroom_pool(&self) -> Option<&HeadroomPool> {
+        self.buffer.headroom_pool()
     }
 
     /// All frames queued in this switch.

@@ -226,6 +226,7 @@ impl Switch {
         port.queues[queue].pass(packet.bytes);
         port.occupancy.pass(occupied);
         self.occupancy.pass(occupied);
+        self.buffer.pass(source_of(packet), occupied);
         port.stamp(packet, now, context);
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }
@@ -250,7 +251,7 @@ impl Switch {
         self.occupancy.join(occupied);
         let port = &mut self.ports[egress];
         port.occupancy.join(occupied);
-        self.buffer.join(source, &port.queues[queue], occupied);
+        self.buffer.join(source, queue, &port.queues[queue], occupied);
         let not_before = moved.map_or(0, |moved| moved.not_before);
         port.waiting |= 1 << queue;
         let queued = Queued { packet: *packet, not_before };
@@ -463,7 +464,7 @@ impl Switch {
         }
         let port = &mut self.ports[egress];
         port.occupancy.leave(occupied);
-        self.buffer.leave(source, &port.queues[queue], occupied);
+        self.buffer.leave(source, queue, &port.queues[queue], occupied);
         if self.mechanisms.wants().has(Events::LEFT) {
             self.ask_left(&Left { egress, queue, packet }, now, context);
         }

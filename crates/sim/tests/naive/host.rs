@@ -75,7 +75,7 @@ impl Host {
     fn start(&mut self, flow: u32, now: Instant, world: &mut World) {
         let spec = &world.spec.flows[flow as usize];
         let profile = world.profile(flow);
-        let class = class_of(&world.spec.switch, spec);
+        let class = class_of(&world.spec.switch, spec, profile.dscp);
         let sender = Sender::new((flow, spec), class, profile, self.end.rate, now);
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);

@@ -12,6 +12,9 @@ pub fn check(spec: &Spec) {
     let has = |known: bool, what: &str| assert!(known, "the naive simulator has no {what}");
     check_switch(&spec.switch, has);
     spec.profiles.iter().for_each(|profile| check_profile(profile, has));
+    let by_size = matches!(spec.switch.classify, classify::Spec::MiceElephants(_));
+    let marked = spec.profiles.iter().any(|profile| profile.dscp.is_some());
+    has(!by_size || !marked, "workloads with DSCPs beside mice and elephants");
     has(spec.host.buffer.is_none(), "buffer in a NIC");
     has(spec.triggers.is_empty(), "flows that start after others");
     has(spec.flows.iter().all(|flow| !flow.in_turn), "sequential flows");
@@ -26,6 +29,8 @@ fn check_switch(spec: &switch::Spec, has: impl Fn(bool, &str)) {
     has(aqm, "AQM but drop_tail, step and ramp");
     let departs = |ramp: &aqm::ramp::Spec| ramp.at == aqm::ramp::At::Departure;
     has(!matches!(&spec.aqm, aqm::Spec::Ramp(ramp) if departs(ramp)), "marks on departure");
+    let by_queue = |ramp: &aqm::ramp::Spec| !ramp.queues.is_empty() || !ramp.by_queue.is_empty();
+    has(!matches!(&spec.aqm, aqm::Spec::Ramp(ramp) if by_queue(ramp)), "curves by queue");
     has(spec.overflow.is_drop(), "packet trimming");
     has(spec.congestion_indication.is_none(), "layer 2 congestion indication");
     let scheduler = matches!(spec.scheduler, scheduler::Spec::Strict(_) | scheduler::Spec::Drr(_));

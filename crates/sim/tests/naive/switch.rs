@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use floodway_model::random::Stream;
-use floodway_model::{Ecn, FlowSpec, Instant, NodeId, random};
+use floodway_model::{Dscp, Ecn, FlowSpec, Instant, NodeId, random};
 use floodway_sim::Spec;
 use floodway_sim::switch::aqm::{self, ramp};
 use floodway_sim::switch::flow_control::pfc;
@@ -17,8 +17,8 @@ use super::pfc::{Change, Pfc, Place, Source};
 use super::scheduler::Round;
 use super::sending_end::SendingEnd;
 
-/// The class of a flow's data, the same at every switch and NIC.
-pub fn class_of(spec: &switch::Spec, flow: &FlowSpec) -> usize {
+/// The class of a flow's data, the same at every switch and NIC. `dscp` is that of its workload, if it has one.
+pub fn class_of(spec: &switch::Spec, flow: &FlowSpec, dscp: Option<Dscp>) -> usize {
     let queues = u64::from(spec.queue.count);
     // The upper half of a hash is a fraction of one.
     let hashed = |queues: u64| {
@@ -28,6 +28,14 @@ pub fn class_of(spec: &switch::Spec, flow: &FlowSpec) -> usize {
     match &spec.classify {
         classify::Spec::Single(single) => single.queue.into(),
         classify::Spec::DestinationHash(_) => hashed(queues),
+        classify::Spec::Dscp(map) => {
+            let Dscp(dscp) = dscp.unwrap_or(Dscp(0));
+            let has = |of: &&classify::dscp::Of| of.dscp.iter().any(|one| one.dscp().0 == dscp);
+            map.queues.entries().iter().find(has).map_or(map.default, |of| of.queue).into()
+        }
+        classify::Spec::MiceElephants(_) if dscp.is_some() => {
+            unreachable!("`known::check` refuses it")
+        }
         classify::Spec::MiceElephants(spec) if flow.bytes < spec.below.0 => spec.mice.into(),
         classify::Spec::MiceElephants(spec) => match spec.elephants {
             Some(queue) => queue.into(),
@@ -118,8 +126,11 @@ impl Switch {
             port.control.push_back(frame);
             return self.send(egress, now, world);
         }
-        let queue = among_data
-            .map_or_else(|| class_of(&spec.switch, &spec.flows[frame.flow as usize]), usize::from);
+        let of_data = || {
+            let flow = &spec.flows[frame.flow as usize];
+            class_of(&spec.switch, flow, world.profile(frame.flow).dscp)
+        };
+        let queue = among_data.map_or_else(of_data, usize::from);
         // Queue management comes before admission (decision 3).
         let marked = self.is_marked(spec, egress, queue);
         if marked && frame.ecn == Ecn::NotEct {

@@ -207,7 +207,9 @@ impl<'a> View<'a> {
             "default_dynamic_th" if self.has(&From::Computed) || self.has(&From::Table) => {
                 said(Kept, "`alpha` of lossless classes is 2 to this power")
             }
-            "over_subscribe_ratio" => said(Nothing, NO_SHARED_HEADROOM),
+            "over_subscribe_ratio" => {
+                said(Nothing, "the size of the headroom pool is `xoff` of `BUFFER_POOL`")
+            }
             _ => said(Nothing, "all lossless groups have profiles of their own"),
         }
     }
@@ -223,7 +225,13 @@ impl<'a> View<'a> {
             "size" => said(Kept, format!("`switch.buffer.shared.{side}.pool`")),
             "type" => said(Kept, format!("`switch.buffer.shared.{side}`")),
             "mode" => said(Kept, "profiles have dynamic or static thresholds"),
-            "xoff" => said(Differs, NO_SHARED_HEADROOM),
+            "xoff" if side == "ingress" && entry.get("xoff").map(plain) == Some("0") => {
+                said(Nothing, "every lossless group has its headroom to itself")
+            }
+            "xoff" if side == "ingress" && !self.plan.headroom_pools.is_empty() => {
+                said(Kept, "`switch.buffer.shared.headroom_pool`")
+            }
+            "xoff" => said(Nothing, "no lossless group has headroom of this pool"),
             _ => said(Nothing, "floodway does not read this field"),
         }
     }
@@ -470,8 +478,6 @@ impl<'a> View<'a> {
         compared(same, path, "another one")
     }
 }
-
-const NO_SHARED_HEADROOM: &str = "floodway has no pool of headroom that ports share: each lossless class has its headroom to itself";
 
 const XON: &str = "the neighbor goes on `xon_offset` below the dynamic threshold; SAI also lets it go on at `xon`, if that is higher";
 

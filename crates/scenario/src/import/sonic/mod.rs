@@ -10,6 +10,7 @@ mod beside;
 mod config;
 mod fates;
 mod json;
+mod lint;
 mod network;
 pub mod patch;
 mod plan;
@@ -23,7 +24,9 @@ use std::sync::Arc;
 use floodway_model::Rate;
 
 pub use super::account::{Fate, Row};
+use crate::device::DeviceProfile;
 use crate::headroom::lookup::Table;
+use crate::lint::{Finding, pause_cycle};
 use crate::read;
 use crate::scenario::{Overrides, Scenario};
 use crate::text::{Error, Problem, Source};
@@ -49,6 +52,8 @@ pub struct Imported {
     pub accounted: usize,
     /// What is doubtful.
     pub warnings: Vec<Problem>,
+    /// What lint finds in the configurations of all switches.
+    pub findings: Vec<Finding>,
     /// The files that were read: nothing may be written over one of them.
     pub inputs: Vec<PathBuf>,
 }
@@ -58,11 +63,13 @@ pub struct Imported {
 pub struct Options {
     /// The speed of ports without one in `PORT`.
     pub rate: Rate,
+    /// The model of the switches: cells and latency are not in CONFIG_DB.
+    pub profile: Option<&'static DeviceProfile>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rate: Rate::from_gbps(100) }
+        Self { rate: Rate::from_gbps(100), profile: None }
     }
 }
 
@@ -73,17 +80,25 @@ pub fn import(paths: &[PathBuf], name: &str, options: Options) -> Result<Importe
     let switches = read_all(paths, options, &mut inputs)?;
     let plan = Plan::of(&switches)?;
     let network = Network::of(&switches)?;
-    let mut parts =
-        Parts { name, switches: &switches, plan: &plan, network: &network, lossless: true };
+    let mut parts = Parts {
+        name,
+        switches: &switches,
+        plan: &plan,
+        network: &network,
+        lossless: true,
+        profile: options.profile,
+    };
     let check =
         |text: &str| Scenario::of_library(&[(SCENARIO, text)], SCENARIO, &Overrides::default());
     let mut text = scenario::text(&parts);
     let mut warnings = Vec::new();
-    if let Err(error) = check(&text) {
+    let mut checked = check(&text);
+    if let Err(error) = &checked {
+        let error = error.clone();
         // Headroom below the worst case is common, and no reason not to read the configuration.
         parts.lossless = false;
         text = scenario::text(&parts);
-        check(&text).map_err(|_| error.clone())?;
+        checked = Ok(check(&text).map_err(|_| error.clone())?);
         warnings.extend(error.problems().iter().map(|problem| {
             Problem::warning(
                 problem.place.clone(),
@@ -92,10 +107,13 @@ pub fn import(paths: &[PathBuf], name: &str, options: Options) -> Result<Importe
             )
         }));
     }
+    let mut findings = lint::find(&switches, &plan)?;
+    let place = switches[0].config.problem("", "").place;
+    findings.extend(pause_cycle(&checked?.variants()[0], place));
     let (rows, accounted) = fates::rows(&switches, &plan, &network, options);
     let fields = switches.iter().flat_map(|switch| &switch.config.entries);
     let fields = fields.map(|entry| entry.fields.len().max(1)).sum();
-    Ok(Imported { scenario: text, rows, fields, accounted, warnings, inputs })
+    Ok(Imported { scenario: text, rows, fields, accounted, warnings, findings, inputs })
 }
 
 /// The files of one switch.
@@ -201,6 +219,20 @@ fn group(name: &str, files: &[PathBuf], inputs: &mut Vec<PathBuf>) -> Result<Vec
         headroom: headroom.clone(),
     });
     Ok(each.collect())
+}
+
+/// Whether a path is that of configurations: a file that ends in .json, or a directory with one or with directories that
+/// have one.
+pub fn is_configuration(path: &Path) -> bool {
+    let has = |path: &Path| {
+        listed(path).map(|(folders, files)| (folders, files.iter().any(|file| is_json(file))))
+    };
+    match path.is_dir() {
+        false => is_json(path),
+        true => has(path).is_ok_and(|(folders, own)| {
+            own || folders.iter().any(|folder| has(folder).is_ok_and(|(_, own)| own))
+        }),
+    }
 }
 
 fn is_json(path: &Path) -> bool {

@@ -147,7 +147,7 @@ fn link(one: &str, other: &str, port: &Port, end: Option<&Port>, from: String) -
 }
 
 /// The port at the other end of a cable, if its switch was read too.
-fn other<'a>(
+pub fn other<'a>(
     switches: &'a [Switch],
     number: usize,
     port: &Port,

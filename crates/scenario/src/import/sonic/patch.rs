@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::config::{Entry, plain};
 use super::network::Network;
-use super::plan::Plan;
+use super::plan::{NO_POOL, Plan};
 use super::scenario::UNLIMITED;
 use super::switch::{From, Group, Port, Profile, Switch, Threshold};
 use super::{Options, SCENARIO, read_all};
@@ -227,6 +227,15 @@ impl Writer<'_> {
         let [old, new] = [self.old, self.new].map(|spec| of_shared(spec).map(|of| of.at(name)));
         let Some((old, new)) = old.zip(new) else { return };
         let plan = self.plan;
+        let headroom = [old.headroom_pool, new.headroom_pool];
+        if let (Some(pool), [before, after]) = (&plan.ingress, headroom)
+            && before != after
+            && let Some(entry) = self.switch.config.entry("BUFFER_POOL", &pool.name)
+        {
+            // With 0 every group has its headroom to itself.
+            let size = after.map_or(0, |bytes| bytes.0);
+            self.set(entry, "xoff", if size == NO_POOL { 0 } else { size });
+        }
         for (pool, [old, new]) in
             [(&plan.ingress, [old.ingress, new.ingress]), (&plan.egress, [old.egress, new.egress])]
         {

@@ -31,6 +31,8 @@ pub struct Plan {
     pub ingress: Option<Pool>,
     /// The egress pool.
     pub egress: Option<Pool>,
+    /// By switch: the size of the pool of headroom that its ports share; empty if none has one.
+    pub headroom_pools: Vec<u64>,
     /// The share and the headroom of a lossless class, by the rate of the port.
     pub groups: BTreeMap<Rate, Share>,
     /// Of lossless classes.
@@ -166,11 +168,17 @@ impl Plan {
                 },
             );
         }
+        let ingress = ingress(switches, &ports, &groups)?;
+        let headroom_pools = match (&ingress, groups.is_empty()) {
+            (Some(pool), false) => headroom_pools(switches, &pool.name)?,
+            _ => Vec::new(),
+        };
         let offset = most(groups.iter().map(|(_, group)| group.profile.xon_offset));
         Ok(Self {
             strict,
             weights,
-            ingress: ingress(switches, &ports, &groups)?,
+            ingress,
+            headroom_pools,
             egress: egress(switches, &ports, main)?,
             groups: shares,
             xon_offset: offset.unwrap_or(0),
@@ -285,6 +293,23 @@ fn egress(switches: &[Switch], ports: &[&Port], main: u8) -> Result<Option<Pool>
         threshold: threshold.unwrap_or(Threshold::Dynamic(0)),
         guaranteed,
     }))
+}
+
+/// The size of a pool of headroom at switches without one: it limits nothing.
+pub const NO_POOL: u64 = 1_000_000_000;
+
+/// The pools of headroom at all switches: `xoff` of the ingress pool. Without it, or with 0, every group has its
+/// headroom to itself, as in a pool for all of them.
+fn headroom_pools(switches: &[Switch], name: &str) -> Result<Vec<u64>, Problem> {
+    let written = |switch: &Switch| match switch.config.entry("BUFFER_POOL", name) {
+        Some(pool) => Ok(pool.whole("xoff")?.filter(|bytes| *bytes > 0)),
+        None => Ok(None),
+    };
+    let written = switches.iter().map(written).collect::<Result<Vec<_>, Problem>>()?;
+    Ok(match written.iter().all(Option::is_none) {
+        true => Vec::new(),
+        false => written.into_iter().map(|size| size.unwrap_or(NO_POOL)).collect(),
+    })
 }
 
 /// The sizes of a pool at all switches.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use floodway_model::Bytes;
 
 use super::network::Network;
-use super::plan::{Plan, Pool};
+use super::plan::{NO_POOL, Plan, Pool};
 use super::switch::Switch;
+use crate::device::{DeviceProfile, basis};
 use crate::import::writer::Scenario;
 
 /// Senders of the incast that stands for the traffic.
@@ -24,7 +25,12 @@ pub struct Parts<'a> {
     pub network: &'a Network,
     /// Whether too little headroom is an error.
     pub lossless: bool,
+    /// The model of the switches, if it is known.
+    pub profile: Option<&'a DeviceProfile>,
 }
+
+/// What CONFIG_DB does not say of a switch, and profiles do.
+const OF_MODEL: [&str; 2] = ["cell", "latency"];
 
 /// Writes it.
 pub fn text(parts: &Parts<'_>) -> String {
@@ -91,6 +97,16 @@ fn topology(scenario: &mut Scenario, network: &Network) {
 
 fn switch(scenario: &mut Scenario, parts: &Parts<'_>) {
     let Parts { switches, plan, network, .. } = parts;
+    if let Some(profile) = parts.profile {
+        let table = scenario.table("switch");
+        for field in OF_MODEL {
+            let path = format!("switch.{field}");
+            for value in profile.values.iter().filter(|value| value.path == path) {
+                let comment = format!("{}: {}", profile.name, value.evidence);
+                table.quoted(field, basis::shown(&value.value), comment);
+            }
+        }
+    }
     scenario.table("switch.queue").bare("count", plan.order.len(), classes(plan));
     let class = plan.class(plan.main).unwrap_or_default();
     scenario.table("switch.classify.single").bare(
@@ -172,10 +188,19 @@ fn alike(plan: &Plan) -> bool {
 fn shared(scenario: &mut Scenario, plan: &Plan, switches: &[Switch], names: &[String]) {
     let first = plan.groups.values().next();
     let size = plan.ingress.as_ref().and_then(|pool| pool.sizes.first());
-    if let (Some(share), true) = (first, alike(plan)) {
-        let from = if share.computed { "computed here: no table" } else { "xoff" };
-        scenario.table("switch.buffer.shared").quoted("headroom", exact(share.headroom), from);
-    } else {
+    let pool = plan.headroom_pools.first();
+    let of_all = first.filter(|_| alike(plan));
+    if of_all.is_some() || pool.is_some() {
+        let table = scenario.table("switch.buffer.shared");
+        if let Some(share) = of_all {
+            let from = if share.computed { "computed here: no table" } else { "xoff" };
+            table.quoted("headroom", exact(share.headroom), from);
+        }
+        if let Some(&pool) = pool {
+            table.quoted("headroom_pool", exact(pool), from_pool(pool));
+        }
+    }
+    if of_all.is_none() {
         for (rate, share) in &plan.groups {
             let alpha = share.threshold.alpha(size.map_or(0, |size| size.bytes()));
             let from = if share.computed { "computed here: no table" } else { "xoff" };
@@ -192,7 +217,8 @@ fn shared(scenario: &mut Scenario, plan: &Plan, switches: &[Switch], names: &[St
             let sizes = &pool.as_ref()?.sizes;
             (sizes[at] != sizes[0]).then_some(sizes[at])
         });
-        if own == [None, None] {
+        let headroom = plan.headroom_pools.get(at).filter(|pool| **pool != plan.headroom_pools[0]);
+        if own == [None, None] && headroom.is_none() {
             continue;
         }
         let table = scenario.table("[switch.buffer.shared.by_switch]");
@@ -202,7 +228,14 @@ fn shared(scenario: &mut Scenario, plan: &Plan, switches: &[Switch], names: &[St
                 table.quoted(field, exact(size.bytes()), "BUFFER_POOL size");
             }
         }
+        if let Some(&pool) = headroom {
+            table.quoted("headroom_pool", exact(pool), from_pool(pool));
+        }
     }
+}
+
+fn from_pool(pool: u64) -> &'static str {
+    if pool == NO_POOL { "no limit: BUFFER_POOL has no xoff" } else { "BUFFER_POOL xoff" }
 }
 
 /// Where every port has a share, complete sharing is a share that no pool limits.

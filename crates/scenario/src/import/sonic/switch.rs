@@ -403,7 +403,6 @@ impl Switch {
         let default = self.config.table("DEFAULT_LOSSLESS_BUFFER_PARAMETER").next();
         let exponent = default.map(|entry| entry.exponent("default_dynamic_th")).transpose()?;
         let threshold = Some(Threshold::Dynamic(exponent.flatten().unwrap_or(0)));
-        let cable = port.cable.unwrap_or(Cable::meters(0));
         let line = self
             .headroom
             .as_ref()
@@ -420,6 +419,14 @@ impl Switch {
             };
             return Ok(Group { profile, from: From::Table });
         }
+        let Bytes(headroom) = self.need(port, classes)?;
+        let profile = Profile { pool, threshold, xoff: Some(headroom), ..Profile::default() };
+        Ok(Group { profile, from: From::Computed })
+    }
+
+    /// The headroom that a lossless class of a port needs if so many classes pause by themselves.
+    pub fn need(&self, port: &Port, classes: usize) -> Result<Bytes, Problem> {
+        let cable = port.cable.unwrap_or(Cable::meters(0));
         let traffic = self.config.table("LOSSLESS_TRAFFIC_PATTERN").next();
         let pattern = traffic.map(|entry| entry.at_most("mtu", JUMBO)).transpose()?.flatten();
         let link = Link {
@@ -432,9 +439,7 @@ impl Switch {
             latency: Duration::ZERO,
             cell: Cell::default(),
         };
-        let Bytes(headroom) = link.headroom(standard_response(port.rate));
-        let profile = Profile { pool, threshold, xoff: Some(headroom), ..Profile::default() };
-        Ok(Group { profile, from: From::Computed })
+        Ok(link.headroom(standard_response(port.rate)))
     }
 
     /// The ingress pool of lossless classes: the one with shared headroom, or else the one with `lossless` in

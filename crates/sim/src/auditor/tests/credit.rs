@@ -84,7 +84,7 @@ fn no_packet_without_credit() {
     let arrives = |stand: &mut Stand, number| {
         let wire = 86 * 80 + 200_000;
         let (pull, to) = (pull(1, number), (NodeId(1), PortIx(0)));
-        stand.0.sent(to, &pull, Class(1), Instant(T), Some(Instant(T + wire)));
+        stand.sent(to, &pull, Class(1), Instant(T), Some(Instant(T + wire)));
         let pull = Packet { ingress: PortIx(0), ..pull };
         stand.0.arrives(NodeId(1), &pull, Instant(T + wire));
     };

@@ -41,7 +41,7 @@ fn a_sender_is_within_its_window_and_message() {
     departs(&mut stand, &[(0, T), (1, T)], None, window);
     let ack = Body::Ack { echo: Echo::default(), psn: 1, sent_at: Instant::ZERO };
     let ack = Packet { ingress: PortIx(0), class: Class(1), body: ack, ..packet(1, 0) };
-    stand.0.sent((NodeId(1), PortIx(0)), &ack, Class(1), Instant(T), Some(Instant(T + HOP)));
+    stand.sent((NodeId(1), PortIx(0)), &ack, Class(1), Instant(T), Some(Instant(T + HOP)));
     stand.0.findings = Findings::default();
     stand.0.arrives(NodeId(1), &ack, Instant(T + HOP));
     departs(&mut stand, &[(2, 2 * T)], None, window);

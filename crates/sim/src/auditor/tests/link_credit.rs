@@ -12,7 +12,7 @@ fn credit_for_two() -> Stand {
 fn announces(stand: &mut Stand, limit: u64, at: u64) {
     let frame = Packet { ingress: PortIx(0), ..control(Body::LinkCredit { class: 0, limit }) };
     let (to, due) = ((NodeId(1), PortIx(0)), Instant(at + 84 * 80 + 200_000));
-    stand.0.sent(to, &frame, Class(1), Instant(at), Some(due));
+    stand.sent(to, &frame, Class(1), Instant(at), Some(due));
     stand.0.arrives(NodeId(1), &frame, due);
 }
 

@@ -2,13 +2,16 @@
 
 use super::*;
 use crate::failure::Failure;
+use floodway_model::Rate;
+
+use crate::pace::{By, Pace, Trace};
 
 #[test]
 fn frames_take_their_time_and_do_not_overlap() {
     let mut stand = stand(|_| {});
     let to = (SWITCH, PortIx(1));
     let mut send = |psn, at, arrives| {
-        stand.0.sent(to, &packet(1, psn), Class(0), Instant(at), Some(Instant(arrives)));
+        stand.sent(to, &packet(1, psn), Class(0), Instant(at), Some(Instant(arrives)));
     };
     send(0, T, T + HOP);
     // The gap of 20 bytes is missing: 1086 bytes are 86.88 ns.
@@ -27,8 +30,8 @@ fn every_frame_arrives_once_and_in_time() {
     let mut stand = stand(|_| {});
     let (one, other) = (packet(1, 0), packet(1, 1));
     let to = (SWITCH, PortIx(1));
-    stand.0.sent(to, &one, Class(0), Instant(T), Some(Instant(T + HOP)));
-    stand.0.sent(to, &other, Class(0), Instant(T + FRAME), Some(Instant(T + FRAME + HOP)));
+    stand.sent(to, &one, Class(0), Instant(T), Some(Instant(T + HOP)));
+    stand.sent(to, &other, Class(0), Instant(T + FRAME), Some(Instant(T + FRAME + HOP)));
     stand.0.arrives(SWITCH, &other, Instant(T + FRAME + HOP));
     let fact = Fact::Dropped { port: 0, queue: 0, reason: DropReason::Aqm, packet: &other };
     stand.states(SWITCH, &fact, T + FRAME + HOP);
@@ -53,7 +56,7 @@ fn links_that_are_down_lose_everything_and_nothing_else_does() {
     let to = (SWITCH, PortIx(1));
     let mut send = |psn, at, lost: bool| {
         let arrives = (!lost).then_some(Instant(at + HOP));
-        stand.0.sent(to, &packet(1, psn), Class(0), Instant(at), arrives);
+        stand.sent(to, &packet(1, psn), Class(0), Instant(at), arrives);
     };
     send(0, T / 2, true);
     // Its last bit would arrive after the failure.
@@ -65,4 +68,36 @@ fn links_that_are_down_lose_everything_and_nothing_else_does() {
         "host 1 at 911.520ns: port 0: a frame is sent on a link that is down, and arrives",
         "host 1 at 2000.000ns: port 0: a frame is sent on a link that is known to be down",
     ]);
+}
+
+/// Host 1 sends through a shaper of 50 Gb/s, half of the rate of its link, and then by a trace with an opportunity in each
+/// millisecond, which a frame of 1066 bytes does not fill: it counts as 1052.
+#[test]
+fn a_port_does_not_send_ahead_of_its_pace() {
+    let shaper = By::Shaper { rate: Rate::from_gbps(50), burst: Bytes(0) };
+    let ms = 1_000_000_000;
+    let trace = By::Trace(Trace::new([Duration(ms)]).unwrap());
+    for (by, times, early) in [
+        (shaper, [(T, T + FRAME), (T + 2 * FRAME, T + 3 * FRAME)], (T + 3 * FRAME, T + 4 * FRAME)),
+        (trace, [(0, ms), (ms, 2 * ms)], (2 * ms, 2 * ms + FRAME)),
+    ] {
+        let pace = Pace { node: NodeId(1), port: PortIx(0), by };
+        let mut stand = stand(|spec| spec.paces.push(pace));
+        let to = (SWITCH, PortIx(1));
+        let mut send = |psn, (at, left): (u64, u64)| {
+            let (left, arrives) = (Instant(left), Some(Instant(left + HOP - FRAME)));
+            stand.0.sent(to, &packet(1, psn), Class(0), Instant(at), (left, arrives));
+        };
+        send(0, times[0]);
+        send(1, times[1]);
+        assert_eq!(stand.found(), Vec::<String>::new());
+        let mut send = |psn, (at, left): (u64, u64)| {
+            let (left, arrives) = (Instant(left), Some(Instant(left + HOP - FRAME)));
+            stand.0.sent(to, &packet(1, psn), Class(0), Instant(at), (left, arrives));
+        };
+        send(2, early);
+        send(3, early);
+        let found = stand.found().join(" ");
+        assert!(found.contains("a frame is sent ahead of the pace of its port"), "{found}");
+    }
 }

@@ -77,10 +77,22 @@ impl Stand {
         self.0.on(fact, &At { node, now: Instant(at), is_measured: true });
     }
 
+    /// A frame is sent on a link that nothing holds back.
+    fn sent(
+        &mut self,
+        to: (NodeId, PortIx),
+        packet: &Packet,
+        class: Class,
+        now: Instant,
+        at: Option<Instant>,
+    ) {
+        self.0.sent(to, packet, class, now, (now, at));
+    }
+
     /// A packet arrives at the switch at this time.
     fn comes(&mut self, packet: &Packet, at: u64) {
         let to = (SWITCH, packet.ingress);
-        self.0.sent(to, packet, packet.class, Instant(at - HOP), Some(Instant(at)));
+        self.sent(to, packet, packet.class, Instant(at - HOP), Some(Instant(at)));
         self.0.arrives(SWITCH, packet, Instant(at));
     }
 
@@ -99,7 +111,7 @@ impl Stand {
     fn leaves(&mut self, host: u32, queue: u8, packet: &Packet, at: u64) {
         let wire = (u64::from(packet.bytes) + 20) * 80 + 200_000;
         let to = (NodeId(host), PortIx(0));
-        self.0.sent(to, packet, Class(queue), Instant(at), Some(Instant(at + wire)));
+        self.sent(to, packet, Class(queue), Instant(at), Some(Instant(at + wire)));
     }
 
     fn drops(&mut self, reason: DropReason, packet: &Packet, at: u64) {
@@ -111,7 +123,7 @@ impl Stand {
         let frame =
             Packet { ingress: PortIx(0), ..control(Body::Pfc { classes: 1, quanta, resumed: 0 }) };
         let sent = at - 84 * 80 - 200_000;
-        self.0.sent((SWITCH, PortIx(0)), &frame, Class(1), Instant(sent), Some(Instant(at)));
+        self.sent((SWITCH, PortIx(0)), &frame, Class(1), Instant(sent), Some(Instant(at)));
         self.0.arrives(SWITCH, &frame, Instant(at));
     }
 

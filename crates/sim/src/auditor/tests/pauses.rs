@@ -31,7 +31,7 @@ fn a_host_obeys_pauses_holds_and_stops() {
         let frame = Packet { ingress: PortIx(0), ..control(body) };
         let to = (NodeId(1), PortIx(0));
         let sent = Instant(at - 84 * 80 - 200_000);
-        stand.0.sent(to, &frame, Class(1), sent, Some(Instant(at)));
+        stand.sent(to, &frame, Class(1), sent, Some(Instant(at)));
         stand.0.arrives(NodeId(1), &frame, Instant(at));
     };
     arrives(&mut stand, Body::Pause { quanta: 100 }, T);
@@ -51,7 +51,7 @@ fn a_host_obeys_pauses_holds_and_stops() {
     };
     stand.states(NodeId(1), &Fact::Departed(&departure), T + 511_000);
     let to = (SWITCH, PortIx(1));
-    stand.0.sent(to, &packet, Class(0), Instant(T + 511_000), Some(Instant(T + 511_000 + HOP)));
+    stand.sent(to, &packet, Class(0), Instant(T + 511_000), Some(Instant(T + 511_000 + HOP)));
     stand.finds(&[
         "host 1 at 1511.000ns: flow 0: a packet is sent to a destination that is held until \
          1920.000ns",

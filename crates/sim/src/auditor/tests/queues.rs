@@ -49,6 +49,35 @@ fn a_shared_buffer_has_its_dynamic_threshold() {
 }
 
 #[test]
+fn a_pool_of_headroom_is_for_all_ports() {
+    // A port and class has no room but its headroom of two frames, and all together three.
+    let ingress = shared::Pool { pool: Bytes(1_000), guaranteed: Bytes(0), alpha: Some(1e-9) };
+    let (headroom, headroom_pool) = (Bytes(2 * 1_086), Some(Bytes(3 * 1_086)));
+    let ingress = Some(ingress);
+    let shared = shared::Spec { ingress, headroom, headroom_pool, ..Default::default() };
+    let mut stand = stand(|spec| {
+        spec.switch.buffer = buffer::Spec::Shared(shared);
+        spec.switch.flow_control.pfc =
+            Some(pfc::Spec { response: Some(Duration::ZERO), ..Default::default() });
+    });
+    stand.pauses(u16::MAX, T / 2);
+    for (psn, src) in [(0, 1), (0, 2)] {
+        stand.waits(0, &packet(src, psn), T + u64::from(src) * FRAME);
+    }
+    // There is room for a third frame, and none for a fourth, although its port has one.
+    stand.comes(&packet(1, 1), T + 3 * FRAME);
+    stand.drops(DropReason::HeadroomExceeded, &packet(1, 1), T + 3 * FRAME);
+    stand.waits(0, &packet(1, 2), T + 4 * FRAME);
+    stand.waits(0, &packet(2, 1), T + 5 * FRAME);
+    stand.finds(&[
+        "switch at 1265.440ns: port 0, queue 0: a packet of 1086 bytes is dropped \
+         (headroom_exceeded) from 2172 bytes, where it has room or lacks it for another reason",
+        "switch at 1442.400ns: port 0, queue 0: a packet of 1086 bytes is let in to 3258 bytes, \
+         without room (headroom_exceeded)",
+    ]);
+}
+
+#[test]
 fn a_port_is_not_idle_while_a_packet_waits() {
     let mut stand = stand(|_| {});
     stand.waits(0, &packet(1, 0), T);
@@ -107,7 +136,7 @@ fn shares(scheduler: scheduler::Spec, sends: impl Fn(u32) -> u8) -> Vec<String> 
     let frame =
         Packet { ingress: PortIx(0), ..control(Body::Pfc { classes: 3, quanta: 100, resumed: 0 }) };
     let sent = Instant(2 * T - 84 * 80 - 200_000);
-    stand.0.sent((SWITCH, PortIx(0)), &frame, Class(2), sent, Some(Instant(2 * T)));
+    stand.sent((SWITCH, PortIx(0)), &frame, Class(2), sent, Some(Instant(2 * T)));
     stand.0.arrives(SWITCH, &frame, Instant(2 * T));
     for psn in 0..30 {
         let at = 2 * T + 1 + u64::from(psn) * FRAME;

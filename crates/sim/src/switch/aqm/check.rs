@@ -24,6 +24,9 @@ impl Spec {
                 self.on_arrival_instead().unwrap_or(otherwise),
             );
         }
+        if let Self::Ramp(ramp) = self {
+            ramp.check_queues(facts, findings);
+        }
         if self.is_for_two_queues() {
             self.dual_queue(facts, findings);
         }

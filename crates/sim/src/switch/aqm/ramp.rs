@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Aqm, Verdict, View};
+use crate::switch::check::Facts;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +32,27 @@ pub struct Spec {
     /// Separate curves for ports of these rates. Default none: all ports use the curve above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_rate: Vec<OfRate>,
+    /// The queues that have a curve, counted from 0; empty means all. Default all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<u8>,
+    /// Separate curves for these queues, at ports of all rates. Default none: all queues use the
+    /// curve above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_queue: Vec<OfQueues>,
+}
+
+/// The curve of some queues.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfQueues {
+    /// The queues, counted from 0.
+    pub queues: Vec<u8>,
+    /// Queue depth up to which nothing is selected.
+    pub kmin: Bytes,
+    /// Queue depth at which the probability reaches `pmax`.
+    pub kmax: Bytes,
+    /// Probability at `kmax`, 0 to 1.
+    pub pmax: f64,
 }
 
 /// The curve for ports of one rate.
@@ -80,6 +102,8 @@ impl Default for Spec {
             above_kmax: AboveKmax::Step,
             at: At::Departure,
             by_rate: Vec::new(),
+            queues: Vec::new(),
+            by_queue: Vec::new(),
         }
     }
 }
@@ -102,6 +126,26 @@ impl Check for Spec {
                 );
             }
         }
+        for (number, of) in self.by_queue.iter().enumerate() {
+            let findings = &mut findings.within(format!("by_queue.{number}"));
+            findings.at_most(("kmin", of.kmin), ("kmax", of.kmax), "set `kmin` to at most `kmax`");
+            findings.probability("pmax", of.pmax);
+            if of.queues.is_empty() {
+                findings.idle("", "it names no queue");
+            }
+            for (index, queue) in of.queues.iter().enumerate() {
+                let place = format!("queues.{index}");
+                let earlier = self.by_queue[..number].iter();
+                let others = earlier.flat_map(|other| &other.queues).chain(&of.queues[..index]);
+                if others.into_iter().any(|other| other == queue) {
+                    let message = format!("queue {queue} has two curves");
+                    findings.error(&place, message, "write every queue once");
+                } else if !self.acts_on(*queue) {
+                    let message = format!("queue {queue} has a curve, and is not in `queues`");
+                    findings.error(&place, message, "add it there, or remove it here");
+                }
+            }
+        }
     }
 }
 
@@ -114,6 +158,32 @@ impl Spec {
             spec.pmax = curve.pmax;
         }
         spec
+    }
+
+    /// Whether a queue has a curve.
+    fn acts_on(&self, queue: u8) -> bool {
+        self.queues.is_empty() || self.queues.contains(&queue)
+    }
+
+    /// The parameters for one queue; `None` if it has no curve.
+    pub fn for_queue(&self, queue: u8) -> Option<Self> {
+        let all = Self { queues: Vec::new(), by_queue: Vec::new(), ..self.clone() };
+        let own = self.by_queue.iter().find(|of| of.queues.contains(&queue));
+        if !self.acts_on(queue) {
+            return None;
+        }
+        Some(match own {
+            Some(of) => Self { kmin: of.kmin, kmax: of.kmax, pmax: of.pmax, ..all },
+            None => all,
+        })
+    }
+
+    /// Checks that the queues that it names exist.
+    pub fn check_queues(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        facts.check_queues("queues", &self.queues, findings);
+        for (number, of) in self.by_queue.iter().enumerate() {
+            facts.check_queues(&format!("by_queue.{number}.queues"), &of.queues, findings);
+        }
     }
 
     /// Probability that a packet is selected when the queue holds `backlog` bytes.
@@ -138,29 +208,42 @@ impl Spec {
     }
 }
 
-/// Stateless: the parameters are all it needs.
-pub type State = Spec;
+/// Stateless but for the curve of each queue, which is `None` if it has none.
+#[derive(Clone, Debug)]
+pub struct State {
+    at: At,
+    curves: Vec<Option<Spec>>,
+}
 
-impl Aqm for Spec {
-    type Spec = Self;
+impl State {
+    #[inline]
+    fn selects(&self, queue: usize, backlog: u64, rng: &mut Stream) -> bool {
+        let curve = self.curves.get(queue).and_then(Option::as_ref);
+        curve.is_some_and(|curve| curve.selects(backlog, rng))
+    }
+}
 
-    fn threshold(spec: &Self) -> Option<(&'static str, Bytes)> {
+impl Aqm for State {
+    type Spec = Spec;
+
+    fn threshold(spec: &Spec) -> Option<(&'static str, Bytes)> {
         Some(("kmax", spec.kmax))
     }
 
-    fn on_arrival_instead(_: &Self) -> Option<&'static str> {
+    fn on_arrival_instead(_: &Spec) -> Option<&'static str> {
         Some("write `switch.aqm.ramp.at = \"arrival\"`")
     }
 
-    fn new(spec: &Self, _: usize) -> Self {
-        spec.clone()
+    fn new(spec: &Spec, queues: usize) -> Self {
+        let curves = (0..queues).map(|queue| spec.for_queue(queue as u8)).collect();
+        Self { at: spec.at, curves }
     }
 
-    fn decides_on_departure(spec: &Self) -> bool {
+    fn decides_on_departure(spec: &Spec) -> bool {
         spec.at == At::Departure
     }
 
-    fn decides_on_lone_packets(_: &Self) -> bool {
+    fn decides_on_lone_packets(_: &Spec) -> bool {
         // Such a packet leaves an empty queue behind.
         false
     }
@@ -168,13 +251,13 @@ impl Aqm for Spec {
     #[inline]
     fn on_arrival(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
         let judged = self.at == At::Arrival;
-        Verdict::congested(judged && self.selects(view.backlog(queue), view.rng))
+        Verdict::congested(judged && self.selects(queue, view.backlog(queue), view.rng))
     }
 
     #[inline(never)]
     fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
         let left = view.backlog(queue).saturating_sub(view.occupied(packet));
-        Verdict::congested(self.at == At::Departure && self.selects(left, view.rng))
+        Verdict::congested(self.at == At::Departure && self.selects(queue, left, view.rng))
     }
 }
 
@@ -209,21 +292,32 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_has_its_own_curve_or_none() {
+        let own = OfQueues { queues: vec![2], kmin: Bytes(1_000), kmax: Bytes(2_000), pmax: 0.5 };
+        let ramp = Spec { queues: vec![0, 2], by_queue: vec![own], ..Spec::default() };
+        let at = |queue| Some(ramp.for_queue(queue)?.probability(155_000));
+        assert_eq!((at(1), at(2)), (None, Some(1.0)));
+        assert!((at(0).unwrap() - 0.005).abs() < 1e-15);
+        // Halfway from 1000 to 2000 bytes.
+        assert_eq!(ramp.for_queue(2).unwrap().probability(1_500), 0.25);
+    }
+
+    #[test]
     fn at_departure_what_is_left_behind_counts() {
         use crate::switch::aqm::stand::Stand;
         use floodway_model::Ecn;
         let kmin = Bytes(1_000);
         let ramp = Spec { kmin, kmax: Bytes(1_001), at: At::Departure, ..Spec::default() };
-        let (mut ramp, mut stand) = (ramp, Stand::new(1));
+        let (mut state, mut stand) = (State::new(&ramp, 1), Stand::new(1));
         // Of two packets of 1000 bytes the first leaves 1000 behind it, which is not above the
         // threshold; of three, 2000. There is no decision at enqueue.
         stand.fill(0, Ecn::Ect0, 2);
-        assert_eq!(stand.departs(&mut ramp, 0, Ecn::Ect0), Verdict::Pass);
+        assert_eq!(stand.departs(&mut state, 0, Ecn::Ect0), Verdict::Pass);
         stand.fill(0, Ecn::Ect0, 1);
-        assert_eq!(stand.departs(&mut ramp, 0, Ecn::Ect0), Verdict::Congested);
-        assert_eq!(stand.arrives(&mut ramp, 0, Ecn::Ect0), Verdict::Pass);
-        assert!(Spec::decides_on_departure(&ramp));
-        assert!(!Spec::decides_on_departure(&Spec { at: At::Arrival, ..Spec::default() }));
+        assert_eq!(stand.departs(&mut state, 0, Ecn::Ect0), Verdict::Congested);
+        assert_eq!(stand.arrives(&mut state, 0, Ecn::Ect0), Verdict::Pass);
+        assert!(State::decides_on_departure(&ramp));
+        assert!(!State::decides_on_departure(&Spec { at: At::Arrival, ..Spec::default() }));
     }
 
     #[test]

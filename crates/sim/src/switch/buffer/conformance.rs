@@ -71,7 +71,7 @@ impl Stock {
             let (.., at, queue, bytes) = frame;
             let (packet, port) = (Self::packet(frame), &mut self.ports[at]);
             port.occupancy.join(bytes);
-            self.buffer.join(source_of(&packet), &port.queues[queue], bytes);
+            self.buffer.join(source_of(&packet), queue, &port.queues[queue], bytes);
             port.queues[queue].push(Queued { packet, not_before: 0 }, Instant::ZERO);
         }
         has_room
@@ -82,7 +82,7 @@ impl Stock {
         let port = &mut self.ports[at];
         let Some(Queued { packet, .. }) = port.queues[queue].pop() else { return };
         port.occupancy.leave(packet.bytes);
-        self.buffer.leave(source_of(&packet), &port.queues[queue], packet.bytes);
+        self.buffer.leave(source_of(&packet), queue, &port.queues[queue], packet.bytes);
     }
 
     fn wrong(&self) -> Vec<String> {

@@ -34,11 +34,13 @@ floodway_model::family! {
         state {
             admit(place: Place<'_>, bytes: u64) -> Result<(), DropReason>;
             share(source: Source, held: u64) -> Share;
+            headroom_pool() -> Option<&shared::HeadroomPool>;
             audit(held: &[u64], backlogs: impl Iterator<Item = u64>, wrong: &mut Vec<String>);
         }
         mut state {
-            join(source: Source, held: u64, backlog: u64, bytes: u64);
-            leave(source: Source, held: u64, backlog: u64, bytes: u64);
+            join(source: Source, held: u64, queue: (usize, u64), bytes: u64);
+            leave(source: Source, held: u64, queue: (usize, u64), bytes: u64);
+            pass(source: Source, held: u64, bytes: u64);
         }
     }
     PerQueue = "per_queue" in per_queue:
@@ -84,14 +86,18 @@ pub trait Sharing {
     /// Whether there is room for a frame of `bytes`.
     fn admit(&self, place: Place<'_>, bytes: u64) -> Result<(), DropReason>;
 
-    /// An admitted frame joins. `held`, the bytes of its source, and `backlog`, those of its queue,
-    /// do not include it.
+    /// An admitted frame joins. `held`, the bytes of its source, and those of its queue, which come
+    /// with its number, do not include it.
     #[inline]
-    fn join(&mut self, _source: Source, _held: u64, _backlog: u64, _bytes: u64) {}
+    fn join(&mut self, _source: Source, _held: u64, _queue: (usize, u64), _bytes: u64) {}
 
-    /// A frame has left. `held` and `backlog` still include it.
+    /// A frame has left. `held` and the bytes of its queue still include it.
     #[inline]
-    fn leave(&mut self, _source: Source, _held: u64, _backlog: u64, _bytes: u64) {}
+    fn leave(&mut self, _source: Source, _held: u64, _queue: (usize, u64), _bytes: u64) {}
+
+    /// An admitted frame goes straight onto the wire. `held` does not include it.
+    #[inline]
+    fn pass(&mut self, _source: Source, _held: u64, _bytes: u64) {}
 
     /// The quantities that PFC compares if it is measured on the ingress pool. `source` holds `held`
     /// bytes.
@@ -100,7 +106,13 @@ pub trait Sharing {
         Share { held, in_headroom: 0, threshold: f64::INFINITY }
     }
 
-    /// Appends errors of the accounting, given the bytes of all sources and of all queues.
+    /// Its pool of headroom, if it has one.
+    fn headroom_pool(&self) -> Option<&shared::HeadroomPool> {
+        None
+    }
+
+    /// Appends errors of the accounting, given the bytes of all sources and of all data queues, port
+    /// by port.
     fn audit(&self, _held: &[u64], _backlogs: impl Iterator<Item = u64>, _wrong: &mut Vec<String>) {
     }
 }
@@ -138,6 +150,8 @@ pub struct Place<'a> {
     pub port: &'a Port,
     /// The queue there.
     pub queue: &'a Queue,
+    /// Its number.
+    pub number: usize,
 }
 
 /// The ingress accounting: bytes by [`Source`], including headroom.
@@ -163,6 +177,8 @@ impl Ingress {
 pub struct Buffer {
     ingress: Ingress,
     state: State,
+    /// Whether ports and classes share a pool of headroom.
+    has_headroom_pool: bool,
 }
 
 /// The quantities of one source that PFC compares.
@@ -181,7 +197,9 @@ impl Buffer {
     /// An empty buffer of a switch with ports of these rates.
     pub fn new(spec: &super::Spec, rates: &[Rate]) -> Self {
         let ingress = Ingress(vec![0; rates.len() * CLASSES]);
-        Self { ingress, state: State::new(&spec.buffer, spec, rates) }
+        let state = State::new(&spec.buffer, spec, rates);
+        let has_headroom_pool = state.headroom_pool().is_some();
+        Self { ingress, state, has_headroom_pool }
     }
 
     /// Whether there is room for a frame of `source` in a queue of `port`. Not inlined, so that its
@@ -194,23 +212,42 @@ impl Buffer {
         queue: usize,
         bytes: u16,
     ) -> Result<(), DropReason> {
-        let place = Place { source, ingress: &self.ingress, port, queue: &port.queues[queue] };
+        let place = Place {
+            source,
+            ingress: &self.ingress,
+            port,
+            queue: &port.queues[queue],
+            number: queue,
+        };
         self.state.admit(place, bytes.into())
     }
 
-    /// An admitted frame of `source` is about to join `queue`.
+    /// An admitted frame of `source` is about to join a queue of this number.
     #[inline]
-    pub fn join(&mut self, source: Source, queue: &Queue, bytes: u16) {
+    pub fn join(&mut self, source: Source, number: usize, queue: &Queue, bytes: u16) {
         let (held, bytes) = (&mut self.ingress.0[source.index()], u64::from(bytes));
-        self.state.join(source, *held, queue.backlog(), bytes);
+        self.state.join(source, *held, (number, queue.backlog()), bytes);
         *held += bytes;
     }
 
-    /// A frame of `source` has left `queue`.
+    /// An admitted frame of `source` goes straight onto the wire.
     #[inline]
-    pub fn leave(&mut self, source: Source, queue: &Queue, bytes: u16) {
+    pub fn pass(&mut self, source: Source, bytes: u16) {
+        if self.has_headroom_pool {
+            self.pass_by_pool(source, bytes);
+        }
+    }
+
+    #[cold]
+    fn pass_by_pool(&mut self, source: Source, bytes: u16) {
+        self.state.pass(source, self.ingress.held(source), bytes.into());
+    }
+
+    /// A frame of `source` has left a queue of this number.
+    #[inline]
+    pub fn leave(&mut self, source: Source, number: usize, queue: &Queue, bytes: u16) {
         let (held, bytes) = (&mut self.ingress.0[source.index()], u64::from(bytes));
-        self.state.leave(source, *held, queue.backlog() + bytes, bytes);
+        self.state.leave(source, *held, (number, queue.backlog() + bytes), bytes);
         *held -= bytes;
     }
 
@@ -229,6 +266,11 @@ impl Buffer {
     #[inline]
     pub fn share(&self, source: Source) -> Share {
         self.state.share(source, self.held(source))
+    }
+
+    /// The pool of headroom, if ports and classes share one.
+    pub fn headroom_pool(&self) -> Option<&shared::HeadroomPool> {
+        self.state.headroom_pool()
     }
 
     /// Errors of the accounting, one sentence each. It must agree with the packets in the data

@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod conformance;
 mod destination_hash;
+pub mod dscp;
 pub mod ecn;
 pub mod mice_elephants;
 mod single;
@@ -32,6 +33,7 @@ floodway_model::family! {
         "Short flows, which hosts mark by their DSCP, have a queue of their own.",
     Ecn = "ecn" in ecn:
         "Low latency and classic traffic, distinguished by the ECN field, have a queue each (DualQ).",
+    Dscp = "dscp" in dscp: "Traffic classes: each DSCP has a queue, as in the maps of switches (RFC 2474).",
 }
 
 impl Default for Spec {

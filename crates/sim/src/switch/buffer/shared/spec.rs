@@ -3,6 +3,7 @@ use floodway_model::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::by_queue::{self, OfQueues};
 use crate::switch::check::{CheckBeside, Facts};
 
 /// Parameters. A frame must be accepted by both pools, that of its ingress and that of its egress. A
@@ -19,10 +20,19 @@ pub struct Spec {
     /// The most bytes of each ingress port and lossless class above its threshold in the ingress
     /// pool, in memory of their own. Default 0B.
     pub headroom: Bytes,
+    /// The most bytes of all ports and lossless classes together above their thresholds: a pool of headroom that
+    /// they share, of which each may use up to `headroom`. Less than the sum of these is oversubscribed
+    /// (SONiC: `xoff` of `BUFFER_POOL`). Default none: each has its headroom to itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headroom_pool: Option<Bytes>,
     /// Other shares for ingress ports of these rates, for example larger ones for faster ports. Default
     /// none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_rate: Vec<OfRate>,
+    /// Other shares for these queues and classes, for example of lossy traffic beside lossless. Default
+    /// none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_queue: Vec<OfQueues>,
     /// Other pools for switches of these names. Default none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_switch: Vec<OfSwitches>,
@@ -35,6 +45,13 @@ impl Check for Spec {
                 pool.check(&mut findings.within(book));
             }
         }
+        if let Some(pool) = self.headroom_pool {
+            findings.positive(
+                "headroom_pool",
+                pool,
+                "leave it out for headroom that is not shared",
+            );
+        }
         for (number, of) in self.by_rate.iter().enumerate() {
             let findings = &mut findings.within(format!("by_rate.{number}"));
             findings.positive("alpha", of.alpha, ALPHA);
@@ -46,6 +63,7 @@ impl Check for Spec {
                 );
             }
         }
+        by_queue::check(self, findings);
         if self.by_switch.is_empty() {
             findings.idle("by_switch", "it is empty");
         }
@@ -53,8 +71,8 @@ impl Check for Spec {
             let findings = &mut findings.within(format!("by_switch.{number}"));
             if of.switches.is_empty() {
                 findings.idle("", "it names no switch");
-            } else if of.ingress_pool.is_none() && of.egress_pool.is_none() {
-                findings.idle("", "it has neither `ingress_pool` nor `egress_pool`");
+            } else if of.pools().iter().all(Option::is_none) {
+                findings.idle("", "it has no `ingress_pool`, `egress_pool` or `headroom_pool`");
             }
         }
         if self.ingress.is_none() && self.egress.is_none() {
@@ -76,6 +94,7 @@ impl CheckBeside for Spec {
                 }
             }
         }
+        by_queue::check_beside(self, facts, findings);
         let control = &facts.switch.flow_control;
         let cause = match &self.ingress {
             None => "the ingress has no limit",
@@ -92,11 +111,19 @@ impl CheckBeside for Spec {
                  leave it out",
             );
         }
+        if let Some(pool) = self.headroom_pool {
+            findings.warn(
+                "headroom_pool",
+                format!("the headroom pool of {pool} is never used: {cause}"),
+                "headroom is for lossless classes that are above their threshold in the ingress pool: \
+                 leave it out",
+            );
+        }
     }
 }
 
 /// What a share of a pool is.
-const ALPHA: &str =
+pub(super) const ALPHA: &str =
     "alpha times what is free is the most that one may hold of the pool; switches have 1/128 to 8";
 
 impl Check for Pool {
@@ -112,7 +139,7 @@ impl Check for Pool {
 
 impl Pool {
     /// Whether it takes frames of this length.
-    fn check_frame(&self, frame: u16, findings: &mut Findings<'_>) {
+    pub(super) fn check_frame(&self, frame: u16, findings: &mut Findings<'_>) {
         let least = Bytes(frame.into());
         if self.guaranteed > Bytes(0) && self.guaranteed < least {
             findings.error(
@@ -164,6 +191,16 @@ pub struct OfSwitches {
     /// `egress.pool` there. Default as elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub egress_pool: Option<Bytes>,
+    /// `headroom_pool` there. Default as elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headroom_pool: Option<Bytes>,
+}
+
+impl OfSwitches {
+    /// The sizes that it gives: of the ingress pool, of the egress pool and of the headroom pool.
+    pub fn pools(&self) -> [Option<Bytes>; 3] {
+        [self.ingress_pool, self.egress_pool, self.headroom_pool]
+    }
 }
 
 /// What ingress ports of one rate may hold.
@@ -191,6 +228,7 @@ impl Spec {
                     book.pool = pool;
                 }
             }
+            own.headroom_pool = own.headroom_pool.and(of.headroom_pool.or(own.headroom_pool));
         }
         own
     }

@@ -13,12 +13,26 @@ fn pool(pool: u64, guaranteed: u64, alpha: impl Into<Option<f64>>) -> Option<Poo
 
 /// With class 1 lossless and class 0 lossy.
 fn memory(ingress: Option<Pool>, egress: Option<Pool>, headroom: u64) -> State {
+    memory_with_pool(ingress, egress, headroom, None)
+}
+
+/// The same with a pool of headroom.
+fn memory_with_pool(
+    ingress: Option<Pool>,
+    egress: Option<Pool>,
+    headroom: u64,
+    headroom_pool: Option<u64>,
+) -> State {
+    let (headroom, headroom_pool) = (Bytes(headroom), headroom_pool.map(Bytes));
+    state(&Spec { ingress, egress, headroom, headroom_pool, ..Default::default() })
+}
+
+fn state(spec: &Spec) -> State {
     let pfc = pfc::Spec { queues: vec![1], ..Default::default() };
     let flow_control = flow_control::Spec { pfc: Some(pfc), ..Default::default() };
     let queue = switch::QueueSpec { count: 2, ..Default::default() };
     let switch = switch::Spec { flow_control, queue, ..Default::default() };
-    let spec = Spec { ingress, egress, headroom: Bytes(headroom), ..Default::default() };
-    State::new(&spec, &switch, &[Rate::from_gbps(100); 4])
+    State::new(spec, &switch, &[Rate::from_gbps(100); 4])
 }
 
 const LOSSY: usize = 0;
@@ -39,8 +53,8 @@ impl Bench {
 
     fn join(&mut self, source: Source, queue: usize, bytes: u64) -> Result<(), DropReason> {
         let (held, backlog) = (&mut self.held[source.index()], &mut self.backlogs[queue]);
-        self.memory.accepts(source, *held, *backlog, bytes)?;
-        self.memory.join(source, *held, *backlog, bytes);
+        self.memory.accepts(source, *held, (queue % 2, *backlog), bytes)?;
+        self.memory.join(source, *held, (queue % 2, *backlog), bytes);
         *held += bytes;
         *backlog += bytes;
         Ok(())
@@ -48,7 +62,7 @@ impl Bench {
 
     fn leave(&mut self, source: Source, queue: usize, bytes: u64) {
         let (held, backlog) = (&mut self.held[source.index()], &mut self.backlogs[queue]);
-        self.memory.leave(source, *held, *backlog, bytes);
+        self.memory.leave(source, *held, (queue % 2, *backlog), bytes);
         *held -= bytes;
         *backlog -= bytes;
     }
@@ -89,6 +103,70 @@ fn one_queue_by_hand() {
     assert_eq!(bench.memory.egress.as_ref().unwrap().used(), 700);
     assert_eq!(bench.join(source, 2, 100), Err(DropReason::EgressThreshold));
     assert_eq!(bench.join(source, 3, 100), Err(DropReason::EgressThreshold));
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+/// Queue 1 has 1/2 of what is free, and 300 of its own; queue 0 all that is free (alpha 1) and nothing of its own.
+fn by_queue(egress_pool: Option<u64>) -> Spec {
+    let own = OfQueues {
+        queues: vec![1],
+        egress_alpha: Some(0.5),
+        egress_guaranteed: Some(Bytes(300)),
+        egress_pool: egress_pool.map(Bytes),
+        ..Default::default()
+    };
+    Spec { egress: pool(1_000, 0, 1.0), by_queue: vec![own], ..Default::default() }
+}
+
+#[test]
+fn queues_have_their_own_shares_of_one_pool() {
+    // Frames of 100 bytes. Queue 1: three frames in its guarantee, then 0 + 100 <= 500, 100 + 100 <= 450,
+    // 200 + 100 <= 400, and 300 + 100 is above 350: six frames, 300 bytes of the pool. Queue 0: 0 + 100 <= 700,
+    // 100 + 100 <= 600, 200 + 100 <= 500, 300 + 100 <= 400, and 400 + 100 is above 300: four frames.
+    let mut bench = Bench::new(state(&by_queue(None)));
+    let source = Source::new(0, LOSSY);
+    assert_eq!(bench.fill(source, 1, 100), (6, DropReason::EgressThreshold));
+    assert_eq!(bench.fill(source, 0, 100), (4, DropReason::EgressThreshold));
+    assert_eq!(bench.memory.egress.as_ref().unwrap().used(), 700);
+    bench.leave(source, 1, 100);
+    assert_eq!(bench.memory.egress.as_ref().unwrap().used(), 600);
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+#[test]
+fn queues_have_a_pool_of_their_own() {
+    // Of 400 bytes: three frames in the guarantee, then 0 + 100 <= 200, and 100 + 100 is above 150: four. Another
+    // queue 1, of another port, has its guarantee, and then 0 + 100 <= 150: four as well; now 200 are free, and a
+    // third has 0 + 100 <= 100. Queue 0 has the other pool alone: five frames of 1000 with alpha 1.
+    let mut bench = Bench::new(state(&by_queue(Some(400))));
+    let source = Source::new(0, LOSSY);
+    assert_eq!(bench.fill(source, 1, 100), (4, DropReason::EgressThreshold));
+    assert_eq!(bench.fill(source, 3, 100), (4, DropReason::EgressThreshold));
+    assert_eq!(bench.fill(source, 0, 100), (5, DropReason::EgressThreshold));
+    assert_eq!(bench.memory.own_egress[0].used(), 200);
+    assert_eq!(bench.memory.egress.as_ref().unwrap().used(), 500);
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+#[test]
+fn classes_have_their_own_shares_of_the_ingress() {
+    // At the ingress class 0 has 1/4 of what is free: 0 + 100 <= 250, 100 + 100 <= 225, and 200 + 100 is above 200.
+    // Class 1, at a rate with alpha 2: 0 + 100 <= 1600 and so on, up to the 800 that are left. It is lossless, without
+    // headroom.
+    let own = OfQueues { queues: vec![0], ingress_alpha: Some(0.25), ..Default::default() };
+    let rate = Rate::from_gbps(100);
+    let spec = Spec {
+        ingress: pool(1_000, 0, 1.0),
+        by_rate: vec![OfRate { rate, alpha: 1e6, headroom: Bytes(0) }],
+        by_queue: vec![own],
+        ..Default::default()
+    };
+    let mut bench = Bench::new(state(&spec));
+    let [lossy, lossless] = [LOSSY, LOSSLESS].map(|class| Source::new(0, class));
+    assert_eq!(bench.fill(lossy, 0, 100), (2, DropReason::IngressThreshold));
+    // The threshold that pauses a class is its own: a quarter of the 800 that are free.
+    assert_eq!(bench.memory.share(lossy, 200).threshold, 200.0);
+    assert_eq!(bench.fill(lossless, 1, 100), (8, DropReason::HeadroomExceeded));
     assert_eq!(bench.wrong(), Vec::<String>::new());
 }
 
@@ -165,6 +243,28 @@ fn headroom_by_hand() {
 }
 
 #[test]
+fn a_pool_of_headroom_by_hand() {
+    // As above each has four frames of the ingress pool if it is alone, and two of headroom; the pool
+    // of headroom has three for all.
+    let ingress = || pool(1_000, 100, 0.5);
+    let mut bench = Bench::new(memory_with_pool(ingress(), None, 250, Some(300)));
+    let [first, second] = [0, 1].map(|port| Source::new(port, LOSSLESS));
+    assert_eq!(bench.fill(first, 0, 100), (6, DropReason::HeadroomExceeded));
+    // 700 are free: one frame of the guarantee, 0 + 100 <= 350, 100 + 100 <= 300, and 200 + 100 is
+    // above 250: three, and one that is left of the headroom.
+    assert_eq!(bench.fill(second, 1, 100), (4, DropReason::HeadroomExceeded));
+    let most = |bench: &Bench| bench.memory.headroom_pool().map(HeadroomPool::max);
+    assert_eq!(most(&bench), Some(300));
+    // What the first gives back is for the second, up to its own headroom.
+    bench.leave(first, 0, 200);
+    assert_eq!(bench.fill(second, 1, 100), (1, DropReason::HeadroomExceeded));
+    assert_eq!(most(&bench), Some(300));
+    // Four ports of 250 bytes in one lossless class.
+    assert_eq!(bench.memory.headroom_pool().map(HeadroomPool::of_all), Some(1_000));
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+#[test]
 fn the_egress_limits_lossless_classes_too() {
     let mut bench = Bench::new(memory(pool(1_000, 0, 1.0), pool(200, 0, 1.0), 1_000));
     assert_eq!(
@@ -206,9 +306,11 @@ proptest! {
         ingress in pools(),
         egress in pools(),
         headroom in 0..5_000_u64,
+        of_all in prop::option::of(0..9_000_u64),
         steps in prop::collection::vec((any::<bool>(), 0..4_usize, 0..2_usize, 0..4_usize, 64..1_500_u64), 1..300),
     ) {
-        let mut bench = Bench::new(memory(ingress.clone(), egress.clone(), headroom));
+        let memory = memory_with_pool(ingress.clone(), egress.clone(), headroom, of_all);
+        let mut bench = Bench::new(memory);
         let mut waiting = Vec::new();
         for (comes, port, class, queue, bytes) in steps {
             if !comes && !waiting.is_empty() {
@@ -232,6 +334,8 @@ proptest! {
                 let most = if index % CLASSES == LOSSLESS { headroom } else { 0 };
                 prop_assert!(bytes <= most);
             }
+            let together: u64 = bench.memory.headroom.iter().sum();
+            prop_assert!(of_all.is_none_or(|most| together <= most));
         }
         for (source, queue, bytes) in waiting {
             bench.leave(source, queue, bytes);
@@ -260,7 +364,7 @@ fn a_faster_port_may_hold_more() {
         egress: None,
         headroom,
         by_rate,
-        by_switch: Vec::new(),
+        ..Default::default()
     };
     for (port, frames) in [(0, 9 + 3), (1, 16 + 6)] {
         // Alone, one holds alpha / (1 + alpha) of the pool, 888 and 1600 bytes, to the frame that is
@@ -277,6 +381,7 @@ fn a_switch_may_have_pools_of_its_own() {
         switches: vec![name.to_owned()],
         ingress_pool: Some(Bytes(ingress)),
         egress_pool: egress,
+        headroom_pool: None,
     };
     let by_switch = vec![of("leaf 0", 5_000, None), of("spine 0", 6_000, Some(Bytes(7_000)))];
     let (ingress, egress) = (pool(8_000, 100, 0.5), pool(9_000, 0, 1.0));

@@ -19,6 +19,9 @@ impl Check for Spec {
         }
         self.curve.check(&mut findings.within("curve"));
         findings.idle("curve.at", "isolation selects flows by packets that arrive");
+        for field in ["curve.queues", "curve.by_queue"] {
+            findings.idle(field, "isolation selects flows of the monitored queue");
+        }
         let why = "a port can isolate so many flows, for example 4096";
         findings.range("max_entries", self.max_entries, 1.., why);
         if self.max_cims == 0 && self.signal != Signal::Off {
@@ -92,6 +95,7 @@ impl Spec {
                 "packets go to queues by their ECN field, and isolated flows by their congestion",
                 "remove one of the two, or choose [switch.classify.single]",
             ),
+            classify::Spec::Dscp(map) => self.check_map(map, findings),
             classify::Spec::MiceElephants(classify) => {
                 let kinds = [
                     ("mice", MICE, Some(classify.mice)),
@@ -127,6 +131,30 @@ impl Spec {
                     Some(_) => {}
                 }
             }
+        }
+    }
+
+    /// Checks that some DSCP begins in the monitored queue, and none in the congesting queue.
+    fn check_map(&self, map: &classify::dscp::Spec, findings: &mut Findings<'_>) {
+        const TABLE: &str = "/switch.classify.dscp";
+        let default = [(format!("{TABLE}.default"), map.default)];
+        let entries = map.queues.entries().iter().enumerate();
+        let entries =
+            entries.map(|(number, of)| (format!("{TABLE}.queues.{number}.queue"), of.queue));
+        let queues: Vec<(String, u8)> = default.into_iter().chain(entries).collect();
+        if let Some((field, _)) = queues.iter().find(|(_, queue)| *queue == self.congesting) {
+            findings.error(
+                [field.as_str(), "congesting"],
+                format!("flows begin in queue {}, the congesting queue", self.congesting),
+                "only flows that were found congesting belong there: name another queue",
+            );
+        }
+        if queues.iter().all(|(_, queue)| *queue != self.monitored) {
+            findings.error(
+                [TABLE, "monitored"],
+                format!("no DSCP begins in queue {}, the monitored queue", self.monitored),
+                "no flow would ever be isolated: monitor the queue of a DSCP",
+            );
         }
     }
 
