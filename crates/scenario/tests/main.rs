@@ -19,6 +19,7 @@ mod import;
 mod large;
 mod line;
 mod lint;
+mod lint_directories;
 mod linux;
 mod messages;
 mod named;

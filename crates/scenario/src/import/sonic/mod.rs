@@ -129,6 +129,14 @@ fn read_all(
     options: Options,
     inputs: &mut Vec<PathBuf>,
 ) -> Result<Vec<Switch>, Error> {
+    if options.rate == Rate(0) {
+        let source = Arc::new(Source::new("--rate", options.rate.to_string()));
+        return Err(Error::from(Problem::error(
+            crate::text::Place::whole(&source),
+            "ports without a speed in `PORT` would have 0bps, and send nothing",
+            "write a rate above zero, like --rate 100Gbps",
+        )));
+    }
     let mut loose = Vec::new();
     let mut groups: Vec<Files> = Vec::new();
     for path in paths {
