@@ -73,15 +73,19 @@ fn each_rule_finds_its_trouble() {
             // Three ports with one class of 80 KB.
             Name::HeadroomPoolOvercommitted,
             &[("spine", "\"xoff\": \"500000\"", "\"xoff\": \"200000\"")],
-            &["spine:13: spine-1: the headroom of all ports and lossless classes is 240KB, and they share 200KB \
-               (1.2 : 1)"],
+            &[
+                "spine:13: spine-1: the headroom of all ports and lossless classes is 240KB, and they share 200KB \
+               (1.2 : 1)",
+            ],
         ),
         (
             // Of 9 MB, 80 KB are headroom; three times 8.92 MB are 26.76 MB. The pool and its headroom are 24.5 MB.
             Name::PoolOvercommitted,
             &[("spine", "\"size\": \"2000\"", "\"size\": \"9000000\"")],
-            &["spine:13: spine-1: guarantees (26.76MB) and headroom (240KB) of all ports are 27MB, and the buffer has \
-               24.5MB"],
+            &[
+                "spine:13: spine-1: guarantees (26.76MB) and headroom (240KB) of all ports are 27MB, and the buffer has \
+               24.5MB",
+            ],
         ),
         (
             Name::LosslessWithoutEcn,
@@ -111,22 +115,28 @@ fn each_rule_finds_its_trouble() {
             // Alone 2,000 + 24 MB / 3 and 2,000 + 24 MB / 2: less than a factor of two, and set in another way.
             Name::ThresholdsDiffer,
             &[("leaf", "\"dynamic_th\": \"0\"", "\"dynamic_th\": \"-1\"")],
-            &["leaf:20: Ethernet8 of leaf-1: one port alone may hold 8.00 MB (alpha 0.5 of 24MB) before it is paused, \
-               and at spine-1, the other end of the link, 12.0 MB (alpha 1 of 24MB)"],
+            &[
+                "leaf:20: Ethernet8 of leaf-1: one port alone may hold 8.00 MB (alpha 0.5 of 24MB) before it is paused, \
+               and at spine-1, the other end of the link, 12.0 MB (alpha 1 of 24MB)",
+            ],
         ),
         (
             Name::LosslessClassesDiffer,
             &[("spine", "\"pfc_enable\": \"3\"", "\"pfc_enable\": \"3,4\"")],
-            &["leaf:33: Ethernet8 of leaf-1: the lossless classes are 3, and at Ethernet0 of spine-1, the other end of \
-               the cable, 3, 4"],
+            &[
+                "leaf:33: Ethernet8 of leaf-1: the lossless classes are 3, and at Ethernet0 of spine-1, the other end of \
+               the cable, 3, 4",
+            ],
         ),
         (
             // The slowest port of the spine has 10 Gb/s. Two others send to it: each holds 2,000 + 24 MB / 3 and
             // 57,868 above, so 16.1 MB leave at 10 Gb/s, in 12.9 ms.
             Name::WatchdogTooShort,
             &[("leaf", "\"detection_time\": \"200\"", "\"detection_time\": \"10\"")],
-            &["leaf:34: Ethernet8 of leaf-1: the watchdog acts after 10ms, and a pause behind an incast at spine-1 may \
-               last 12.9 ms: 16.1 MB at 10Gbps"],
+            &[
+                "leaf:34: Ethernet8 of leaf-1: the watchdog acts after 10ms, and a pause behind an incast at spine-1 may \
+               last 12.9 ms: 16.1 MB at 10Gbps",
+            ],
         ),
     ];
     let mut failed = Vec::new();
@@ -146,7 +156,8 @@ fn each_rule_finds_its_trouble() {
 fn joined(test: &str, is_ring: bool) -> PathBuf {
     let folder = empty(test);
     for at in 0..4 {
-        let next = format!("\"Ethernet4\": {{\"name\": \"s{}\", \"port\": \"Ethernet8\"}}", (at + 1) % 4);
+        let next =
+            format!("\"Ethernet4\": {{\"name\": \"s{}\", \"port\": \"Ethernet8\"}}", (at + 1) % 4);
         let neighbors = if at == 3 && !is_ring { String::new() } else { next };
         let text = format!(
             "{{\"DEVICE_METADATA\": {{\"localhost\": {{\"hostname\": \"s{at}\"}}}},\n\

@@ -34,5 +34,6 @@ mod saturated;
 mod schema;
 mod shipped;
 mod sonic;
+mod sonic_neighbors;
 mod source_flow_control;
 mod traffic;

@@ -253,7 +253,9 @@ impl DeviceProfile {
 /// What to write for a field that is missing.
 fn example(field: &str) -> Option<&'static str> {
     Some(match field {
-        "device" => "add what it describes, a switch or a NIC: device = \"switch\" or device = \"nic\"",
+        "device" => {
+            "add what it describes, a switch or a NIC: device = \"switch\" or device = \"nic\""
+        }
         "model" => "add the model, for example: model = \"Arista 7260CX3\"",
         "summary" => "add one line about it, for example: summary = \"64 x 100G, Tomahawk 2\"",
         "rates" => "add the rates of its ports, for example: rates = [\"25Gbps\", \"100Gbps\"]",
