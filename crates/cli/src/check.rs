@@ -94,11 +94,13 @@ fn configurations(options: &CheckOptions) -> Result<(), Failure> {
     if options.json {
         output::print_json(&json!({
             "warnings": warnings.iter().map(warning).collect::<Vec<_>>(),
+            "notes": imported.notes,
             "findings": findings.iter().map(finding).collect::<Vec<_>>(),
         }))?;
     } else {
         selection::warn(warnings);
         findings.iter().for_each(|finding| output::problem(&finding.plain()));
+        imported.notes.iter().for_each(|note| output::note(note));
         output::print(&format!(
             "{} and {}\n",
             found(findings),

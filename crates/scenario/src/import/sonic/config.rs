@@ -253,14 +253,6 @@ pub fn json(source: &Arc<Source>) -> Result<Node, Problem> {
     })
 }
 
-/// Where a text stands first.
-pub fn text_place(source: &Arc<Source>, text: &str) -> Place {
-    match source.inner().find(text) {
-        Some(at) => Place::at(source, at..at + text.len()),
-        None => Place::whole(source),
-    }
-}
-
 /// The name in a reference: `[BUFFER_PROFILE|name]`, or `name`.
 pub fn plain(reference: &str) -> &str {
     let inner = reference.trim();

@@ -7,7 +7,6 @@
 
 use std::sync::Arc;
 
-use super::super::config::text_place;
 use super::super::json::Node;
 use crate::text::{Place, Problem, Source};
 
@@ -69,8 +68,21 @@ pub fn from_json(source: &Arc<Source>, node: &Node) -> Result<Vec<Seen>, Problem
     Ok(seen)
 }
 
+/// Where a port is: as a key in `json`, and as a name in `json0`. Neighbors may have ports of the same name.
+fn place(source: &Arc<Source>, local: &str) -> Place {
+    let text = source.inner();
+    let quoted = serde_json::to_string(local).unwrap_or_default();
+    let is_own = |&at: &usize| {
+        let before = text[..at].trim_end().strip_suffix(':').map(str::trim_end);
+        text[at + quoted.len()..].trim_start().starts_with(':')
+            || before.is_some_and(|before| before.ends_with("\"name\""))
+    };
+    let found = text.match_indices(&quoted).map(|(at, _)| at).find(is_own);
+    found.map_or_else(|| Place::whole(source), |at| Place::at(source, at..at + quoted.len()))
+}
+
 fn neighbor(source: &Arc<Source>, local: &str, body: &Node) -> Result<Seen, Problem> {
-    let place = text_place(source, &serde_json::to_string(local).unwrap_or_default());
+    let place = place(source, local);
     let Some((chassis, port)) = get(body, "chassis").zip(get(body, "port")) else {
         let message = format!("the neighbor at {local} has no `chassis` or no `port`");
         return Err(Problem::error(place, message, AGAIN));
