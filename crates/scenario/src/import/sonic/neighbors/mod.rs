@@ -4,7 +4,9 @@
 //! taken, and a warning has both places. Two switches that see different ends of one cable are an error.
 
 pub mod lldp;
+mod merge;
 pub mod minigraph;
+mod units;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,7 +19,9 @@ use crate::headroom::Cable;
 use crate::import::account::Fate;
 use crate::text::{Place, Problem, suggest};
 use lldp::Seen;
+use merge::{Of, leave_out};
 use minigraph::{Link, Minigraph};
+use units::{of_link, of_seen};
 
 /// Where a neighbor is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -284,42 +288,6 @@ pub fn resolve(
     Ok(found)
 }
 
-/// Leaves out what is declared of a port if LLDP sees another neighbor at the other end of its cable.
-fn leave_out(known: &[Known<'_>], found: &mut Neighbors) {
-    let mut wrong = Vec::new();
-    for (at, own) in found.beside.iter().enumerate() {
-        for (port, neighbor) in own.neighbors.iter().filter(|(_, neighbor)| !neighbor.is_seen) {
-            let Some(other) = known.iter().position(|of| of.name == neighbor.name) else {
-                continue;
-            };
-            let Some(end) = &neighbor.port else { continue };
-            let there = found.beside[other].neighbors.get(end).filter(|there| there.is_seen);
-            let is_back = |there: &Neighbor| {
-                there.name == known[at].name && there.port.as_ref().is_none_or(|back| back == port)
-            };
-            let Some(there) = there.filter(|there| !is_back(there)) else { continue };
-            let seen = there.port.as_ref().map_or(String::new(), |port| format!("{port} of "));
-            wrong.push((at, port.clone()));
-            found.warnings.push(Problem::warning(
-                neighbor.place.clone(),
-                format!(
-                    "{} has {end} of {} at {port} of {}, and LLDP sees {seen}{} at {end} of {} ({})",
-                    neighbor.origin.text(),
-                    neighbor.name,
-                    known[at].name,
-                    there.name,
-                    neighbor.name,
-                    shown(&there.place)
-                ),
-                "the scenario has a host at this port: correct the cable, or what is declared",
-            ));
-        }
-    }
-    for (at, port) in wrong {
-        found.beside[at].neighbors.remove(&port);
-    }
-}
-
 /// The switch of this name.
 fn switch_of(known: &[Known<'_>], name: &str) -> Option<usize> {
     let exact = known.iter().position(|of| of.name == name);
@@ -508,201 +476,4 @@ fn hear(seen: &Seen, at: usize, known: &[Known<'_>], claims: &mut Claims) -> Res
     let own = claim(Some(other), there.name, Some(end), true);
     claims.entry((at, port)).or_default().push(own);
     Ok(())
-}
-
-/// A port of which there are claims.
-struct Of<'a> {
-    known: &'a Known<'a>,
-    port: &'a str,
-    /// Whether there is an LLDP table of its switch.
-    listens: bool,
-}
-
-impl Of<'_> {
-    /// What it leads to.
-    fn merge(&self, claims: &[Claim], warnings: &mut Vec<Problem>) -> Result<Neighbor, Problem> {
-        let of = |origin: Origin| claims.iter().filter(move |claim| claim.origin == origin);
-        let mut stated = of(Origin::DeviceNeighbor).chain(of(Origin::Minigraph).take(1));
-        let (one, two) = (stated.next(), stated.next());
-        if let Some(first) = of(Origin::Minigraph).next()
-            && let Some(other) = of(Origin::Minigraph).find(|other| !other.agrees(first))
-        {
-            return Err(self.contradiction(first, other, "keep one of the two links"));
-        }
-        let seen = self.seen(claims, warnings)?;
-        if let (Some(one), Some(two), None) = (one, two, seen)
-            && !one.agrees(two)
-        {
-            let help = "make both agree, or give what LLDP sees there: `lldpctl -f json`";
-            return Err(self.contradiction(two, one, help));
-        }
-        for stated in one.iter().chain(&two) {
-            let Some(seen) = seen.filter(|seen| !seen.agrees(stated)) else { continue };
-            warnings.push(Problem::warning(
-                seen.place.clone(),
-                format!(
-                    "LLDP sees {} at {} of {}, and {} ({}) has {} there",
-                    seen.text(),
-                    self.port,
-                    self.known.name,
-                    stated.origin.text(),
-                    shown(&stated.place),
-                    stated.text()
-                ),
-                "the scenario has what LLDP sees: correct the cable, or what is declared",
-            ));
-        }
-        // What is declared has the name that the operator uses.
-        let agreed = |claim: &&Claim| seen.is_none_or(|seen| seen.agrees(claim));
-        let stated = one.filter(agreed).or_else(|| two.filter(agreed));
-        let Some(taken) = stated.or(seen) else {
-            // There is at least one claim, of one of the three origins.
-            return Err(self.known.config.problem("no neighbor", "give one"));
-        };
-        let of_switch = taken.switch.and(two.filter(agreed).or(seen));
-        let port = taken.port.clone().or_else(|| of_switch?.port.clone());
-        let overruled = of(Origin::DeviceNeighbor).any(|claim| !claim.agrees(taken));
-        let Claim { name, origin, place, .. } = taken.clone();
-        Ok(Neighbor { name, port, origin, place, overruled, is_seen: seen.is_some() })
-    }
-
-    /// What LLDP sees there.
-    fn seen<'c>(
-        &self,
-        claims: &'c [Claim],
-        warnings: &mut Vec<Problem>,
-    ) -> Result<Option<&'c Claim>, Problem> {
-        let of_lldp = || claims.iter().filter(|claim| claim.origin == Origin::Lldp);
-        let own = || of_lldp().filter(|claim| claim.is_own);
-        let read = own().any(|claim| claim.switch.is_some());
-        // A server may send several names from one port: its own and that of its NIC. A switch is the neighbor itself.
-        let own = || own().filter(|claim| claim.switch.is_some() == read);
-        let of_others = of_lldp().filter(|claim| !claim.is_own);
-        let all: Vec<&Claim> = own().chain(of_others).collect();
-        let Some(first) = all.first().copied() else { return Ok(None) };
-        let known = all.iter().any(|claim| claim.switch.is_some());
-        if let Some(other) = all.iter().find(|other| known && !other.agrees(first)) {
-            let help = "write both LLDP tables again at the same time";
-            return Err(self.contradiction(first, other, help));
-        }
-        if own().next().is_none() && self.listens {
-            warnings.push(Problem::warning(
-                first.place.clone(),
-                format!(
-                    "LLDP of {} sees {} of {}, and LLDP of {} sees nobody there",
-                    first.text(),
-                    self.port,
-                    self.known.name,
-                    self.known.name
-                ),
-                "the scenario has the link; write both tables again at the same time",
-            ));
-        }
-        Ok(all.iter().find(|claim| !claim.is_nameless).or(Some(&first)).copied())
-    }
-
-    fn contradiction(&self, one: &Claim, two: &Claim, help: &str) -> Problem {
-        let message = format!(
-            "{} has {} at {} of {}, and {} ({}) has {}",
-            one.origin.text(),
-            one.text(),
-            self.port,
-            self.known.name,
-            two.origin.text(),
-            shown(&two.place),
-            two.text()
-        );
-        Problem::error(one.place.clone(), message, help)
-    }
-}
-
-/// What became of the fields of a link.
-fn of_link(link: &Link, ends: &[Joined; 2], known: &[Known<'_>], beside: &[Beside]) -> Vec<Unit> {
-    let read: Vec<&(usize, String)> = ends.iter().flatten().collect();
-    let used: Vec<(&&(usize, String), &Neighbor)> =
-        read.iter().filter_map(|end| Some((end, beside[end.0].neighbors.get(&end.1)?))).collect();
-    let is_taken = |(end, neighbor): &(&&(usize, String), &Neighbor)| {
-        let other = ends.iter().position(|of| of.as_ref() == Some(**end)).map_or(0, |at| 1 - at);
-        let (device, port, _) = &link.ends[other];
-        match &ends[other] {
-            Some((at, port)) => {
-                neighbor.name == known[*at].name && neighbor.port.as_ref() == Some(port)
-            }
-            None => is_same(&neighbor.name, device) || neighbor.port.as_ref() == Some(port),
-        }
-    };
-    let left_out = || {
-        let of = |end: &&(usize, String)| known[end.0].left_out.get(&end.1).copied();
-        read.iter().find_map(of).unwrap_or("it carries no traffic")
-    };
-    let key = format!("{}:{}", link.ends[0].0, link.ends[0].1);
-    let unit = |(field, value): &(String, String)| {
-        let said = if read.is_empty() {
-            (Fate::Nothing, "neither end is a switch of this import".to_owned())
-        } else if used.is_empty() {
-            (Fate::Nothing, format!("the port is left out: {}", left_out()))
-        } else {
-            match field.as_str() {
-                "StartDevice" | "StartPort" | "EndDevice" | "EndPort"
-                    if !used.iter().all(is_taken) =>
-                {
-                    (Fate::Differs, "LLDP sees another neighbor there".to_owned())
-                }
-                "StartDevice" | "StartPort" | "EndDevice" | "EndPort" => match read.len() {
-                    2 => (Fate::Kept, "a link between two switches".to_owned()),
-                    _ => (Fate::Kept, "a link to a host".to_owned()),
-                },
-                "ElementType" => (Fate::Kept, "data goes on this link".to_owned()),
-                "Bandwidth" if link.speed.is_some() => {
-                    (Fate::Kept, "`rate` of the link".to_owned())
-                }
-                "CableLength"
-                    if used.iter().any(|(end, _)| beside[end.0].cables.contains_key(&end.1)) =>
-                {
-                    (Fate::Kept, "`delay` of the link".to_owned())
-                }
-                "CableLength" => (Fate::Nothing, "`CABLE_LENGTH` has the cable".to_owned()),
-                _ => (Fate::Nothing, "floodway does not read this field".to_owned()),
-            }
-        };
-        Unit::new(("minigraph link", &key, field), value, said)
-    };
-    link.fields.iter().map(unit).collect()
-}
-
-/// What became of the fields of a neighbor that is seen.
-fn of_seen(seen: &Seen, of: &Known<'_>, beside: &Beside) -> Vec<Unit> {
-    let key = format!("{} {}", of.name, seen.local);
-    let neighbor = match local(seen, of) {
-        Ok(Local::Port(port)) => Ok(beside.neighbors.get(&port)),
-        Ok(Local::LeftOut(why)) => Err(format!("the port is left out: {why}")),
-        Ok(Local::Management) | Err(_) => {
-            Err("it is no port of `PORT`: no data goes there".to_owned())
-        }
-    };
-    let said = |field: &str| match &neighbor {
-        Err(why) => (Fate::Nothing, why.clone()),
-        Ok(None) => (Fate::Nothing, "no neighbor is taken".to_owned()),
-        Ok(Some(neighbor)) => {
-            let named = seen.name.as_ref().is_some_and(|name| is_same(name, &neighbor.name));
-            let taken = named || neighbor.name == seen.port;
-            match field {
-                "name" | "port id" | "port descr" if !taken && seen.name.is_some() => {
-                    (Fate::Differs, "another neighbor at this port is taken".to_owned())
-                }
-                "name" => (Fate::Kept, "what the port leads to".to_owned()),
-                "port id" | "port descr" => (Fate::Kept, "the port at the other end".to_owned()),
-                _ => (Fate::Nothing, "floodway does not read this field".to_owned()),
-            }
-        }
-    };
-    let own = [
-        ("name", seen.name.as_ref()),
-        ("port id", Some(&seen.port)),
-        ("port descr", seen.described.as_ref()),
-    ];
-    let own = own.into_iter().filter_map(|(field, value)| Some((field, value?.as_str())));
-    let others = seen.others.iter().map(|(field, value)| (field.as_str(), value.as_str()));
-    let unit = |(field, value): (&str, &str)| Unit::new(("LLDP", &key, field), value, said(field));
-    own.chain(others).map(unit).collect()
 }
