@@ -19,6 +19,7 @@ mod kernel;
 mod nic;
 mod packets;
 mod physical_queues;
+pub(crate) mod programs;
 mod receiver;
 mod record;
 mod regulated;
