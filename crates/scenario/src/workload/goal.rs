@@ -227,6 +227,10 @@ impl Workload for Placed {
         true
     }
 
+    fn waits_for_acknowledgements(&self) -> Option<&'static str> {
+        (self.spec.sends == Sends::Acknowledged).then_some("sends")
+    }
+
     fn is_finite(&self) -> bool {
         true
     }

@@ -196,6 +196,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
         false
     }
 
+    /// The field that says that something begins when a message has been acknowledged, if so.
+    fn waits_for_acknowledgements(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Its steady traffic, pair by pair. Single incasts, flows of a list, flows without a size and
     /// saturated hosts are none: they send as fast as they may.
     fn demands(&self, _around: Surroundings<'_>) -> Vec<Demand> {

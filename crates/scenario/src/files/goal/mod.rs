@@ -166,3 +166,6 @@ pub(crate) fn read(files: &Files, (path, scenario): (&str, &str)) -> Result<Job,
     };
     matching::matched(ranks, &places).map_err(|fault| places.failure(fault))
 }
+
+#[cfg(test)]
+mod tests;
