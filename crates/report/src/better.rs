@@ -25,7 +25,7 @@ const MORE: [&str; 8] = [
 ];
 
 /// Ends of names of which less is better.
-const LESS: [&str; 27] = [
+const LESS: [&str; 28] = [
     "_rtt_ns",
     "_up_ns",
     "_down_ns",
@@ -35,6 +35,7 @@ const LESS: [&str; 27] = [
     "sojourn_ns",
     "response_ns",
     "operation_ns",
+    "exposed_ns",
     "paused_ns",
     "drc_stopped_ns",
     "pause_frames",

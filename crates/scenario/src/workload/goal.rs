@@ -71,7 +71,7 @@ impl Parameters for Spec {
         if named < ranks || (named > ranks && self.ranks != Hosts::All) {
             findings.error(
                 ["ranks", "path"],
-                format!("the job has {count}, and {named} hosts are there for them"),
+                format!("the job has {count} and {}", count_of(named as u64, "host")),
                 match &self.ranks {
                     Hosts::All => "make the network larger, or take another file".to_owned(),
                     _ => format!("name {ranks} hosts, each of which has one rank"),
