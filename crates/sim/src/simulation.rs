@@ -38,7 +38,7 @@ pub struct Simulation {
     metrics: Metrics,
     windows: Windows,
     longest_hop: Duration,
-    /// Number of flows whose completion extends the measured interval.
+    /// Number of flows and of ranks whose completion extends the measured interval.
     awaited: u64,
     /// Network information for the auditor; `None` if it is off.
     audited: Option<Arc<Network>>,
@@ -72,7 +72,7 @@ impl Simulation {
     /// list of flows and, until the switches have taken theirs, the routing tables.
     pub(crate) fn with_nodes(spec: Spec, here: &dyn Fn(NodeId) -> bool) -> Self {
         let by_flow = awaited(&spec);
-        let awaited = by_flow.iter().filter(|awaited| **awaited).count() as u64;
+        let flows = by_flow.iter().filter(|awaited| **awaited).count();
         let shared = Arc::new(Shared {
             host: spec.host.clone(),
             profiles: profiles(&spec),
@@ -84,8 +84,11 @@ impl Simulation {
             distances: asks_for_answers(&spec).then(|| Distances::of(&spec)),
             telemetry: wants_telemetry(&spec),
             awaited: by_flow,
+            awaited_jobs: if spec.programs.is_empty() { Vec::new() } else { spec.awaited.clone() },
             seed: spec.seed,
         });
+        let jobs = working(&spec).filter(|program| shared.awaits_job(program.workload)).count();
+        let awaited = (flows + jobs) as u64;
         let tables = Routes::of(&spec.graph);
         let knowledge = Knowledge::of(&spec, &shared, &tables);
         let nodes = Nodes {
@@ -235,7 +238,7 @@ impl Simulation {
         let limits = Limits {
             end: Instant(self.spec.end.0),
             // A rank is done after its last flow, if it goes on to compute.
-            flows: (ending + self.spec.programs.len()) as u64,
+            flows: (ending + working(&self.spec).count()) as u64,
             until_acknowledged: self.awaited > 0,
             stop: run.stop,
             watch: run.watch,
@@ -489,6 +492,11 @@ fn tiers(graph: &Graph) -> u8 {
         NodeKind::Host => 0,
     };
     graph.switches().map(tier).max().unwrap_or(0)
+}
+
+/// The programs that have steps, which at some time have all finished.
+fn working(spec: &Spec) -> impl Iterator<Item = &Program> {
+    spec.programs.iter().filter(|program| !program.steps.is_empty())
 }
 
 /// By flow: whether the measured interval is extended until it has completed. This applies to the

@@ -235,6 +235,25 @@ fn a_send_is_finished_when_handed_over_or_when_acknowledged() {
 }
 
 #[test]
+fn a_rank_without_steps_has_finished_when_it_begins() {
+    let mut programs = vec![
+        program(0, &[send(0)], &[]),
+        program(1, &[receive(0), compute(2_000, 0)], &[(0, 1)]),
+        program(2, &[], &[]),
+    ];
+    programs.iter_mut().for_each(|program| program.start = Instant(US));
+    let mut spec = spec(3, vec![flow(0, 1, 1_000, 1_000)], programs);
+    // The measured interval waits for the ranks, not only for their messages.
+    (spec.awaited, spec.measured_until) = (vec![true], Duration::ZERO);
+    let outcome = run(spec);
+    let ends = US + way(1_000) + 2 * US;
+    assert_eq!(outcome.stop, Stop::FlowsDone);
+    assert_eq!(ps(&outcome, "ranks", "finish_ns"), [US, ends, US]);
+    assert_eq!(ps(&outcome, "operations", "finish_ns"), [ends]);
+    assert!(outcome.counter("measured_ns") * 1_000 >= ends);
+}
+
+#[test]
 fn jobs_share_a_host_and_not_their_streams() {
     let two = [0, 1].map(|workload| {
         let start = Instant(u64::from(workload) * US);

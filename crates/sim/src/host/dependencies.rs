@@ -108,7 +108,7 @@ impl Dependencies {
         }
         let (handed_over, mut early) = (vec![false; outgoing.len()], BinaryHeap::new());
         let counts = [outgoing.len(), incoming];
-        let programs = Programs::new(programs, here, counts, &shared.places, &mut early);
+        let programs = Programs::new(programs, here, counts, shared, &mut early);
         Some(Box::new(Self { next, handed_over, waits, triggers, early, programs }))
     }
 
@@ -334,6 +334,7 @@ mod tests {
             telemetry: false,
             tiers: 1,
             awaited: Vec::new(),
+            awaited_jobs: Vec::new(),
             seed: 1,
         }
     }

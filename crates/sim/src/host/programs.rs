@@ -43,6 +43,8 @@ struct Running {
     /// Its first step and its first stream.
     step: u32,
     stream: u32,
+    /// Whether the measured interval waits until it has finished.
+    awaited: bool,
     /// Steps that have not finished.
     left: u32,
     /// Streams that compute.
@@ -79,14 +81,6 @@ pub struct Ran {
     pub times: Vec<[Instant; 2]>,
     /// Time during which at least one of its streams computed.
     pub computed: Duration,
-}
-
-impl Ran {
-    /// When all of it was finished, if it was.
-    pub fn finished(&self) -> Option<Instant> {
-        let last = self.times.iter().map(|[_, finished]| *finished).max()?;
-        (last < Instant::NEVER).then_some(last)
-    }
 }
 
 /// What a step waits for besides other steps.
@@ -144,7 +138,7 @@ impl Programs {
         all: &SharedList<Program>,
         here: &[u32],
         [outgoing, incoming]: [usize; 2],
-        places: &[(u32, u32)],
+        shared: &Shared,
         timers: &mut BinaryHeap<Reverse<(Instant, u32)>>,
     ) -> Option<Box<Self>> {
         if here.is_empty() {
@@ -154,12 +148,13 @@ impl Programs {
         let (mut steps, mut streams) = (0, 0);
         let (mut sends, mut receives) = (vec![NONE; outgoing], vec![NONE; incoming]);
         for &index in here {
-            let program = &all[index as usize];
+            let (program, places) = (&all[index as usize], &shared.places);
             let (step, left) = (steps, program.steps.len() as u32);
             running.push(Running {
                 program: index,
                 step,
                 stream: streams,
+                awaited: shared.awaits_job(program.workload),
                 left,
                 computing: 0,
                 since: Instant::NEVER,
@@ -203,8 +198,9 @@ impl Programs {
         }))
     }
 
-    /// Something happened. Returns the number of programs that finished with it.
-    pub fn on(&mut self, event: Event, now: Instant, around: &mut Around<'_>) -> u32 {
+    /// Something happened. Returns the number of programs that finished with it, and of these the number of
+    /// awaited ones.
+    pub fn on(&mut self, event: Event, now: Instant, around: &mut Around<'_>) -> [u32; 2] {
         let before = self.unfinished();
         let flows = self.sends.len() as u32;
         match event {
@@ -234,7 +230,8 @@ impl Programs {
         if !around.timers.peek().is_some_and(is_due) {
             self.run(now, around);
         }
-        before - self.unfinished()
+        let after = self.unfinished();
+        [before[0] - after[0], before[1] - after[1]]
     }
 
     /// The sender of an outgoing flow has an acknowledgement of everything: the timer that reports it to
@@ -255,8 +252,10 @@ impl Programs {
         })
     }
 
-    fn unfinished(&self) -> u32 {
-        self.running.iter().filter(|of| of.left > 0).count() as u32
+    /// Programs that have not finished, and of these the awaited ones.
+    fn unfinished(&self) -> [u32; 2] {
+        let left = self.running.iter().filter(|of| of.left > 0);
+        left.fold([0; 2], |[all, awaited], of| [all + 1, awaited + u32::from(of.awaited)])
     }
 
     /// Index among the programs here of the one that a step belongs to.
@@ -402,9 +401,9 @@ impl Host {
         let (programs, timers) = dependencies.programs();
         let Some(programs) = programs else { return };
         let mut around = Around { shared: &self.shared, receivers: &self.receivers, timers };
-        let done = programs.on(event, now, &mut around);
+        let [done, awaited] = programs.on(event, now, &mut around);
         // A rank that finishes counts as a flow that completes, so that the run goes on until then.
-        (0..done).for_each(|_| context.metrics.count_flow_done(false));
+        (0..done).for_each(|number| context.metrics.count_flow_done(number < awaited));
     }
 
     /// What its programs have done until `now`, the end of the run.

@@ -58,6 +58,12 @@ fn number(of: Option<u32>) -> f64 {
     of.map_or(f64::NAN, f64::from)
 }
 
+/// When a program was finished, if it was: without steps, as soon as it began.
+fn finished(program: &Program, of: &Ran) -> Option<Instant> {
+    let last = of.times.iter().map(|[_, finished]| *finished).max();
+    Some(last.unwrap_or(program.start)).filter(|&at| at < Instant::NEVER)
+}
+
 /// When the job of each workload began, and when all of its ranks had finished, if they had.
 pub(super) type Times = BTreeMap<u16, (Instant, Option<Instant>)>;
 
@@ -66,7 +72,7 @@ pub(super) fn times(spec: &Spec, ran: &[Ran]) -> Times {
     let mut times = Times::new();
     for of in ran {
         let program = &spec.programs[of.program as usize];
-        let finished = of.finished();
+        let finished = finished(program, of);
         times
             .entry(program.workload)
             .and_modify(|(start, finish)| {
@@ -93,7 +99,7 @@ pub(super) fn tables(spec: &Spec, facts: &FlowFacts, ran: &[Ran], end: Instant) 
 
 fn rank(spec: &Spec, of: &Ran, end: Instant) -> ranks::Row {
     let program = &spec.programs[of.program as usize];
-    let finished = of.finished();
+    let finished = finished(program, of);
     let whole = finished.unwrap_or(end).since(program.start);
     let begun = program.sent().filter(|(step, _)| of.times[*step as usize][0] < Instant::NEVER);
     ranks::Row {
