@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use floodway_model::flow::numbered;
 use floodway_model::{Duration, FlowId, FlowSpec, Instant, Program, SharedList, Trigger};
 
-use super::programs::{self, Programs};
+use super::programs::{self, Programs, Timers};
 use super::{Host, Shared};
 use crate::context::Context;
 
@@ -26,7 +26,7 @@ pub struct Dependencies {
     /// Triggers, sorted by event.
     triggers: Vec<Triggered>,
     /// Flows whose dependencies were satisfied before their start time, and timers of programs.
-    early: BinaryHeap<Reverse<(Instant, u32)>>,
+    early: Timers,
     /// Programs of ranks, if there are any on this host.
     pub programs: Option<Box<Programs>>,
 }
@@ -113,9 +113,7 @@ impl Dependencies {
     }
 
     /// The programs, and the timers that they set.
-    pub fn programs(
-        &mut self,
-    ) -> (Option<&mut Programs>, &mut BinaryHeap<Reverse<(Instant, u32)>>) {
+    pub fn programs(&mut self) -> (Option<&mut Programs>, &mut Timers) {
         (self.programs.as_deref_mut(), &mut self.early)
     }
 

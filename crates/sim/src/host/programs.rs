@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::{Host, Receiver, Shared};
 use crate::context::Context;
 
+/// Flows to start, by their index among the outgoing flows, and timers of programs, with their times.
+pub type Timers = BinaryHeap<Reverse<(Instant, u32)>>;
+
 /// Stands for no step.
 const NONE: u32 = u32::MAX;
 
@@ -102,7 +105,7 @@ pub struct Around<'a> {
     pub receivers: &'a [Receiver],
     /// Flows to start, by their index among the outgoing flows, and timers. Their codes follow the
     /// indices: first the steps that end then, then the programs that begin.
-    pub timers: &'a mut BinaryHeap<Reverse<(Instant, u32)>>,
+    pub timers: &'a mut Timers,
 }
 
 impl Edges {
@@ -139,7 +142,7 @@ impl Programs {
         here: &[u32],
         [outgoing, incoming]: [usize; 2],
         shared: &Shared,
-        timers: &mut BinaryHeap<Reverse<(Instant, u32)>>,
+        timers: &mut Timers,
     ) -> Option<Box<Self>> {
         if here.is_empty() {
             return None;
