@@ -79,6 +79,10 @@ pub struct Operation {
     /// operations leave them out.
     #[serde(skip_serializing_if = "is_false")]
     pub ping: bool,
+    /// Whether it is a job, whose ranks have programs: it starts with them, and completes when all of
+    /// them have finished.
+    #[serde(skip_serializing_if = "is_false")]
+    pub job: bool,
     /// What it is, if it is a collective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collective: Option<Collective>,
@@ -90,9 +94,9 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Operation {
-    /// One that is neither a ping nor a collective.
+    /// One that is neither a ping nor a job nor a collective.
     pub fn of(number: u32, flows: impl Into<Box<[FlowId]>>) -> Self {
-        Self { number, flows: flows.into(), ping: false, collective: None }
+        Self { number, flows: flows.into(), ping: false, job: false, collective: None }
     }
 }
 

@@ -6,6 +6,7 @@
 //! - [`packet`]: a frame as it crosses the network
 //! - [`graph`]: nodes, ports and links
 //! - [`flow`]: the traffic that a host is asked to send
+//! - [`program`]: what the ranks of a job do, step by step
 //! - [`random`]: random number streams, one per named component
 //! - [`mod@family`]: sets of interchangeable algorithms
 //! - [`check`]: validation of parameters, next to their definitions
@@ -21,6 +22,7 @@ pub mod interval;
 pub mod line;
 pub mod marking;
 pub mod packet;
+pub mod program;
 pub mod random;
 pub mod shared;
 pub mod table;
@@ -36,6 +38,7 @@ pub use marking::Marking;
 pub use packet::{
     AckFlags, Body, Dscp, Echo, Ecn, EcnFeedback, Packet, SackBlock, SegmentFlags, Tos,
 };
+pub use program::Program;
 pub use shared::SharedList;
 pub use table::Table;
 pub use units::{Bytes, Duration, Instant, Rate};

@@ -16,6 +16,7 @@
 use crate::table::{Table, Values};
 
 pub use counts::*;
+pub use jobs::*;
 
 pub use memory::*;
 pub use ports::*;
@@ -63,6 +64,7 @@ cell!(String, Text, "text");
 pub fn missing(table: &Table) -> Option<(&'static str, &'static str)> {
     [
         counts::missing,
+        jobs::missing,
         memory::missing,
         ports::missing,
         recording::missing,
@@ -75,7 +77,7 @@ pub fn missing(table: &Table) -> Option<(&'static str, &'static str)> {
 
 /// All tables, without rows.
 pub fn all() -> Vec<Table> {
-    [counts::all, memory::all, ports::all, recording::all, traffic::all, why::all]
+    [counts::all, jobs::all, memory::all, ports::all, recording::all, traffic::all, why::all]
         .into_iter()
         .flat_map(|all| all())
         .collect()
@@ -91,6 +93,7 @@ pub fn empty(name: &str) -> Option<Table> {
 pub fn complete(table: Table) -> Table {
     [
         counts::complete,
+        jobs::complete,
         memory::complete,
         ports::complete,
         recording::complete,
@@ -212,6 +215,7 @@ macro_rules! tables {
 }
 
 mod counts;
+mod jobs;
 
 mod memory;
 mod ports;

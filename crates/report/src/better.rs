@@ -35,6 +35,7 @@ const LESS: [&str; 28] = [
     "sojourn_ns",
     "response_ns",
     "operation_ns",
+    "exposed_ns",
     "paused_ns",
     "drc_stopped_ns",
     "pause_frames",

@@ -23,7 +23,7 @@ use crate::summary::{
     Basis, ClassName, ClassSummary, Counter, Interval, Measure, Paired, Summary, VariantSummary,
 };
 use crate::why::Digest;
-use crate::{INTERRUPTED, Run, answer, deadlock, profiles};
+use crate::{INTERRUPTED, Run, answer, deadlock, jobs, profiles};
 
 /// The runs of an experiment as they come in, in any order.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub struct Experiment {
     shapes: BTreeMap<(usize, u32), Shapes>,
     /// By variant and replication: the deadlocks that it ended in, in words.
     deadlocks: BTreeMap<(usize, u32), Vec<String>>,
+    /// Likewise the jobs that were not finished when it ended.
+    unfinished_jobs: BTreeMap<(usize, u32), Vec<String>>,
     /// What is claimed of them, and what came of it.
     claims: Vec<Claim>,
     /// Whether a network that was recorded is too large to be drawn.
@@ -59,6 +61,7 @@ impl Experiment {
             waiting: BTreeMap::new(),
             shapes: BTreeMap::new(),
             deadlocks: BTreeMap::new(),
+            unfinished_jobs: BTreeMap::new(),
             claims: Vec::new(),
             too_large_to_draw: false,
             dictionary: crate::dictionary::Dictionary::default(),
@@ -72,6 +75,7 @@ impl Experiment {
         let variant = self.manifest.place(run.variant);
         let key = (variant, run.replication);
         self.deadlocks.insert(key, deadlock::sentences(run.tables, run.simulated_ns));
+        self.unfinished_jobs.insert(key, jobs::sentences(run.tables, run.simulated_ns));
         if run.stop == INTERRUPTED {
             return;
         }
@@ -196,6 +200,12 @@ impl Experiment {
         all.find(|members| !members.is_empty()).unwrap_or_default()
     }
 
+    /// The ranks of the jobs of a variant that finished last, in its first replication.
+    pub fn ranks(&self, variant: usize) -> &[jobs::Rank] {
+        let mut all = self.shapes_of(variant).map(|shapes| shapes.ranks.as_slice());
+        all.next().unwrap_or_default()
+    }
+
     /// Whether runs were recorded whose network is too large to be drawn.
     pub fn too_large_to_draw(&self) -> bool {
         self.too_large_to_draw
@@ -292,7 +302,8 @@ impl Experiment {
                 })
                 .collect(),
             caveats: Vec::new(),
-            deadlocks: self.deadlocks(),
+            deadlocks: self.of_first(&self.deadlocks),
+            unfinished_jobs: self.of_first(&self.unfinished_jobs),
             claims: self.claims.clone(),
             violations: manifest.violations(),
             variants: names.map(|(at, variant)| (variant.name.clone(), self.variant(at))).collect(),
@@ -464,12 +475,12 @@ impl Experiment {
         counters
     }
 
-    /// Of every variant that ends in deadlocks those of its first replication that does, and how
-    /// many do.
-    fn deadlocks(&self) -> Vec<String> {
+    /// Of every variant with such sentences those of its first replication that has any, and how many
+    /// have.
+    fn of_first(&self, sentences: &BTreeMap<(usize, u32), Vec<String>>) -> Vec<String> {
         let mut told = Vec::new();
         for (at, variant) in self.manifest.variants.iter().enumerate() {
-            let runs = || self.deadlocks.range((at, 0)..=(at, u32::MAX));
+            let runs = || sentences.range((at, 0)..=(at, u32::MAX));
             let with = runs().filter(|(_, found)| !found.is_empty()).count();
             let Some(((_, replication), found)) = runs().find(|(_, found)| !found.is_empty())
             else {

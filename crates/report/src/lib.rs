@@ -39,6 +39,7 @@ mod files;
 pub mod flent;
 pub mod format;
 pub mod html;
+pub mod jobs;
 mod latency;
 pub mod links;
 pub mod lock;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::latency;
 use crate::shapes::{occupancy, quantile};
 use crate::statistics::{Scale, mean};
-use crate::{entries, operations, pings, throughput};
+use crate::{entries, jobs, operations, pings, throughput};
 
 /// One number about a whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,8 @@ impl Scalar {
 /// `workload_<n>_entry_throughput_bps`; of calls and collectives `workload_<n>_operations`,
 /// `workload_<n>_operations_unfinished`, `workload_<n>_mean_operation_ns`, the same with `p50`, `p99`
 /// and `max`, and `workload_<n>_operations_per_s`; of collectives `workload_<n>_mean_algorithm_bandwidth_bps` and
-/// `workload_<n>_mean_bus_bandwidth_bps`.
+/// `workload_<n>_mean_bus_bandwidth_bps`; of jobs `workload_<n>_mean_compute_ns`, `workload_<n>_mean_exposed_ns`,
+/// `workload_<n>_max_exposed_ns` and `workload_<n>_ranks_unfinished`.
 /// `throughput_bps`, and `mean_latency_ns`, the same with `p50`, `p99` and `p999`, of all packets and
 /// by `workload_<n>_`; of pings what [`pings`] adds.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
@@ -80,6 +81,7 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     throughput::add(tables, &mut scalars);
     entries::add(tables, &mut scalars);
     operations::add(tables, &mut scalars);
+    jobs::add(tables, &mut scalars);
     latency::add(tables, &mut scalars);
     pings::add(tables, &mut scalars);
     scalars

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::deadlock::{self, Member};
 use crate::entries::{Window, windows};
+use crate::jobs;
 use crate::links::{Direction, directions};
 use crate::metrics::{FlowTime, SizeClasses};
 use crate::pings::PingShapes;
@@ -162,6 +163,8 @@ pub struct Shapes {
     pub why: Option<Digest>,
     /// The ports of the deadlocks that it ends in.
     pub deadlock: Vec<Member>,
+    /// The ranks of its jobs that finished last.
+    pub ranks: Vec<jobs::Rank>,
     /// Database entries over time, by workload.
     pub responses: BTreeMap<u64, Vec<Window>>,
     /// What pings measured.
@@ -197,6 +200,7 @@ impl Shapes {
             responses: windows(tables),
             pings: PingShapes::of(tables),
             deadlock: deadlock::members(tables),
+            ranks: jobs::last(tables),
             why: Explanation::of(tables, workloads, classes).map(|why| Digest::of(&why)),
             fct: (0..classes.count()).map(sketch).collect(),
             slowdowns: slowdowns(measured),

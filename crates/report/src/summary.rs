@@ -42,6 +42,9 @@ pub struct Summary {
     /// Deadlocks that runs ended in, a few sentences for each variant; empty without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deadlocks: Vec<String>,
+    /// Jobs that were not finished when runs ended, a few sentences for each variant; empty without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished_jobs: Vec<String>,
     /// Every violation of every run; empty in a sound experiment.
     pub violations: Vec<String>,
     /// What the scenario claims of its results, with what came of it; empty if it claims nothing.

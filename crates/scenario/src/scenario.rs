@@ -212,7 +212,7 @@ impl Variant {
     pub fn build(&self, seed: u64) -> Spec {
         let Self { settings, graph, workloads, .. } = self;
         let measured = self.measured();
-        let workload::Traffic { flows, triggers, operations, .. } =
+        let workload::Traffic { flows, triggers, programs, operations, .. } =
             workload::traffic(workloads, settings, graph, seed);
         Spec {
             graph: graph.clone(),
@@ -221,6 +221,7 @@ impl Variant {
             profiles: settings.profiles(),
             flows: flows.into(),
             triggers: triggers.into(),
+            programs: programs.into(),
             operations: operations.into(),
             // Checked: a frame with it is at most 65535 bytes long.
             wire_overhead: settings.wire_overhead.0 as u16,

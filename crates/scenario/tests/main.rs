@@ -14,6 +14,7 @@ mod failure;
 mod families;
 mod fct;
 mod files;
+mod goal;
 mod hpcc_case_b;
 mod import;
 mod large;

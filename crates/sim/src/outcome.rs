@@ -4,6 +4,7 @@ mod deadlocks;
 mod frames;
 mod headroom;
 mod inputs;
+mod jobs;
 mod nodes;
 mod occupancy;
 mod operations;
@@ -33,7 +34,7 @@ pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
     /// `headroom`, `headroom_episodes`, `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pings`, `collectives`,
     /// `pauses`, `links`, `drops`,
-    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of a run that is recorded also `record`, `samples`,
+    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of jobs with programs `ranks`, `steps` and `waits`; of a run that is recorded also `record`, `samples`,
     /// `backlogs` and `pause_intervals`.
     pub tables: Vec<Table>,
     /// Why the run ended.
@@ -74,7 +75,8 @@ impl Outcome {
         mut violations: Vec<String>,
         wall: std::time::Duration,
     ) -> Self {
-        let OfNodes { tables: of, flows, requests } = of_nodes;
+        let OfNodes { tables: of, flows, requests, programs } = of_nodes;
+        let job_times = jobs::times(spec, &programs);
         let observers = &finished.observers;
         let flow_table = flow_table(spec, &flows, &mut violations);
         let mut tables = vec![
@@ -94,7 +96,7 @@ impl Outcome {
             deliveries::table(spec, observers.deliveries.as_ref()),
             frames::table(&requests, &flows),
             frames::entries(spec, finished, &requests, &flows),
-            operations::table(spec, &flows),
+            operations::table(spec, &flows, &job_times),
             operations::pings(spec, &flows),
             operations::collectives(spec, &flows),
             of.pauses,
@@ -108,6 +110,7 @@ impl Outcome {
         if !finished.deadlocks.cycles.is_empty() {
             tables.push(deadlocks::flows(finished));
         }
+        tables.extend(jobs::tables(spec, &flows, &programs, finished.now));
         tables.extend(record::tables(spec, finished));
         Self {
             fingerprint: fingerprint(&tables),
@@ -382,7 +385,8 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
         ("flows_unfinished", unfinished, "Flows that end but had not when the run did."),
         ("hops", finished.metrics.hops(), "Packet-hops of the run: frames put on a link."),
     ];
-    if !spec.triggers.is_empty() || spec.flows.iter().any(|flow| flow.in_turn) {
+    let sequential = || spec.flows.iter().any(|flow| flow.in_turn);
+    if !spec.triggers.is_empty() || !spec.programs.is_empty() || sequential() {
         let never = (spec.flows.len() - begun.len()) as u64;
         let meaning = "Flows whose turn did not come in time; they are in no other number.";
         of_run.push(("flows_not_begun", never, meaning));

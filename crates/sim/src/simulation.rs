@@ -9,7 +9,7 @@ use floodway_model::flow::numbered;
 use floodway_model::graph::{Attachment, Node, NodeKind};
 use floodway_model::packet::length;
 use floodway_model::{
-    Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, PortIx, Rate, Trigger,
+    Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, PortIx, Program, Rate, Trigger,
 };
 
 use crate::Spec;
@@ -38,7 +38,7 @@ pub struct Simulation {
     metrics: Metrics,
     windows: Windows,
     longest_hop: Duration,
-    /// Number of flows whose completion extends the measured interval.
+    /// Number of flows and of ranks whose completion extends the measured interval.
     awaited: u64,
     /// Network information for the auditor; `None` if it is off.
     audited: Option<Arc<Network>>,
@@ -72,7 +72,7 @@ impl Simulation {
     /// list of flows and, until the switches have taken theirs, the routing tables.
     pub(crate) fn with_nodes(spec: Spec, here: &dyn Fn(NodeId) -> bool) -> Self {
         let by_flow = awaited(&spec);
-        let awaited = by_flow.iter().filter(|awaited| **awaited).count() as u64;
+        let flows = by_flow.iter().filter(|awaited| **awaited).count();
         let shared = Arc::new(Shared {
             host: spec.host.clone(),
             profiles: profiles(&spec),
@@ -84,8 +84,11 @@ impl Simulation {
             distances: asks_for_answers(&spec).then(|| Distances::of(&spec)),
             telemetry: wants_telemetry(&spec),
             awaited: by_flow,
+            awaited_jobs: if spec.programs.is_empty() { Vec::new() } else { spec.awaited.clone() },
             seed: spec.seed,
         });
+        let jobs = working(&spec).filter(|program| shared.awaits_job(program.workload)).count();
+        let awaited = (flows + jobs) as u64;
         let tables = Routes::of(&spec.graph);
         let knowledge = Knowledge::of(&spec, &shared, &tables);
         let nodes = Nodes {
@@ -234,7 +237,8 @@ impl Simulation {
         let ending = self.spec.flows.iter().filter(|flow| !flow.is_persistent()).count();
         let limits = Limits {
             end: Instant(self.spec.end.0),
-            flows: ending as u64,
+            // A rank is done after its last flow, if it goes on to compute.
+            flows: (ending + working(&self.spec).count()) as u64,
             until_acknowledged: self.awaited > 0,
             stop: run.stop,
             watch: run.watch,
@@ -381,12 +385,18 @@ fn hosts(
         let source = spec.flows[trigger.begins.index()].src;
         triggers.entry(source).or_default().push(*trigger);
     }
+    let mut programs: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
+    for (index, program) in (0..).zip(&spec.programs) {
+        programs.entry(program.host).or_default().push(index);
+    }
     let make = |id: NodeId| {
         let link = links(spec, id)[0];
         let mut sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
         sends.shrink_to_fit();
         let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
-        host.wait_for(triggers.get(&id).map_or(&[], Vec::as_slice));
+        let here = programs.get(&id).map_or(&[][..], Vec::as_slice);
+        let triggers = triggers.get(&id).map_or(&[][..], Vec::as_slice);
+        host.wait_for(triggers, (&spec.programs, here));
         host.regulate(knowledge.peers.regulator(link.peer));
         let end = (id, PortIx(0));
         host.fail(Outages::at(spec, end));
@@ -484,6 +494,11 @@ fn tiers(graph: &Graph) -> u8 {
     graph.switches().map(tier).max().unwrap_or(0)
 }
 
+/// The programs that have steps, which at some time have all finished.
+fn working(spec: &Spec) -> impl Iterator<Item = &Program> {
+    spec.programs.iter().filter(|program| !program.steps.is_empty())
+}
+
 /// By flow: whether the measured interval is extended until it has completed. This applies to the
 /// flows of awaited workloads that are measured. Empty for none.
 fn awaited(spec: &Spec) -> Vec<bool> {
@@ -493,6 +508,8 @@ fn awaited(spec: &Spec) -> Vec<bool> {
     // The start of a flow with dependencies is not known in advance.
     let mut waits: Vec<bool> = spec.flows.iter().map(|flow| flow.in_turn).collect();
     spec.triggers.iter().for_each(|trigger| waits[trigger.begins.index()] = true);
+    let sent = spec.programs.iter().flat_map(Program::sent);
+    sent.for_each(|(_, flow)| waits[flow.index()] = true);
     let is_awaited = |(flow, waits): (&FlowSpec, bool)| {
         let of_workload = spec.awaited.get(usize::from(flow.workload)).copied().unwrap_or(false);
         of_workload && !flow.is_persistent() && (waits || flow.start.0 >= spec.warmup.0)

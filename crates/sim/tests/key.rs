@@ -81,7 +81,7 @@ fn every_field_is_in_the_key() {
     }
     let fields = fields!(
         spec();
-        graph, switch, host, profiles, flows, triggers, operations, wire_overhead, end, warmup,
+        graph, switch, host, profiles, flows, triggers, programs, operations, wire_overhead, end, warmup,
         measured_until, awaited, sample_interval, flow_samples, departures, latencies, record,
         explained, failures, losses, paces, kernels, seed
     );

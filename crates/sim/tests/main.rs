@@ -67,6 +67,7 @@ mod pinned_tcp;
 mod planted;
 mod powertcp;
 mod profiles;
+mod programs;
 mod qcn;
 mod queueing;
 mod rdma_congestion;

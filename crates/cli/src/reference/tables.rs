@@ -1,6 +1,6 @@
 //! The tables of results, from those of the smallest run that has them all.
 
-use floodway_model::tables::counters;
+use floodway_model::tables::{self, counters, ranks, steps, waits};
 use floodway_report::{Experiment, Manifest};
 use floodway_scenario::{Overrides, Scenario};
 use floodway_sim::{Outcome, Simulation};
@@ -27,7 +27,10 @@ bytes = "1KB"
 pub fn section() -> Result<String, Failure> {
     let scenario = Scenario::parse(SMALLEST, "smallest.toml", &Overrides::default())?;
     let variant = &scenario.variants()[0];
-    let outcome = Simulation::new(scenario.build(variant, 0)).run();
+    let mut outcome = Simulation::new(scenario.build(variant, 0)).run();
+    // Those of jobs, which it has none of.
+    let of_jobs = [ranks::NAME, steps::NAME, waits::NAME];
+    outcome.tables.extend(of_jobs.into_iter().filter_map(tables::empty));
     let name = variant.name.clone();
     let manifest = Manifest::new(
         floodway_report::Scenario::default(),
@@ -37,8 +40,8 @@ pub fn section() -> Result<String, Failure> {
     experiment.add_run(&floodway_describe::run(&variant.name, (0, scenario.seed), "", &outcome));
     // Of the dictionary that stands beside results, what is not about those of one scenario.
     let dictionary = experiment.dictionary();
-    let tables = dictionary.find("\n## ").map_or("", |start| &dictionary[start..]);
-    Ok(INTRODUCTION.to_owned() + &tables.replace("\n## ", "\n### ") + &counters(&outcome))
+    let described = dictionary.find("\n## ").map_or("", |start| &dictionary[start..]);
+    Ok(INTRODUCTION.to_owned() + &described.replace("\n## ", "\n### ") + &counters(&outcome))
 }
 
 /// The rows that the table `counters` always has.

@@ -92,22 +92,25 @@ tables! {
         measured: u64,
     }
 
-    /// One row per operation that began: a remote procedure call, which is a request and its response, or one round of
-    /// a collective, which is all of its messages. Empty without such workloads.
+    /// One row per operation that began: a remote procedure call, which is a request and its response, one round of a
+    /// collective, which is all of its messages, or a job, which is all messages and computations of its ranks. Empty
+    /// without such workloads.
     operations {
         /// Workload of the scenario, counted from 0.
         workload: u64,
         /// Number of the operation in its workload, counted from 0; for a collective, the round.
         operation: u64,
-        /// Node number of the host that sends the request; for a collective, that of its first rank.
+        /// Node number of the host that sends the request; for a collective, that of its first rank; for a job, that of
+        /// the first rank that sends.
         node: u64,
         /// Flows that it takes.
         flows: u64,
         /// Payload of all of them.
         bytes: u64,
-        /// When the first of its flows began.
+        /// When the first of its flows began; for a job, when its programs did.
         start_ns: f64,
-        /// When the last byte of all of them had arrived; empty if that did not happen before the run ended.
+        /// When the last byte of all of them had arrived, and for a job, all of its ranks had finished; empty if that did
+        /// not happen before the run ended.
         finish_ns: f64,
         /// 1 if it began after the warm-up; statistics are over these.
         measured: u64,

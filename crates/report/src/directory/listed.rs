@@ -14,7 +14,7 @@ use crate::{format, trace};
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
 
 /// The tables of floodway, those of earlier versions included.
-const TABLES: [&str; 41] = [
+const TABLES: [&str; 44] = [
     "backlogs",
     "collectives",
     "counters",
@@ -47,14 +47,17 @@ const TABLES: [&str; 41] = [
     "pause_intervals",
     "pauses",
     "queues",
+    "ranks",
     "record",
     "root_flows",
     "samples",
     "sojourn_series",
     "sojourns",
+    "steps",
     "stretches",
     "switches",
     "timeline",
+    "waits",
     "watchdog_events",
 ];
 

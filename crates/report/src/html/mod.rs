@@ -13,6 +13,7 @@ mod deadlocks;
 mod delays;
 mod embedded;
 mod figure;
+mod jobs;
 mod links;
 mod load;
 mod memory;
@@ -86,6 +87,7 @@ impl Kind {
                 "fct-distribution",
                 "delays",
                 "operations",
+                "ranks",
                 "throughput",
                 "goodput",
                 "latency",
@@ -107,6 +109,7 @@ impl Kind {
                 "responses",
                 "throughput",
                 "operations",
+                "ranks",
                 "delays",
                 "losses",
                 "pauses",
@@ -117,6 +120,7 @@ impl Kind {
                 "throughput",
                 "responses",
                 "operations",
+                "ranks",
                 "delays",
                 "pauses",
                 "losses",
@@ -293,6 +297,7 @@ impl Page<'_> {
             self.latency_under_load(),
             self.delays(),
             self.operations(),
+            self.ranks(),
             self.throughput(),
             self.goodput(),
             self.waits(),

@@ -7,6 +7,7 @@ use super::section::Section;
 use super::r#type::{plain, raw, set};
 use crate::chart::LOOKS;
 use crate::entries;
+use crate::jobs;
 use crate::latency;
 use crate::operations;
 use crate::statistics::NoInterval;
@@ -83,17 +84,19 @@ impl Page<'_> {
         )
     }
 
-    /// How long calls and collectives take.
+    /// How long calls, collectives and jobs take.
     pub(super) fn operations(&self) -> Option<Section> {
         self.groups(
-            ("operations", "Calls and collectives"),
+            ("operations", "Calls, collectives and jobs"),
             [
                 ("time", operations::times_of(self.summary)),
+                ("ranks of jobs", jobs::times_of(self.summary)),
                 ("completed", operations::rates_of(self.summary)),
                 ("mean bandwidth of collectives", operations::bandwidths_of(self.summary)),
             ],
-            "A call is complete when its response has arrived, a collective when all of its messages have; times are of \
-             those that began after the warm-up. Bandwidths of collectives are as nccl-tests defines them: size by \
+            "A call is complete when its response has arrived, a collective when all of its messages have, and a job when \
+             all of its ranks have finished; times are of those that began after the warm-up. Exposed communication \
+             is the time in which a rank computes nothing because it waits for messages. Bandwidths of collectives are as nccl-tests defines them: size by \
              time (algorithm), and what the port of a rank must carry at least (bus).",
         )
     }

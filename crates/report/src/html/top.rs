@@ -54,6 +54,11 @@ impl Page<'_> {
                 "Ports wait for each other in a cycle, and would for ever:",
                 &self.summary.deadlocks,
             ))
+            (notice(
+                true,
+                "Jobs were not finished when runs ended:",
+                &self.summary.unfinished_jobs,
+            ))
             ul.answer {
                 @for (at, sentence) in self.summary.answer.iter().enumerate() {
                     @let name = &self.summary.order[at + 1];

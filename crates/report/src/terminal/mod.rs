@@ -10,7 +10,7 @@ use crate::latency;
 use crate::statistics::{NoInterval, refused};
 use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
-use crate::{entries, operations, pings, throughput};
+use crate::{entries, jobs, operations, pings, throughput};
 
 pub use claims::{claims, run_claims};
 pub use sweep::sweep;
@@ -105,6 +105,9 @@ pub fn table(summary: &Summary, style: Style) -> String {
     for deadlock in &summary.deadlocks {
         text += &wrapped(deadlock, style.width, style, Paint::Red);
     }
+    for job in &summary.unfinished_jobs {
+        text += &wrapped(job, style.width, style, Paint::Red);
+    }
     for sentence in &summary.answer {
         text += &wrapped(sentence, style.width, style, Paint::Bold);
     }
@@ -197,8 +200,9 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
     for (heading, shown) in [
         ("delivered", latency::delivered(summary)),
         ("time from memory to memory", latency::all(summary)),
-        ("time of calls and collectives", operations::times_of(summary)),
-        ("calls and collectives completed", operations::rates_of(summary)),
+        ("time of calls, collectives and jobs", operations::times_of(summary)),
+        ("ranks of jobs", jobs::times_of(summary)),
+        ("calls, collectives and jobs completed", operations::rates_of(summary)),
         ("latency under load", pings::headlines(summary)),
         ("round-trip time of pings", pings::round_trips(summary)),
         ("mean bandwidth of collectives", operations::bandwidths_of(summary)),

@@ -8,6 +8,7 @@ use floodway_model::Duration;
 use super::Problems;
 use crate::document::Document;
 use crate::files::flows::{self, Failure, Hosts};
+use crate::files::goal::{self, Job};
 use crate::files::{Files, Unreadable, networks, traces};
 use crate::text::{Item, Place, Problem};
 use crate::topology;
@@ -143,4 +144,20 @@ pub fn check_flows(
     list.check_jitter(settings, &mut findings.within(path));
     findings.problems.extend(read.warnings);
     Some(file::Read { list, waits: read.waits, keep_order: spec.keep_order })
+}
+
+/// The job of a file that the workload at `path` names, if it can be read.
+pub fn read_job(path: &str, file: &str, findings: &mut Problems<'_>) -> Option<Job> {
+    let scenario = findings.source_name();
+    match goal::read(findings.files, (file, &scenario)) {
+        Ok(job) => Some(job),
+        Err(goal::Failure::File(Unreadable { message, help })) => {
+            findings.error(&[&format!("{path}.path")], message, help);
+            None
+        }
+        Err(goal::Failure::Text(problem)) => {
+            findings.problems.push(*problem);
+            None
+        }
+    }
 }

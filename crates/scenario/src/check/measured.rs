@@ -1,6 +1,6 @@
 //! Whether the measured interval holds what it is to measure.
 
-use floodway_model::{Bytes, Duration, Graph, IntervalEnd};
+use floodway_model::{Bytes, Duration, Graph, IntervalEnd, Program};
 
 use super::{Problems, rough_time, wire_factor};
 use crate::document::Document;
@@ -61,9 +61,11 @@ pub fn check_on(
     let mut measured = false;
     for (of, around) in finite() {
         let factor = wire_factor(settings, &profiles[usize::from(around.number)]);
-        let workload::Traffic { flows, triggers, .. } = of.traffic(around);
+        let workload::Traffic { flows, triggers, programs, .. } = of.traffic(around);
         let mut waits: Vec<bool> = flows.iter().map(|flow| flow.in_turn).collect();
         triggers.iter().for_each(|trigger| waits[trigger.begins.index()] = true);
+        let sent = programs.iter().flat_map(Program::sent);
+        sent.for_each(|(_, flow)| waits[flow.index()] = true);
         for (flow, waits) in flows.iter().zip(waits).filter(|(flow, _)| !flow.is_persistent()) {
             measured |= waits || flow.start.0 >= settings.warmup.0;
             for (side, host) in [flow.src, flow.dst].into_iter().enumerate() {

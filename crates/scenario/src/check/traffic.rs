@@ -87,6 +87,7 @@ pub fn check_on(
     check_entries(settings, workloads, findings);
     for (number, (workload, profile)) in workloads.iter().zip(settings.profiles()).enumerate() {
         check_losses(number, &**workload, settings, &profile, findings);
+        check_acknowledgements(number, &**workload, settings, &profile, findings);
         check_largest(number, &**workload, settings, &profile, slowest, findings);
     }
 }
@@ -309,6 +310,26 @@ fn check_losses(
         ),
         "what waits for a lost message never begins: choose [host.transport.rocev2] or another \
          that repeats, or [switch.flow_control.pfc]",
+    );
+}
+
+/// Whether what begins with an acknowledgement ever does.
+fn check_acknowledgements(
+    number: usize,
+    workload: &dyn Workload,
+    settings: &Document,
+    profile: &Profile,
+    findings: &mut Problems<'_>,
+) {
+    let Some(field) = workload.waits_for_acknowledgements() else { return };
+    if profile.transport.repeats() {
+        return;
+    }
+    let member = settings.workload[number].traffic.name();
+    findings.error(
+        &[&format!("workload.{number}.{member}.{field}")],
+        format!("`{}` acknowledges nothing", profile.transport.name()),
+        "choose another transport, like [host.transport.rocev2], or sends = \"handed_over\"",
     );
 }
 

@@ -1,4 +1,4 @@
-//! Files of other tools that a scenario names: lists of flows, networks, and traces of links.
+//! Files of other tools that a scenario names: lists of flows, networks, jobs, and traces of links.
 //!
 //! A reader takes a text with its name and gives values or a [`Problem`] at the word that is wrong.
 //! Nothing is guessed: what a format says and floodway does not do is refused, and what is ignored
@@ -6,6 +6,7 @@
 //! format comes from makes of them: times to the picosecond, sizes in 64 bits.
 
 pub mod flows;
+pub(crate) mod goal;
 pub mod networks;
 pub mod traces;
 mod words;

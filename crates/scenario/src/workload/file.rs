@@ -90,7 +90,7 @@ impl Workload for Read {
         let triggers: Vec<Trigger> = self.waits.iter().map(trigger).collect();
         triggers.iter().for_each(|trigger| flows[trigger.begins.index()].start = Instant::ZERO);
         let in_order = self.keep_order.then_some(around.number).into_iter().collect();
-        Traffic { flows, triggers, operations: Vec::new(), in_order }
+        Traffic { flows, triggers, in_order, ..Traffic::default() }
     }
 
     fn expected_flows(&self, around: Surroundings<'_>) -> f64 {

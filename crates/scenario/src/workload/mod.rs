@@ -15,6 +15,7 @@ pub mod distribution;
 mod entry;
 pub mod exponential;
 pub mod file;
+pub mod goal;
 mod hosts;
 pub mod incast;
 pub mod incast_series;
@@ -35,7 +36,8 @@ use std::sync::Arc;
 
 use floodway_model::random::Stream;
 use floodway_model::{
-    Bytes, Collective, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, Rate, Trigger,
+    Bytes, Collective, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, Program,
+    Rate, Trigger,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,6 +74,8 @@ floodway_model::family! {
         "The collective of training: a sum over all ranks that all of them have, by ring or tree.",
     Collective = "collective" (collective::Spec):
         "All-reduce, reduce-scatter, all-gather, broadcast or all-to-all, by the algorithms of NCCL and MPI.",
+    Goal = "goal" (goal::Spec):
+        "A job from a file of LogGOPSim or ATLAHS: what each rank computes, sends and receives.",
     Rpc = "rpc" (rpc::Spec):
         "Requests and responses in a closed loop: the next request waits for the response.",
     Saturated = "saturated" (saturated::Spec):
@@ -192,6 +196,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
         false
     }
 
+    /// The field that says that something begins when a message has been acknowledged, if so.
+    fn waits_for_acknowledgements(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Its steady traffic, pair by pair. Single incasts, flows of a list, flows without a size and
     /// saturated hosts are none: they send as fast as they may.
     fn demands(&self, _around: Surroundings<'_>) -> Vec<Demand> {
@@ -206,6 +215,8 @@ pub struct Traffic {
     pub flows: Vec<FlowSpec>,
     /// Which of them begin after which others.
     pub triggers: Vec<Trigger>,
+    /// Programs of ranks, which begin some of them.
+    pub programs: Vec<Program>,
     /// Which of them are one thing to whoever waits for it, in order of their numbers.
     pub operations: Vec<Operation>,
     /// Workloads whose flows are numbered in the order in which they are here.
@@ -249,15 +260,16 @@ impl Traffic {
         let moved = |flow: FlowId| FlowId(flow.0 + offset);
         self.flows.extend(other.flows);
         self.in_order.extend(other.in_order);
-        self.rename(other.triggers, other.operations, moved);
+        self.rename((other.triggers, other.programs), other.operations, moved);
     }
 
     fn rename(
         &mut self,
-        triggers: Vec<Trigger>,
+        (triggers, programs): (Vec<Trigger>, Vec<Program>),
         operations: Vec<Operation>,
         name: impl Fn(FlowId) -> FlowId,
     ) {
+        self.programs.extend(programs.into_iter().map(|program| program.renamed(&name)));
         self.triggers.extend(triggers.into_iter().map(|Trigger { after, begins, delay }| {
             Trigger { after: name(after), begins: name(begins), delay }
         }));
@@ -286,9 +298,9 @@ impl Traffic {
         let mut names = vec![FlowId(0); order.len()];
         (0..).zip(&order).for_each(|(name, &place)| names[place as usize] = FlowId(name));
         self.flows = order.iter().map(|&place| self.flows[place as usize].clone()).collect();
-        let (triggers, operations) =
-            (std::mem::take(&mut self.triggers), std::mem::take(&mut self.operations));
-        self.rename(triggers, operations, |flow| names[flow.index()]);
+        let begin = (std::mem::take(&mut self.triggers), std::mem::take(&mut self.programs));
+        let operations = std::mem::take(&mut self.operations);
+        self.rename(begin, operations, |flow| names[flow.index()]);
     }
 }
 

@@ -1,13 +1,14 @@
 //! Flows that depend on others. Sequential flows (`in_turn`): each starts when the previous one of
 //! the same workload has been handed over. Triggered flows: each starts when others have arrived here
-//! or have been handed over.
+//! or have been handed over. Flows of programs: each starts when its step begins.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use floodway_model::flow::numbered;
-use floodway_model::{Duration, FlowId, FlowSpec, Instant, Trigger};
+use floodway_model::{Duration, FlowId, FlowSpec, Instant, Program, SharedList, Trigger};
 
+use super::programs::{self, Programs, Timers};
 use super::{Host, Shared};
 use crate::context::Context;
 
@@ -24,8 +25,10 @@ pub struct Dependencies {
     waits: Vec<Wait>,
     /// Triggers, sorted by event.
     triggers: Vec<Triggered>,
-    /// Flows whose dependencies were satisfied before their start time.
-    early: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// Flows whose dependencies were satisfied before their start time, and timers of programs.
+    early: Timers,
+    /// Programs of ranks, if there are any on this host.
+    pub programs: Option<Box<Programs>>,
 }
 
 /// Dependencies of a flow.
@@ -62,11 +65,17 @@ struct Triggered {
 }
 
 impl Dependencies {
-    /// For these flows, in order, with the triggers that start flows among them; `None` if there
-    /// are no dependencies.
-    pub fn of(outgoing: &[FlowId], triggers: &[Trigger], shared: &Shared) -> Option<Box<Self>> {
+    /// For these flows, in order, with the triggers that start flows among them, and the programs of
+    /// this host with their indices; `None` if there are no dependencies.
+    pub fn of(
+        (outgoing, incoming): (&[FlowId], usize),
+        triggers: &[Trigger],
+        (programs, here): (&SharedList<Program>, &[u32]),
+        shared: &Shared,
+    ) -> Option<Box<Self>> {
         let spec = |flow: FlowId| &shared.flows[flow.index()];
-        if triggers.is_empty() && !outgoing.iter().any(|&flow| spec(flow).in_turn) {
+        let sequential = || outgoing.iter().any(|&flow| spec(flow).in_turn);
+        if triggers.is_empty() && here.is_empty() && !sequential() {
             return None;
         }
         let (mut next, mut waits) = (vec![NONE; outgoing.len()], vec![Wait::Start; outgoing.len()]);
@@ -94,8 +103,18 @@ impl Dependencies {
         let mut triggers: Vec<Triggered> = triggers.iter().map(triggered).collect();
         triggers.sort_by_key(|triggered| (triggered.on, triggered.begins));
         triggers.iter().for_each(|triggered| waits[triggered.begins as usize].add());
-        let handed_over = vec![false; outgoing.len()];
-        Some(Box::new(Self { next, handed_over, waits, triggers, early: BinaryHeap::new() }))
+        for (_, flow) in here.iter().flat_map(|&program| programs[program as usize].sent()) {
+            waits[shared.places[flow.index()].0 as usize].add();
+        }
+        let (handed_over, mut early) = (vec![false; outgoing.len()], BinaryHeap::new());
+        let counts = [outgoing.len(), incoming];
+        let programs = Programs::new(programs, here, counts, shared, &mut early);
+        Some(Box::new(Self { next, handed_over, waits, triggers, early, programs }))
+    }
+
+    /// The programs, and the timers that they set.
+    pub fn programs(&mut self) -> (Option<&mut Programs>, &mut Timers) {
+        (self.programs.as_deref_mut(), &mut self.early)
     }
 
     /// Index of the first flow from `place` on that depends on its start time only.
@@ -189,9 +208,15 @@ pub fn followers(flows: &[FlowSpec], triggers: &[Trigger]) -> Vec<u32> {
 }
 
 impl Host {
-    /// Sets the triggers that start its outgoing flows, and the sequential flows.
-    pub fn wait_for(&mut self, triggers: &[Trigger]) {
-        self.dependencies = Dependencies::of(&self.outgoing, triggers, &self.shared);
+    /// Sets the triggers that start its outgoing flows, the sequential flows, and the programs with the
+    /// indices `here` that run on it.
+    pub fn wait_for(
+        &mut self,
+        triggers: &[Trigger],
+        (programs, here): (&SharedList<Program>, &[u32]),
+    ) {
+        let flows = (&self.outgoing[..], self.receivers.len());
+        self.dependencies = Dependencies::of(flows, triggers, (programs, here), &self.shared);
         self.set_started(self.dependencies.as_ref().map_or(0, |dependencies| dependencies.skip(0)));
         self.set_wake();
     }
@@ -207,12 +232,14 @@ impl Host {
         if next != NONE {
             self.happened(next, (now, flow), now, context);
         }
+        self.run_programs(programs::Event::HandedOver(place), now, context);
         self.on_event(Event::HandedOver(place), now, context);
     }
 
     /// All of the flow with this index among the incoming ones has arrived.
     #[inline(never)]
     pub(super) fn on_received(&mut self, place: u32, now: Instant, context: &mut Context) {
+        self.run_programs(programs::Event::Arrived(place), now, context);
         self.on_event(Event::Arrived(place), now, context);
     }
 
@@ -250,14 +277,18 @@ impl Host {
         }
     }
 
-    /// Starts the flows whose dependencies are satisfied, if their start time has been reached.
+    /// Starts the flows whose dependencies are satisfied, if their start time has been reached, and
+    /// handles the timers of programs that are due.
     pub(super) fn start_early(&mut self, now: Instant, context: &mut Context) {
         while let Some(dependencies) =
             self.dependencies.as_mut().filter(|dependencies| dependencies.due() <= now)
         {
             let Some(Reverse((_, place))) = dependencies.early.pop() else { return };
-            let wait = std::mem::replace(&mut dependencies.waits[place as usize], Wait::Over(now));
-            let after = match wait {
+            let Some(wait) = dependencies.waits.get_mut(place as usize) else {
+                self.run_programs(programs::Event::Timer(place), now, context);
+                continue;
+            };
+            let after = match std::mem::replace(wait, Wait::Over(now)) {
                 Wait::Others { after, .. } if after != NONE => Some(FlowId(after)),
                 _ => None,
             };
@@ -301,6 +332,7 @@ mod tests {
             telemetry: false,
             tiers: 1,
             awaited: Vec::new(),
+            awaited_jobs: Vec::new(),
             seed: 1,
         }
     }
@@ -311,12 +343,14 @@ mod tests {
             .map(|(workload, in_turn)| flow(0, 1, workload, in_turn));
         let shared = shared(flows.into());
         let outgoing: Vec<FlowId> = (0..6).map(FlowId).collect();
-        let dependencies = Dependencies::of(&outgoing, &[], &shared).unwrap();
+        let none = SharedList::default();
+        let of = |flows: &[FlowId]| Dependencies::of((flows, 0), &[], (&none, &[]), &shared);
+        let dependencies = of(&outgoing).unwrap();
         assert_eq!(dependencies.next, [1, 5, 3, NONE, NONE, NONE]);
         // The flows 0, 2 and 4 have no dependencies and start at their start time.
         assert_eq!([0, 1, 3, 5].map(|place| dependencies.skip(place)), [0, 2, 4, 6]);
         assert_eq!([0, 1].map(|place| dependencies.began(place)), [None, Some(Instant::NEVER)]);
-        assert!(Dependencies::of(&outgoing[2..3], &[], &shared).is_none());
+        assert!(of(&outgoing[2..3]).is_none());
         // In workload 0 the flows 0, 1 and 5 form a sequence.
         assert_eq!(followers(&shared.flows, &[]), [3, 2, 2, 1, 1, 1]);
     }
@@ -332,8 +366,10 @@ mod tests {
             flow(1, 0, 1, false),
         ]);
         let triggers = [trigger(1, 3), trigger(2, 3), trigger(0, 3)];
+        let none = SharedList::default();
+        let outgoing = [FlowId(2), FlowId(3)];
         let mut dependencies =
-            Dependencies::of(&[FlowId(2), FlowId(3)], &triggers, &shared).unwrap();
+            Dependencies::of((&outgoing, 0), &triggers, (&none, &[]), &shared).unwrap();
         assert_eq!([dependencies.skip(0), dependencies.skip(1)], [0, 2]);
         let of = |event| dependencies.waiting_for(event);
         assert_eq!(of(Event::HandedOver(0)).len(), 1);

@@ -19,6 +19,7 @@ mod kernel;
 mod nic;
 mod packets;
 mod physical_queues;
+pub(crate) mod programs;
 mod receiver;
 mod record;
 mod regulated;
@@ -87,6 +88,9 @@ pub struct Shared {
     pub telemetry: bool,
     /// By flow: whether the measured interval waits for its completion; empty if it waits for none.
     pub awaited: Vec<bool>,
+    /// By workload: whether the measured interval waits until the ranks of its job have finished; empty if
+    /// it waits for none.
+    pub awaited_jobs: Vec<bool>,
     /// Seed of all random number streams.
     pub seed: u64,
 }
@@ -95,6 +99,11 @@ impl Shared {
     /// Whether the measured interval waits for the completion of a flow.
     pub fn is_awaited(&self, flow: FlowId) -> bool {
         self.awaited.get(flow.index()).copied().unwrap_or(false)
+    }
+
+    /// Whether the measured interval waits until the ranks of the job of a workload have finished.
+    pub fn awaits_job(&self, workload: u16) -> bool {
+        self.awaited_jobs.get(usize::from(workload)).copied().unwrap_or(false)
     }
 
     /// The DSCP of the packets of a flow, in both directions.

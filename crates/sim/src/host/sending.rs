@@ -87,7 +87,7 @@ impl Host {
             return None;
         }
         if sender.is_done() {
-            self.end(slot);
+            self.end(slot, now);
             return None;
         }
         if let Some(until) = self.holds.until(sender.dst(), sender.home_class(), now) {
@@ -109,7 +109,7 @@ impl Host {
             }
         } else if sender.is_done() {
             // Nothing remains to be sent or acknowledged.
-            self.end(slot);
+            self.end(slot, now);
         }
         packet
     }
@@ -144,7 +144,7 @@ impl Host {
         }
         let (flow, all) = (sender.flow, sender.is_handed_over());
         if sender.is_done() {
-            self.end(slot);
+            self.end(slot, now);
         }
         if all && self.dependencies.is_some() {
             self.on_handed_over(flow, now, context);
@@ -158,7 +158,7 @@ impl Host {
             return;
         }
         if sender.is_done() {
-            self.end(slot);
+            self.end(slot, now);
         } else if sender.has_more() {
             (sender.in_nic, sender.ready_at) = (true, now);
             let (class, at) = (sender.class, sender.eligible_at);
@@ -167,14 +167,18 @@ impl Host {
     }
 
     /// Releases the slot of a sender that has ended.
-    pub(super) fn end(&mut self, slot: u32) {
+    pub(super) fn end(&mut self, slot: u32, now: Instant) {
         let sender = self.senders[slot as usize].take().expect("it has not ended yet");
         self.slots[self.shared.places[sender.flow.index()].0 as usize] = u32::MAX;
         if let Some(physical_queues) = &mut self.nic.physical_queues {
             physical_queues.give_back(sender.class, sender.physical_queue);
         }
-        self.ended.push((sender.flow, sender.sent()));
+        let sent = sender.sent();
+        self.ended.push((sender.flow, sent));
         self.free.push(slot);
+        if self.dependencies.is_some() && sent.acknowledged.is_some() {
+            self.on_acknowledged(sender.flow, now);
+        }
     }
 
     /// Handles expired retransmission timers.

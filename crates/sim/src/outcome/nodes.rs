@@ -19,6 +19,7 @@ use crate::host::Host;
 use crate::host::application::State;
 use crate::host::application::entries::Entry;
 use crate::host::application::interactive::Frame;
+use crate::host::programs::Ran;
 use crate::host::transport::Sent;
 use crate::run::Finished;
 use crate::switch::port::DropReason;
@@ -32,6 +33,8 @@ pub(crate) struct OfNodes {
     pub flows: FlowFacts,
     /// What applications have handed over, in order of host.
     pub requests: Vec<(NodeId, FlowId, Requests)>,
+    /// What programs of ranks have done, in their order.
+    pub programs: Vec<Ran>,
 }
 
 /// Declares the tables whose rows each are about one node.
@@ -73,7 +76,11 @@ pub(crate) enum Requests {
 impl OfNodes {
     /// What the nodes of this process have to say.
     pub fn new(spec: &Spec, finished: &Finished) -> Self {
+        let mut programs: Vec<Ran> =
+            finished.hosts.iter().flat_map(|host| host.ran(finished.now)).collect();
+        programs.sort_by_key(|of| of.program);
         Self {
+            programs,
             tables: Tables {
                 queues: queue_table(spec, finished),
                 switches: occupancy::switches(spec, finished),
@@ -97,7 +104,9 @@ impl OfNodes {
             self.tables.merge(other.tables, &places);
             self.flows.merge(other.flows);
             self.requests.extend(other.requests);
+            self.programs.extend(other.programs);
         }
+        self.programs.sort_by_key(|of| of.program);
         self.requests.sort_by_key(|(host, ..)| *host);
     }
 }

@@ -1,20 +1,21 @@
-//! The tables of operations that consist of several flows: calls with their responses, and
-//! collectives; and pings.
+//! The tables of operations that consist of several flows: calls with their responses,
+//! collectives and jobs; and pings.
 
 use floodway_model::Instant;
 use floodway_model::flow::Operation;
 use floodway_model::table::Table;
 use floodway_model::tables::{collectives, operations, pings};
 
-use super::{FlowFacts, nanoseconds};
+use super::{FlowFacts, jobs, nanoseconds};
 use crate::Spec;
 
 /// One row per operation that has begun, in order of workload and number.
-pub(super) fn table(spec: &Spec, facts: &FlowFacts) -> Table {
+pub(super) fn table(spec: &Spec, facts: &FlowFacts, jobs: &jobs::Times) -> Table {
     let row = |operation: &Operation| {
         let flows = || operation.flows.iter().map(|flow| flow.index());
-        let (start, finish) = times(operation, facts)?;
         let first = &spec.flows[operation.flows[0].index()];
+        let job = jobs.get(&first.workload).filter(|_| operation.job);
+        let (start, finish) = job.copied().or_else(|| times(operation, facts))?;
         Some(operations::Row {
             workload: first.workload.into(),
             operation: operation.number.into(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::flow::numbered;
-use floodway_model::{FlowId, FlowSpec, Instant};
+use floodway_model::{FlowId, FlowSpec, Instant, Program};
 use serde::{Deserialize, Serialize};
 
 use crate::Spec;
@@ -88,7 +88,8 @@ impl Chosen {
 
 /// The measured flows with a size.
 fn strata(spec: &Spec) -> Vec<Stratum> {
-    let begins: BTreeSet<FlowId> = spec.triggers.iter().map(|trigger| trigger.begins).collect();
+    let mut begins: BTreeSet<FlowId> = spec.triggers.iter().map(|trigger| trigger.begins).collect();
+    begins.extend(spec.programs.iter().flat_map(Program::sent).map(|(_, flow)| flow));
     let depends = |id: FlowId, flow: &FlowSpec| flow.in_turn || begins.contains(&id);
     let mut strata: BTreeMap<(u32, u32), Stratum> = BTreeMap::new();
     for (id, flow) in numbered(&spec.flows) {

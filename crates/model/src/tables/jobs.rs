@@ -1,0 +1,90 @@
+//! Tables of jobs whose ranks have programs.
+
+tables! {
+    /// One row per rank of a job. Only there with the workload goal.
+    ranks {
+        /// Workload of the scenario, counted from 0.
+        workload: u64,
+        /// Rank in the job, counted from 0.
+        rank: u64,
+        /// Node number of its host.
+        node: u64,
+        /// Steps of its program.
+        steps: u64,
+        /// Of these, steps that have finished.
+        steps_done: u64,
+        /// When its program began.
+        start_ns: f64,
+        /// When the last of its steps finished; empty if that did not happen before the run ended.
+        finish_ns: f64,
+        /// Time during which at least one of its streams computed.
+        compute_ns: f64,
+        /// Exposed communication: the rest of the time from its start to its finish, or to the end of the run, in which
+        /// it computed nothing because it waited for messages.
+        exposed_ns: f64,
+        /// Payload of the messages that it has begun to send.
+        sent_bytes: u64,
+    }
+
+    /// One row per step of a rank that has begun, in order of workload, rank and step. Only there with the workload
+    /// goal.
+    steps {
+        /// Workload of the scenario, counted from 0.
+        workload: u64,
+        /// Rank in the job, counted from 0.
+        rank: u64,
+        /// Number of the step in the program of its rank, counted from 0.
+        step: u64,
+        /// Line of the file in which it is written, counted from 1; 0 if the file has no lines.
+        line: u64,
+        /// `compute`, `send` or `receive`.
+        kind: String,
+        /// Its stream: cpu in GOAL.
+        stream: u64,
+        /// The flow that it sends or receives; empty if it computes.
+        flow: f64,
+        /// The other rank; empty if it computes.
+        peer: f64,
+        /// Payload of the message; 0 if it computes.
+        bytes: u64,
+        /// When it began: of a send, when the flow started, and of a receive, when it was posted.
+        start_ns: f64,
+        /// When it finished; empty if that did not happen before the run ended.
+        finish_ns: f64,
+    }
+
+    /// Who waits for whom when the run ends: one row per step that has begun and not finished. Only there with the
+    /// workload goal.
+    waits {
+        /// Workload of the scenario, counted from 0.
+        workload: u64,
+        /// The rank that waits, counted from 0.
+        rank: u64,
+        /// Node number of its host.
+        node: u64,
+        /// Number of the step in the program of its rank, counted from 0.
+        step: u64,
+        /// Line of the file in which it is written, counted from 1; 0 if the file has no lines.
+        line: u64,
+        /// `compute`, `send` or `receive`.
+        kind: String,
+        /// Since when it waits: when it began.
+        since_ns: f64,
+        /// The rank at the other end of the message; empty if it computes.
+        peer: f64,
+        /// Node number of the host of that rank; empty if it computes.
+        peer_node: f64,
+        /// The step at the other end of the message; empty if it computes.
+        peer_step: f64,
+        /// The line of that step; 0 if there is none.
+        peer_line: u64,
+        /// The flow that is the message; empty if it computes.
+        flow: f64,
+        /// Payload of the message; 0 if it computes.
+        bytes: u64,
+        /// Of these, bytes that have arrived.
+        delivered_bytes: u64,
+        /// 1 if the send has begun; 0 if the rank that is to send has not come to it.
+        sent: u64,
+    }
+}
