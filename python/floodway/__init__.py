@@ -19,8 +19,10 @@ which pandas, Polars, DuckDB and pyarrow open without a copy.
 
 from floodway._answer import Answer
 from floodway._chart import Chart
-from floodway._errors import Problem, ResultsError, ScenarioError
+from floodway._errors import FlentError, Problem, ResultsError, ScenarioError
+from floodway._flent import FlentFile, read_flent
 from floodway._floodway import __version__
+from floodway._overlay import Overlay, lay_over
 from floodway._progress import Advance, Progress
 from floodway._results import Comparison, Results, compare, open
 from floodway._run import Run
@@ -39,6 +41,9 @@ __all__ = [
     "Column",
     "Comparison",
     "Explanation",
+    "FlentError",
+    "FlentFile",
+    "Overlay",
     "Problem",
     "Progress",
     "Results",
@@ -53,9 +58,11 @@ __all__ = [
     "Worth",
     "__version__",
     "compare",
+    "lay_over",
     "load",
     "open",
     "parse",
+    "read_flent",
     "study",
     "tune",
     "worth",
