@@ -178,8 +178,8 @@ class Overlay:
     def vega(self) -> dict[str, Any]:
         """A specification of Vega-Lite 5 with the numbers of the chart.
 
-        It has four parts: pings over time, their distribution under load, and goodput over time
-        in both directions.
+        It has four parts: pings over time, their distribution under load, up to the largest 99th
+        percentile unless its axis is logarithmic, and goodput over time in both directions.
         """
         over_time, cdf = [], []
         goodput: dict[str, list[dict[str, Any]]] = {direction: [] for direction in _DIRECTIONS}
@@ -190,12 +190,22 @@ class Overlay:
             cdf += _series(label, steps, 1.0)
             for direction, values in goodput.items():
                 values += _series(label, _means(file.goodput(direction)), 1e6)
-        latency = {"title": "round-trip time [ns]", "scale": {"type": "log"}}
+        x = _latency(cdf, "x")
+        tails = [_quantile(self._split(file)[1], 0.99) * 1e6 for file in self.files]
+        tails = [tail for tail in tails if not math.isnan(tail)]
+        if tails and not x["scale"]:
+            # The slowest pings would take most of the axis.
+            x["scale"] = {"domain": [0.95 * min(value["x"] for value in cdf), 1.05 * max(tails)]}
         time = {"title": "time since the beginning [s]"}
         share = {"title": "share of pings", "scale": {"domain": [0, 1]}}
         parts = [
-            _part(f"Pings over time, means over {_STEP_S:g} s", over_time, time, latency),
-            _part("Pings under load (CDF)", cdf, latency, share, interpolate="step-after"),
+            _part(
+                f"Pings over time, means over {_STEP_S:g} s",
+                over_time,
+                time,
+                _latency(over_time, "y"),
+            ),
+            _part("Pings under load (CDF)", cdf, x, share, interpolate="step-after"),
         ]
         parts += [
             _part(f"Goodput over time: {direction}", values, time, {"title": "goodput [b/s]"})
@@ -279,6 +289,13 @@ def _means(points: list[Point]) -> list[Point]:
 
 def _series(label: str, points: list[Point], factor: float) -> list[dict[str, Any]]:
     return [{"series": label, "x": x, "y": y * factor} for x, y in points]
+
+
+def _latency(values: list[dict[str, Any]], letter: str) -> dict[str, Any]:
+    """Give an axis of times: logarithmic if they differ so much that it has several labels."""
+    times = [value[letter] for value in values]
+    spread = bool(times) and max(times) > 30 * min(times) > 0
+    return {"title": "round-trip time [ns]", "scale": {"type": "log"} if spread else {}}
 
 
 def _part(

@@ -244,6 +244,12 @@ def test_the_chart(simulated, measured, tmp_path, monkeypatch):
     assert lines["home"] == [
         pytest.approx(point) for point in ([40e6, 1 / 3], [60e6, 2 / 3], [100e6, 1.0])
     ]
+    # The times differ by less than a factor of 30, so numbers stand at the axes.
+    assert cdf.get_xscale() == over_time.get_yscale() == "linear"
+    far = floodway.read_flent(measured)
+    far.raw_values["Ping (ms) UDP BE1"].append((1.95, 4000.0))
+    _, cdf_of_far, _, _ = floodway.lay_over(far).plot()
+    assert cdf_of_far.get_xscale() == "log"
     home = over_time.get_lines()[0].get_xydata().tolist()
     assert home[0] == pytest.approx([0.1, 20e6]) and len(home) == 5
     # The measured line has both directions, and ours only an upload.
