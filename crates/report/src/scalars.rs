@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::latency;
 use crate::shapes::{occupancy, quantile};
 use crate::statistics::{Scale, mean};
-use crate::{entries, operations, pings, throughput};
+use crate::{entries, operations, pings, throughput, voice};
 
 /// One number about a whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ impl Scalar {
 /// and `max`, and `workload_<n>_operations_per_s`; of collectives `workload_<n>_mean_algorithm_bandwidth_bps` and
 /// `workload_<n>_mean_bus_bandwidth_bps`.
 /// `throughput_bps`, and `mean_latency_ns`, the same with `p50`, `p99` and `p999`, of all packets and
-/// by `workload_<n>_`; of pings what [`pings`] adds.
+/// by `workload_<n>_`; of pings what [`pings`] adds, of calls what [`voice`] does.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     let mut scalars = BTreeMap::new();
     if let Some(counters) = counters::View::of(tables) {
@@ -78,6 +78,7 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     operations::add(tables, &mut scalars);
     latency::add(tables, &mut scalars);
     pings::add(tables, &mut scalars);
+    voice::add(tables, &mut scalars);
     scalars
 }
 

@@ -35,3 +35,4 @@ mod shipped;
 mod sonic;
 mod source_flow_control;
 mod traffic;
+mod voice;

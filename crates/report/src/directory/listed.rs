@@ -14,7 +14,7 @@ use crate::{format, trace};
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
 
 /// The tables of floodway, those of earlier versions included.
-const TABLES: [&str; 41] = [
+const TABLES: [&str; 43] = [
     "backlogs",
     "collectives",
     "counters",
@@ -55,6 +55,8 @@ const TABLES: [&str; 41] = [
     "stretches",
     "switches",
     "timeline",
+    "voice",
+    "voice_packets",
     "watchdog_events",
 ];
 

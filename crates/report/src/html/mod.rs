@@ -291,6 +291,7 @@ impl Page<'_> {
             flows(Self::distributions),
             self.deadlocks(),
             self.latency_under_load(),
+            self.voice(),
             self.delays(),
             self.operations(),
             self.throughput(),

@@ -12,6 +12,7 @@ use crate::operations;
 use crate::statistics::NoInterval;
 use crate::summary::{Counter, Measure};
 use crate::throughput::{self, Shown};
+use crate::voice;
 use crate::words;
 
 /// A variant's name with its colour.
@@ -95,6 +96,20 @@ impl Page<'_> {
             "A call is complete when its response has arrived, a collective when all of its messages have; times are of \
              those that began after the warm-up. Bandwidths of collectives are as nccl-tests defines them: size by \
              time (algorithm), and what the port of a rank must carry at least (bus).",
+        )
+    }
+
+    /// How calls are rated.
+    pub(super) fn voice(&self) -> Option<Section> {
+        self.groups(
+            ("voice", "Voice calls"),
+            [
+                ("mean opinion score, worse direction", voice::scores_of(self.summary)),
+                ("by direction", voice::scores_by_direction(self.summary)),
+                ("mouth to ear", voice::delays_of(self.summary)),
+                ("packets lost or late", voice::missing_of(self.summary)),
+            ],
+            "Scores of the E-model (ITU-T G.107): 4.4 at best, 4.0 satisfies most users, 3.6 many, below 3.1 nearly all are              dissatisfied (G.109). Packets of the measured interval; up is from the host that calls.",
         )
     }
 
