@@ -57,9 +57,46 @@ pub fn import_hpcc(bytes: &[u8]) {
 /// Configurations of switches with SONiC. After a line `---- NAME` follows another file. What is imported
 /// changes nothing in the configurations that it is from.
 pub fn import_sonic(bytes: &[u8]) {
-    let paths = divided(bytes, "sonic", "config_db.json");
+    switches(&divided(bytes, "sonic", "config_db.json"));
+}
+
+/// A minigraph beside the configurations of two switches.
+pub fn minigraph(bytes: &[u8]) {
+    beside_switches("minigraph.xml", bytes);
+}
+
+/// What `lldpctl` prints as JSON, of one of two switches.
+pub fn lldp_json(bytes: &[u8]) {
+    beside_switches("leaf-1.lldp.json", bytes);
+}
+
+/// What `show lldp table` prints, of one of two switches.
+pub fn lldp_table(bytes: &[u8]) {
+    beside_switches("leaf-1.lldp.txt", bytes);
+}
+
+/// Two switches, of which the second names the first as its neighbor.
+const LEAF: &str = include_str!("../../scenario/tests/sonic/right/leaf/config_db.json");
+const SPINE: &str = include_str!("../../scenario/tests/sonic/right/spine/config_db.json");
+
+fn beside_switches(name: &str, bytes: &[u8]) {
+    let folder = scratch().join("neighbors");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("the folder for temporary files takes folders");
+    let leaf = LEAF.replace("DEVICE_NEIGHBOR", "NOT_READ");
+    let files = [("leaf.json", leaf.as_bytes()), ("spine.json", SPINE.as_bytes()), (name, bytes)];
+    let paths = files.map(|(name, bytes)| {
+        let path = folder.join(name);
+        write(&path, bytes);
+        path
+    });
+    switches(&paths);
+}
+
+/// Imports switches. What is imported is valid, has a row for every field, and is no change of what it is from.
+fn switches(paths: &[PathBuf]) {
     let options = sonic::Options::default();
-    match sonic::import(&paths, "imported", options) {
+    match sonic::import(paths, "imported", options) {
         Ok(imported) => {
             imported.warnings.iter().for_each(|warning| assert!(!warning.plain().is_empty()));
             assert_eq!(imported.fields, imported.accounted, "a field has no row");
@@ -69,7 +106,7 @@ pub fn import_sonic(bytes: &[u8]) {
                 Err(error) => panic!("what was imported is not valid: {}", error.plain()),
             };
             let settings = &scenario.variants()[0].settings;
-            let patches = sonic::patch::patches(settings, &paths, options);
+            let patches = sonic::patch::patches(settings, paths, options);
             let patches = patches.expect("what was read is read again");
             assert!(patches.switches.iter().all(|(_, operations)| operations.is_empty()));
             checked(&read);

@@ -1,6 +1,8 @@
 //! `floodway check`: whether the scenario is valid, derived values, and what lint finds; of configurations of switches,
 //! what lint finds in them.
 
+use std::path::Path;
+
 use floodway_lab::{Budget, all_cores};
 use floodway_model::check::count_of;
 use floodway_scenario::derived::Derived;
@@ -18,6 +20,14 @@ use crate::{output, selection};
 pub fn check(options: &CheckOptions) -> Result<(), Failure> {
     if sonic::is_configuration(&options.selection.file) {
         return configurations(options);
+    }
+    let file = &options.selection.file;
+    if file.is_dir() && !has_scenarios(file) {
+        return Err(Failure::Unknown(format!(
+            "{} has neither scenarios nor configurations of switches; name a scenario file, which ends in .toml, or a \
+             directory with config_db.json or with a directory for each switch",
+            output::path(file)
+        )));
     }
     let scenario = options.selection.load([])?;
     let variants = options.selection.variants(&scenario)?;
@@ -62,6 +72,12 @@ pub fn check(options: &CheckOptions) -> Result<(), Failure> {
     deny(options, scenario.warnings().len(), &findings)
 }
 
+/// Whether a directory has a file that may be a scenario.
+fn has_scenarios(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|end| end == "toml"))
+}
+
 /// Checks configurations of switches.
 fn configurations(options: &CheckOptions) -> Result<(), Failure> {
     let Selection { file, quick, set, variant } = &options.selection;
@@ -78,11 +94,13 @@ fn configurations(options: &CheckOptions) -> Result<(), Failure> {
     if options.json {
         output::print_json(&json!({
             "warnings": warnings.iter().map(warning).collect::<Vec<_>>(),
+            "notes": imported.notes,
             "findings": findings.iter().map(finding).collect::<Vec<_>>(),
         }))?;
     } else {
         selection::warn(warnings);
         findings.iter().for_each(|finding| output::problem(&finding.plain()));
+        imported.notes.iter().for_each(|note| output::note(note));
         output::print(&format!(
             "{} and {}\n",
             found(findings),

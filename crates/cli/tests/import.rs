@@ -202,3 +202,42 @@ fn switches_there_and_back() {
     let said = floodway(&export);
     assert!(said.code == Some(2) && said.err.contains("is there already"), "{}", said.err);
 }
+
+/// A forgotten switch is named, and the rest is checked; a directory without anything says what is expected.
+#[test]
+fn what_is_missing_among_configurations_is_told() {
+    let fabric = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenario/tests/sonic/fabric");
+    let folder = place("sonic-missing");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("leaf")).unwrap();
+    let config = folder.join("leaf/config_db.json");
+    fs::copy(fabric.join("leaf/config_db.json"), &config).unwrap();
+    let note = format!(
+        "note: the configuration of spine-1 is missing (Ethernet8 of leaf-1 leads there: {}:11); lint compares both ends \
+         of a link only where both are read, and hosts stand in their place: add it\n",
+        config.display()
+    );
+    let said = floodway(&["check", word(&folder)]);
+    assert!(said.code == Some(0) && said.err.contains(&note), "{}", said.err);
+    let found = common::json(&["check", word(&folder), "--json"]);
+    assert_eq!(found["notes"].as_array().unwrap().len(), 1);
+    let imported = folder.join("imported");
+    let said = floodway(&["import", "sonic", word(&folder), "--out", word(&imported)]);
+    assert!(said.code == Some(0) && said.err.contains(&note), "{}", said.err);
+
+    let rate = ["import", "sonic", word(&folder), "--out", word(&imported), "--rate", "0Gbps"];
+    let said = floodway(&rate);
+    let error = "error: ports without a speed in `PORT` would have 0bps, and send nothing\n--> --rate\n = help: write a \
+                 rate above zero, like --rate 100Gbps\n";
+    assert_eq!((said.code, said.err.as_str()), (Some(2), error));
+
+    let empty = folder.join("empty");
+    fs::create_dir_all(&empty).unwrap();
+    let said = floodway(&["check", word(&empty)]);
+    let error = format!(
+        "error: {} has neither scenarios nor configurations of switches; name a scenario file, which ends in .toml, or a \
+         directory with config_db.json or with a directory for each switch\n",
+        empty.display()
+    );
+    assert_eq!((said.code, said.err), (Some(2), error));
+}

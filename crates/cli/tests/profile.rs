@@ -55,6 +55,38 @@ fn profiles_are_listed_shown_and_saved() {
     );
 }
 
+/// A profile of one's own is checked as a scenario would check it.
+#[test]
+fn values_that_no_scenario_takes_are_refused() {
+    let folder = place("profiles-refused");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("own.toml");
+    let text = "model = \"X\"\nsummary = \"a switch\"\nrates = [\"100Gbps\"]\n[[value]]\npath = \"switch.latency\"\n\
+                value = \"450 parsecs\"\nevidence = \"assumed\"\nsource = \"x\"\n";
+    fs::write(&file, text).unwrap();
+    let said = floodway(&["profile", word(&file)]);
+    assert_eq!((said.code, said.out.as_str()), (Some(2), ""));
+    let help =
+        "help: add what it describes, a switch or a NIC: device = \"switch\" or device = \"nic\"";
+    assert!(
+        said.err.contains("a profile needs the field `device`") && said.err.contains(help),
+        "{}",
+        said.err
+    );
+    fs::write(&file, format!("device = \"switch\"\n{text}")).unwrap();
+    let said = floodway(&["profile", word(&file)]);
+    assert_eq!((said.code, said.out.as_str()), (Some(2), ""));
+    let place = format!("--> {}:7:9\n", file.display());
+    assert!(
+        said.err.contains("unknown unit \"parsecs\"") && said.err.contains(&place),
+        "{}",
+        said.err
+    );
+    fs::write(&file, format!("device = \"switch\"\n{}", text.replace(" parsecs", "ns"))).unwrap();
+    let said = floodway(&["profile", word(&file)]);
+    assert!(said.code == Some(0) && said.out.contains("switch.latency = 450ns"), "{}", said.err);
+}
+
 /// The examples of the page: a scenario, variants to add to it, and a profile.
 #[test]
 fn the_page_works() {

@@ -29,10 +29,15 @@ fn of(name: &str, variant: &str) -> (Vec<Name>, Outcome) {
 fn what_is_found_happens_and_only_there() {
     let counted = |name: &'static str| move |outcome: &Outcome| outcome.counter(name);
     type Effect = Box<dyn Fn(&Outcome) -> u64>;
-    let cases: [(&str, Option<Name>, Effect); 9] = [
+    let cases: [(&str, Option<Name>, Effect); 10] = [
         (
             "headroom-below-need",
             Some(Name::HeadroomBelowNeed),
+            Box::new(counted("dropped_packets")),
+        ),
+        (
+            "headroom-pool-overcommitted",
+            Some(Name::HeadroomPoolOvercommitted),
             Box::new(counted("dropped_packets")),
         ),
         ("pauses-before-marks", Some(Name::PausesBeforeMarks), Box::new(counted("xoff_frames"))),

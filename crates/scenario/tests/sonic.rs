@@ -297,7 +297,7 @@ fn what_is_wrong_is_shown_at_its_place() {
     );
     let apart = refused("apart", &[("a.json", &port("\"A\": {}")), ("b.json", &port("\"A\": {}"))]);
     assert!(
-        apart.contains("no path leads from a to b: `DEVICE_NEIGHBOR` joins them by no cable"),
+        apart.contains("no path leads from a to b: `DEVICE_NEIGHBOR`, minigraphs and LLDP join them by no cable"),
         "{apart}"
     );
     let none = refused("none", &[("a.json", "{\"NTP_SERVER\": {}}")]);

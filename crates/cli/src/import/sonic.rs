@@ -23,6 +23,7 @@ pub fn import(options: &SonicOptions) -> Result<(), Failure> {
     let imported = sonic::import(&options.paths, &name(&folder, "fabric"), settings)?;
     let Imported { scenario, rows, warnings, inputs, .. } = &imported;
     warnings.iter().for_each(|warning| output::problem(&warning.plain()));
+    imported.notes.iter().for_each(|note| output::note(note));
     let path = write(&folder, (SCENARIO, scenario), &[], inputs, options.force)?;
     selection::warn(Scenario::load(&path, &Overrides::default())?.warnings());
     let shown = output::path(&path);

@@ -21,7 +21,7 @@ pub enum ImportFrom {
     Hpcc(HpccOptions),
     /// A capture of a network, pcap or pcapng: who sent how much to whom, and when.
     Pcap(PcapOptions),
-    /// Switches with SONiC: their configurations (CONFIG_DB as JSON) and headroom tables.
+    /// Switches with SONiC: their configurations (CONFIG_DB as JSON), headroom tables, minigraphs and LLDP tables.
     Sonic(SonicOptions),
 }
 
@@ -29,7 +29,10 @@ pub enum ImportFrom {
 #[derive(Args, Debug)]
 pub struct SonicOptions {
     /// Configurations: directories, each of which is a switch or has a directory for each; or files, such as
-    /// config_db.json and pg_profile_lookup.ini. Files that have no table in common are one switch.
+    /// config_db.json and pg_profile_lookup.ini. Files that have no table in common are one switch. Which ports are
+    /// joined is read from DEVICE_NEIGHBOR, from minigraphs (in a directory *minigraph*.xml), and from what switches see
+    /// by LLDP: the output of `lldpctl -f json` (any .json) or of `show lldp table` (*lldp*.txt), in the directory of
+    /// the switch or with its name, like leaf-1.lldp.json.
     #[arg(required = true, value_name = "DIR|FILE")]
     pub paths: Vec<PathBuf>,
     /// Directory for the scenario. Default the name of the first of them without its ending.

@@ -1,12 +1,14 @@
 //! Profiles below a scenario.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::{Graph, Rate};
 
 use super::{Device, DeviceProfile, KEY, find, is_file};
 use crate::files::{Files, Unreadable};
+use crate::scenario::{Overrides, Scenario};
 use crate::text::{Item, Place, Problem, Value, merge, normalise};
 
 /// The profiles that a document names, and where.
@@ -73,6 +75,27 @@ pub fn lay_under(document: &mut Item, profiles: &Named) -> Result<(), Problem> {
     below.place = document.place.clone();
     *document = below;
     Ok(())
+}
+
+/// What a scenario refuses of the values of a profile: a star at its slowest rate, over cables without a delay, where
+/// least is needed.
+pub fn refused(profile: &DeviceProfile) -> Vec<Problem> {
+    const FILE: &str = "profile.toml";
+    let slowest = profile.rates.iter().min().copied().unwrap_or(Rate::from_gbps(100));
+    let text = format!(
+        "name = \"star\"\nprofile = [\"{FILE}\"]\narrivals = \"1ms\"\nlimit = \"20ms\"\n[topology.star]\n\
+         hosts = 3\nrate = \"{slowest}\"\ndelay = \"0ns\"\n[[workload]]\n[workload.incast]\nsenders = 2\n\
+         bytes = \"10KB\"\n"
+    );
+    let library = [("star.toml", text.as_str()), (FILE, profile.text())];
+    let checked = Scenario::of_library(&library, "star.toml", &Overrides::default());
+    let problems = checked.err().map(|error| error.problems().to_vec()).unwrap_or_default();
+    let of_profile = |problem: &Problem| problem.place.source.name() == FILE;
+    let named = |problem: Problem| {
+        let source = Arc::clone(&profile.text);
+        Problem { place: Place { source, ..problem.place }, ..problem }
+    };
+    problems.into_iter().filter(of_profile).map(named).collect()
 }
 
 /// The transport that hosts have if nothing is written.

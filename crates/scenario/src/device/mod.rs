@@ -179,7 +179,8 @@ pub struct DeviceProfile {
 }
 
 impl DeviceProfile {
-    /// Reads a profile: one that is part of the program by its name, any other by its path.
+    /// Reads a profile: one that is part of the program by its name, any other by its path. Values of a file that no
+    /// scenario takes are errors.
     pub fn load(name: &str) -> Result<Self, Error> {
         if !is_file(name) {
             return find(name).map_err(|(message, help)| {
@@ -188,7 +189,11 @@ impl DeviceProfile {
             });
         }
         let text = crate::read::text_file(Path::new(name), "profile", ".toml")?;
-        Self::parse(name, &Arc::new(Source::new(name, text)))
+        let profile = Self::parse(name, &Arc::new(Source::new(name, text)))?;
+        match Error::of(lay::refused(&profile)) {
+            Some(error) => Err(error),
+            None => Ok(profile),
+        }
     }
 
     /// Reads the text of a profile.
@@ -201,7 +206,10 @@ impl DeviceProfile {
                     Some(rest) => format!("a profile {rest}"),
                     None => problem.message,
                 };
-                Problem { message, ..problem }
+                let missing = message.strip_prefix("a profile needs the field `");
+                let field = missing.and_then(|rest| rest.strip_suffix('`'));
+                let help = field.and_then(example).map_or(problem.help, str::to_owned);
+                Problem { message, help, ..problem }
             };
             Error::new(problems.into_iter().map(of_profile).collect())
         })?;
@@ -240,6 +248,23 @@ impl DeviceProfile {
     pub fn text(&self) -> &str {
         self.text.inner()
     }
+}
+
+/// What to write for a field that is missing.
+fn example(field: &str) -> Option<&'static str> {
+    Some(match field {
+        "device" => {
+            "add what it describes, a switch or a NIC: device = \"switch\" or device = \"nic\""
+        }
+        "model" => "add the model, for example: model = \"Arista 7260CX3\"",
+        "summary" => "add one line about it, for example: summary = \"64 x 100G, Tomahawk 2\"",
+        "rates" => "add the rates of its ports, for example: rates = [\"25Gbps\", \"100Gbps\"]",
+        "value" => {
+            "add its settings, for example the lines: [[value]], path = \"switch.cell\", value = \"208B\", \
+             evidence = \"datasheet\", source = \"the document and the place in it\""
+        }
+        _ => return None,
+    })
 }
 
 /// Whether a name in a scenario is that of a file.

@@ -120,15 +120,15 @@ pub struct Switch {
     pub name: String,
     /// Its ports.
     pub ports: Vec<Port>,
-    /// What ports have of its buffer, where a configuration says it.
+    /// What ports have of its buffer, as far as it is known.
     pub buffer: Option<Buffer>,
 }
 
 /// The buffer of a switch and what is reserved of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// The whole, as far as it is known.
-    pub size: Bytes,
+    /// The whole; none if nothing says it, as in scenarios, where headroom and guarantees are beside the pools.
+    pub size: Option<Bytes>,
     /// The sum of the guarantees.
     pub guaranteed: Bytes,
     /// The sum of the headroom of all ports and classes.

@@ -352,12 +352,13 @@ fn check_buffer(at: usize, buffer: &Buffer, found: &mut Found) {
             "the headroom of all ports and lossless classes is {headroom}, and they share {pool} ({:.1} : 1)",
             headroom.0 as f64 / pool.0.max(1) as f64
         );
-        let help = "raise `xoff` of the pool, or be sure that fewer ports pause at the same time";
+        let help = "raise the pool of headroom (in configurations `xoff` of the ingress pool), or be sure that fewer ports \
+                    pause at the same time: `floodway headroom --scenario` estimates how likely it overflows";
         found.add(Name::HeadroomPoolOvercommitted, (at, None, 0), message, help.to_owned());
     }
     let own = headroom_pool.map_or(headroom, |pool| pool.min(headroom));
     let reserved = Bytes(guaranteed.0.saturating_add(own.0));
-    if size < reserved {
+    if let Some(size) = size.filter(|size| *size < reserved) {
         let message = format!(
             "guarantees ({guaranteed}) and headroom ({own}) of all ports are {reserved}, and the buffer has {size}"
         );

@@ -9,7 +9,7 @@ use floodway_sim::host::congestion::Needs;
 use floodway_sim::switch::aqm;
 use floodway_sim::switch::buffer::shared;
 
-use super::facts::{Class, Curve, Facts, Marks, Name, Port, Switch, Xoff};
+use super::facts::{Buffer, Class, Curve, Facts, Marks, Name, Port, Switch, Xoff};
 use super::{Finding, cycles, rules};
 use crate::check::Pausing;
 use crate::check::pausing::Measured;
@@ -55,6 +55,7 @@ fn paths(name: Name, settings: &Document, pausing: &Pausing) -> Vec<&'static str
         Name::PausesBeforeMarks => vec!["switch.aqm.ramp.kmin", "switch.aqm.step.threshold"],
         Name::PausesBeforeFullMarks => vec!["switch.aqm.ramp.kmax"],
         Name::ThresholdsDiffer => vec!["switch.buffer.shared.by_switch"],
+        Name::HeadroomPoolOvercommitted => vec!["switch.buffer.shared.headroom_pool"],
         Name::WatchdogTooShort => {
             vec!["switch.flow_control.pfc.watchdog.detection", "switch.flow_control.pfc.watchdog"]
         }
@@ -101,9 +102,19 @@ fn facts(settings: &Document, pausing: &Pausing, graph: &Graph) -> Facts {
             }
         };
         let ports = node.ports.iter().map(&mut port).collect();
-        Switch { name: node.name.clone(), ports, buffer: None }
+        let buffer = pools.as_ref().and_then(|memory| buffer(memory, pausing, &node.ports));
+        Switch { name: node.name.clone(), ports, buffer }
     };
     Facts { switches: graph.switches().map(switch).collect() }
+}
+
+/// The pool of headroom that the ports of a switch share, and what they may take of it.
+fn buffer(memory: &shared::Spec, pausing: &Pausing, ports: &[Attachment]) -> Option<Buffer> {
+    let pool = memory.headroom_pool.filter(|_| memory.ingress.is_some())?;
+    let classes = pausing.lossless_classes.into();
+    let own = ports.iter().map(|end| memory.headroom_at(end.rate).0.saturating_mul(classes));
+    let headroom = Bytes(own.fold(0, u64::saturating_add));
+    Some(Buffer { size: None, guaranteed: Bytes(0), headroom, headroom_pool: Some(pool) })
 }
 
 /// When a port pauses its neighbor, and the room above that.

@@ -22,20 +22,30 @@ struct Group {
 }
 
 impl Account {
-    /// Adds a field.
+    /// Adds a field of a configuration.
     pub fn add(&mut self, entry: &Entry, field: &str, value: &str, said: (Fate, String)) {
-        let (fate, meaning) = said;
+        self.add_field((&entry.table, &entry.key, field), value, said);
+    }
+
+    /// Adds a field of a table and key.
+    pub fn add_field(
+        &mut self,
+        (table, key, field): (&str, &str, &str),
+        value: &str,
+        (fate, meaning): (Fate, String),
+    ) {
         // In these tables fields are ports or numbers.
-        let is_item = entry.table == "CABLE_LENGTH" || entry.table.contains("_TO_");
+        let is_item = table == "CABLE_LENGTH" || table.contains("_TO_");
         let name = if is_item { String::new() } else { field.to_owned() };
-        let place = (fate, entry.table.clone(), name, meaning);
+        let place = (fate, table.to_owned(), name, meaning);
         if let Some(group) = self.rows.get_mut(&place) {
             group.count += 1;
             group.is_one_value &= group.value == value;
             return;
         }
         self.order.push(place.clone());
-        let key = format!("{} {} {field}", entry.table, entry.key).trim_end().to_owned();
+        let words = [table, key, field].into_iter().filter(|word| !word.is_empty());
+        let key = words.collect::<Vec<_>>().join(" ");
         let group = Group { key, value: value.to_owned(), is_one_value: true, count: 1 };
         self.rows.insert(place, group);
     }

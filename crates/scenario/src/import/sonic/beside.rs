@@ -89,8 +89,7 @@ pub fn beside(switches: &[Switch], plan: &Plan, network: &Network, options: Opti
     }
     let hosts = network.hosts.len();
     let meaning = format!(
-        "{hosts} hosts, one at each port that leads to no switch of this import; {} have a neighbor in \
-         `DEVICE_NEIGHBOR`",
+        "{hosts} hosts, one at each port that leads to no switch of this import; of {} a neighbor is known",
         network.named
     );
     add(Nothing, "hosts and traffic", String::new(), meaning);

@@ -38,11 +38,7 @@ pub struct Config {
 
 impl Config {
     /// Reads the tables of one file.
-    pub fn read(source: &Arc<Source>) -> Result<Self, Problem> {
-        let root = serde_json::from_str::<Node>(source.inner()).map_err(|error| {
-            let (place, message) = placed(source, &error);
-            Problem::error(place, format!("this is not valid JSON: {message}"), FORM)
-        })?;
+    pub fn read(source: &Arc<Source>, root: Node) -> Result<Self, Problem> {
         let wrong = |what: String| Problem::error(Place::whole(source), what, FORM);
         let Node::Object(tables) = root else {
             return Err(wrong("the file is not a JSON object of tables".to_owned()));
@@ -249,6 +245,14 @@ impl Entry {
     }
 }
 
+/// Reads JSON.
+pub fn json(source: &Arc<Source>) -> Result<Node, Problem> {
+    serde_json::from_str::<Node>(source.inner()).map_err(|error| {
+        let (place, message) = placed(source, &error);
+        Problem::error(place, format!("this is not valid JSON: {message}"), FORM)
+    })
+}
+
 /// The name in a reference: `[BUFFER_PROFILE|name]`, or `name`.
 pub fn plain(reference: &str) -> &str {
     let inner = reference.trim();
@@ -314,7 +318,8 @@ mod tests {
 
     fn read(text: &str) -> Result<Config, String> {
         let source = Arc::new(Source::new("db.json", text.to_owned()));
-        Config::read(&source).map_err(|problem| problem.plain())
+        let config = json(&source).and_then(|root| Config::read(&source, root));
+        config.map_err(|problem| problem.plain())
     }
 
     #[test]

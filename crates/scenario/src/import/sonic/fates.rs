@@ -6,6 +6,7 @@ use super::Options;
 use super::account::Account;
 use super::beside::beside;
 use super::config::{Entry, plain};
+use super::neighbors::Unit;
 use super::network::Network;
 use super::plan::{FRAME, Plan, Pool};
 use super::switch::{From, METER, Port, Switch, Threshold, is_null};
@@ -39,6 +40,7 @@ pub fn rows(
     switches: &[Switch],
     plan: &Plan,
     network: &Network,
+    units: &[Unit],
     options: Options,
 ) -> (Vec<Row>, usize) {
     let mut account = Account::default();
@@ -52,6 +54,9 @@ pub fn rows(
                 account.add(entry, field, value, view.field(entry, field, value));
             }
         }
+    }
+    for Unit { table, key, field, value, fate, meaning } in units {
+        account.add_field((table, key, field), value, (*fate, meaning.clone()));
     }
     let fields = account.fields();
     let mut rows = account.rows();
@@ -175,13 +180,22 @@ impl<'a> View<'a> {
             | "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP" => self.map(entry, field, value),
             "PFC_WD" => self.watchdog(entry, field, value),
             "DEVICE_NEIGHBOR" => self.left_out(&[&entry.key]).unwrap_or_else(|| {
-                let is_switch = entry.get("name").is_some_and(|name| self.others.contains(name));
+                let own =
+                    self.ports.get(entry.key.as_str()).and_then(|port| port.neighbor.as_ref());
+                // Without one it was left out.
+                if own.map_or(entry.get("name").is_some(), |neighbor| neighbor.overruled) {
+                    return said(Differs, "LLDP sees another neighbor there: see the warning");
+                }
+                let is_switch = own.is_some_and(|own| self.others.contains(own.name.as_str()));
                 match (field, is_switch) {
                     ("name" | "port", true) => said(Kept, "a link between two switches"),
                     ("name", false) => said(Kept, "the name of a host"),
                     _ => said(Nothing, "a host has one port"),
                 }
             }),
+            "DEVICE_NEIGHBOR_METADATA" if field == "type" => {
+                said(Kept, "which neighbors are switches, for what is missing here")
+            }
             "DEVICE_METADATA" if field == "hostname" => said(Kept, "the name of the switch"),
             "DEFAULT_LOSSLESS_BUFFER_PARAMETER" => self.default_parameter(field),
             "LOSSLESS_TRAFFIC_PATTERN" => match (self.has(&From::Computed), field) {

@@ -98,7 +98,7 @@ fn buffer(switch: &Own) -> Result<Option<Buffer>, Problem> {
     let guaranteed = own.chain(lossy.map(|profile| profile.size)).fold(0, u64::saturating_add);
     let headroom = groups().filter_map(|group| group.profile.xoff).fold(0, u64::saturating_add);
     Ok(size.map(|size| Buffer {
-        size: Bytes(size),
+        size: Some(Bytes(size)),
         guaranteed: Bytes(guaranteed),
         headroom: Bytes(headroom),
         headroom_pool: headroom_pool.map(Bytes),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::{Duration, Rate};
 
+use super::neighbors::{Neighbor, Origin, shown};
 use super::switch::{METER, Port, Switch};
 use crate::text::Problem;
 use crate::topology::custom::BETWEEN;
@@ -62,14 +63,10 @@ impl Network {
                     continue;
                 };
                 if !joined.insert((at, &end.name)) {
-                    let entry = switch.config.entry("DEVICE_NEIGHBOR", &port.name);
                     let message =
                         format!("two cables lead to {} of {}", end.name, switches[at].name);
                     let help = "correct `DEVICE_NEIGHBOR` of the switches that name this port";
-                    return Err(match entry {
-                        Some(entry) => entry.problem("port", message, help),
-                        None => switch.config.problem(message, help),
-                    });
+                    return Err(problem(switch, port, message, help));
                 }
                 let (a, b) = (groups[number], groups[at]);
                 groups.iter_mut().filter(|group| **group == b).for_each(|group| *group = a);
@@ -80,12 +77,13 @@ impl Network {
         if let Some(apart) = groups.iter().position(|group| *group != groups[0]) {
             return Err(switches[apart].config.problem(
                 format!(
-                    "no path leads from {} to {}: `DEVICE_NEIGHBOR` joins them by no cable",
+                    "no path leads from {} to {}: `DEVICE_NEIGHBOR`, minigraphs and LLDP join them by no cable",
                     switches[0].name, switches[apart].name
                 ),
                 format!(
                     "name {} in `DEVICE_NEIGHBOR` of a switch that is joined to it, like {{\"Ethernet0\": {{\"name\": \
-                     \"{}\", \"port\": \"Ethernet0\"}}}}, or import the switches one by one",
+                     \"{}\", \"port\": \"Ethernet0\"}}}}, or give minigraph.xml or the output of `lldpctl -f json` \
+                     too, or import the switches one by one",
                     switches[apart].name, switches[apart].name
                 ),
             ));
@@ -110,13 +108,13 @@ impl Network {
             true => format!("{} {}", switch.name, port.name),
             false => format!("at {}", port.name),
         };
-        let same = |(name, _): &(String, _)| {
+        let same = |neighbor: &&Neighbor| {
             let ports = switch.ports.iter().filter_map(|port| port.neighbor.as_ref());
-            ports.filter(|(other, _)| other == name).count() == 1
+            ports.filter(|other| other.name == neighbor.name).count() == 1
         };
         self.named += usize::from(port.neighbor.is_some());
-        let written = match port.neighbor.as_ref().filter(|neighbor| same(neighbor)) {
-            Some((name, _)) => name.clone(),
+        let written = match port.neighbor.as_ref().filter(same) {
+            Some(neighbor) => neighbor.name.clone(),
             None => own,
         };
         let name = self.name(&written, taken);
@@ -146,6 +144,14 @@ fn link(one: &str, other: &str, port: &Port, end: Option<&Port>, from: String) -
     Link { ends: format!("{one} {BETWEEN} {other}"), rate: port.rate, delay, from }
 }
 
+/// An error about the neighbor of a port.
+fn problem(switch: &Switch, port: &Port, message: String, help: &str) -> Problem {
+    match &port.neighbor {
+        Some(neighbor) => Problem::error(neighbor.place.clone(), message, help),
+        None => switch.config.problem(message, help),
+    }
+}
+
 /// The port at the other end of a cable, if its switch was read too.
 pub fn other<'a>(
     switches: &'a [Switch],
@@ -153,15 +159,15 @@ pub fn other<'a>(
     port: &Port,
 ) -> Result<Option<(usize, &'a Port)>, Problem> {
     let here = &switches[number];
-    let is_here = |neighbor: &(String, Option<String>)| {
-        neighbor.0 == here.name && neighbor.1.as_ref() == Some(&port.name)
+    let is_here = |neighbor: &Neighbor| {
+        neighbor.name == here.name && neighbor.port.as_ref() == Some(&port.name)
     };
     let named = match &port.neighbor {
-        Some((name, at)) => {
-            let Some(found) = switches.iter().position(|other| other.name == *name) else {
+        Some(neighbor) => {
+            let Some(found) = switches.iter().position(|other| other.name == neighbor.name) else {
                 return Ok(None);
             };
-            (found, at.as_deref())
+            (found, neighbor.port.as_deref())
         }
         // It may be the other side that names this one.
         None => {
@@ -176,21 +182,17 @@ pub fn other<'a>(
             }
         }
     };
-    let entry = here.config.entry("DEVICE_NEIGHBOR", &port.name);
-    let wrong = |field: &str, message: String, help: &str| match entry {
-        Some(entry) => entry.problem(field, message, help),
-        None => here.config.problem(message, help),
-    };
+    let wrong = |message: String, help: &str| problem(here, port, message, help);
     let (at, end) = named;
     let there = &switches[at];
     let Some(end) = end else {
         let message =
             format!("the cable of {} leads to {}, without the port there", port.name, there.name);
-        return Err(wrong("name", message, "add the field `port`"));
+        return Err(wrong(message, "add the field `port`"));
     };
     if at == number {
         let message = format!("the cable of {} leads back to {}", port.name, here.name);
-        return Err(wrong("name", message, "name the switch or host at its other end"));
+        return Err(wrong(message, "name the switch or host at its other end"));
     }
     let Some(end) = there.ports.iter().find(|other| other.name == end) else {
         let message = match there.left_out.get(end) {
@@ -200,19 +202,21 @@ pub fn other<'a>(
             ),
             None => format!("{} has no port {end:?}, to which {} leads", there.name, port.name),
         };
-        return Err(wrong(
-            "port",
-            message,
-            "correct the port, or the configuration of that switch",
-        ));
+        return Err(wrong(message, "correct the port, or the configuration of that switch"));
     };
-    let back = end.neighbor.as_ref().is_none_or(is_here);
-    if !back {
+    if let Some(back) = end.neighbor.as_ref().filter(|neighbor| !is_here(neighbor)) {
         let message = format!(
-            "the cable of {} leads to {} of {}, which names another neighbor",
-            port.name, end.name, there.name
+            "the cable of {} leads to {} of {}, which names another neighbor ({})",
+            port.name,
+            end.name,
+            there.name,
+            shown(&back.place)
         );
-        return Err(wrong("name", message, "make `DEVICE_NEIGHBOR` of both switches agree"));
+        let help = match back.origin {
+            Origin::DeviceNeighbor => "make `DEVICE_NEIGHBOR` of both switches agree",
+            _ => "make what is said of both ends agree",
+        };
+        return Err(wrong(message, help));
     }
     if end.rate != port.rate {
         let message = format!(

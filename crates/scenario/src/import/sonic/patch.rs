@@ -11,11 +11,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::config::{Entry, plain};
+use super::files::read_all;
 use super::network::Network;
 use super::plan::{NO_POOL, Plan};
 use super::scenario::UNLIMITED;
 use super::switch::{From, Group, Port, Profile, Switch, Threshold};
-use super::{Options, SCENARIO, read_all};
+use super::{Options, SCENARIO};
 use crate::document::Document;
 use crate::scenario::{Overrides, Scenario};
 use crate::text::{Error, Problem};
@@ -53,7 +54,7 @@ pub struct Patches {
 /// What `settings` change in the configurations from which a scenario was imported.
 pub fn patches(settings: &Document, paths: &[PathBuf], options: Options) -> Result<Patches, Error> {
     let mut inputs = Vec::new();
-    let switches = read_all(paths, options, &mut inputs)?;
+    let switches = read_all(paths, options, &mut inputs)?.switches;
     let plan = Plan::of(&switches)?;
     let network = Network::of(&switches)?;
     let theirs = match &settings.topology {

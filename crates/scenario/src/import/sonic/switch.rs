@@ -8,6 +8,7 @@ use floodway_sim::switch::cell::Cell;
 use floodway_sim::switch::flow_control::pausing::{Link, standard_response};
 
 use super::config::{Config, Entry, plain};
+use super::neighbors::{Beside, Neighbor};
 use crate::headroom::Cable;
 use crate::headroom::lookup::Table;
 use crate::text::Problem;
@@ -55,8 +56,8 @@ pub struct Port {
     pub queues: [Queue; QUEUES as usize],
     /// The watchdog of its lossless queues.
     pub watchdog: Option<Watchdog>,
-    /// What its cable leads to: the name of the other switch or host, and the port there.
-    pub neighbor: Option<(String, Option<String>)>,
+    /// What its cable leads to.
+    pub neighbor: Option<Neighbor>,
 }
 
 /// The priority group of a lossless class.
@@ -172,11 +173,13 @@ pub struct Watchdog {
 }
 
 impl Switch {
-    /// Resolves a configuration. `rate` is the speed of ports of which no speed is known.
+    /// Resolves a configuration, with what other files say of its ports. `rate` is the speed of ports of which no
+    /// speed is known.
     pub fn new(
         name: String,
         config: Config,
         headroom: Option<Table>,
+        mut beside: Beside,
         rate: Rate,
     ) -> Result<Self, Problem> {
         let (ports, left_out) = ports(&config)?;
@@ -193,7 +196,7 @@ impl Switch {
         }
         let mut switch = Self { name, config, headroom, ports: Vec::new(), left_out };
         for port in ports {
-            let port = switch.port(&port, rate)?;
+            let port = switch.port(&port, &mut beside, rate)?;
             switch.ports.push(port);
         }
         let ports = std::mem::take(&mut switch.ports);
@@ -267,16 +270,16 @@ impl Switch {
         Ok(found.map_or(number, |found| found as u8))
     }
 
-    fn port(&self, name: &str, rate: Rate) -> Result<Port, Problem> {
+    fn port(&self, name: &str, beside: &mut Beside, rate: Rate) -> Result<Port, Problem> {
         let own = self.config.entry("PORT", name);
         let speed = own.map(|port| port.at_most("speed", 10_000_000)).transpose()?.flatten();
         if let (Some(0), Some(port)) = (speed, own) {
             let help = "write the speed in Mb/s, like \"100000\" for 100Gb/s";
             return Err(port.problem("speed", format!("`PORT|{name}` has a speed of 0"), help));
         }
-        let known = speed.map(Rate::from_mbps);
+        let known = speed.map(Rate::from_mbps).or_else(|| beside.speeds.get(name).copied());
         let rate = known.unwrap_or(rate);
-        let mut cable = None;
+        let mut cable = beside.cables.get(name).copied();
         for lengths in self.config.table("CABLE_LENGTH") {
             let Some(text) = lengths.get(name) else { continue };
             let length: Cable = text.parse().map_err(|why: String| {
@@ -318,7 +321,7 @@ impl Switch {
             lossy,
             queues,
             watchdog: self.watchdog(name)?,
-            neighbor: self.neighbor(name),
+            neighbor: beside.neighbors.remove(name),
         };
         let classes = self.lossless(name)?;
         for &(queue, group) in &classes {
@@ -521,11 +524,6 @@ impl Switch {
             }
         }
     }
-
-    fn neighbor(&self, port: &str) -> Option<(String, Option<String>)> {
-        let entry = self.config.entry("DEVICE_NEIGHBOR", port)?;
-        Some((entry.get("name")?.to_owned(), entry.get("port").map(str::to_owned)))
-    }
 }
 
 /// Whether the switch computes the profile when it runs.
@@ -534,9 +532,9 @@ pub fn is_null(entry: &Entry) -> bool {
 }
 
 /// The ports that carry traffic, by number, and the others with the reason.
-type Ports = (Vec<String>, BTreeMap<String, &'static str>);
+pub type Ports = (Vec<String>, BTreeMap<String, &'static str>);
 
-fn ports(config: &Config) -> Result<Ports, Problem> {
+pub fn ports(config: &Config) -> Result<Ports, Problem> {
     let mut left_out = BTreeMap::new();
     let mut found = BTreeSet::new();
     let by_number = |name: &str| {

@@ -61,6 +61,15 @@ impl Pacing {
         (self.rate < self.line_rate).then_some(self.rate)
     }
 
+    /// The send quantum, in packets of `payload` bytes: what is sent in a millisecond
+    /// (draft-cardwell-iccrg-bbr-congestion-control-00, section 4.2.2) and `more` bytes, at most 64
+    /// KB and at least `least`. Here packets are paced one by one; the quantum is the unit in which
+    /// BBR leaves room in the window for bursts in the hosts.
+    pub fn quantum(&self, payload: u64, more: u64, least: u32) -> u32 {
+        let bytes = self.rate / self.wire * payload as f64 * 1e-3 + more as f64;
+        ((bytes.min(65_535.0) / payload as f64) as u32).max(least)
+    }
+
     /// Time between two packets.
     pub fn gap(&self) -> Duration {
         Duration((self.wire / self.rate * 1e12) as u64)

@@ -5,9 +5,9 @@
 //!
 //! Where the draft and Linux differ, this follows Linux: it paces one percent below the bandwidth,
 //! and the window allows for aggregated acknowledgements. Linux's detection of token-bucket
-//! policers (`lt_bw`) is not modeled. Packets are paced individually, so the send quantum that TCP
-//! hands to the NIC is one packet. BBR sets its own window in recovery: see
-//! [`Control::owns_recovery`].
+//! policers (`lt_bw`) is not modeled. Packets are paced individually, as by a host without
+//! segmentation offload; the window has room for send quanta nevertheless, as in Linux. BBR sets its
+//! own window in recovery: see [`Control::owns_recovery`].
 
 #[cfg(test)]
 mod closed_loop;
@@ -32,6 +32,9 @@ pub use spec::Spec;
 /// Pacing gains of ProbeBW: one phase above 1 to probe for bandwidth, one below 1 to drain the
 /// resulting queue, and six phases at 1.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+
+/// Pacing rate in bit/s from which a send quantum has at least two packets.
+const TWO_PACKETS_FROM: f64 = 1.2e6;
 
 /// Rounds per half of the window over which acknowledgement aggregation is tracked (Linux).
 const EXTRA_ACKED_ROUNDS: u32 = 5;
@@ -114,11 +117,17 @@ impl Flow {
         self.min_rtt.bdp(self.bandwidth.max(), gain, self.initial_window)
     }
 
+    /// The send quantum in packets.
+    fn quantum(&self) -> u32 {
+        let least = if self.pacing.rate < TWO_PACKETS_FROM { 1 } else { 2 };
+        self.pacing.quantum(self.payload, 0, least)
+    }
+
     /// Adds room for three quanta, for offload in the sending and receiving hosts; rounds up to an
     /// even number, for receivers that acknowledge every other packet; and adds room so that a
     /// probe is visible even with a small bandwidth-delay product.
     fn with_quanta(&self, amount: u32) -> u32 {
-        let even = amount.saturating_add(4) & !1;
+        let even = amount.saturating_add(3 * self.quantum() + 1) & !1;
         even.saturating_add(if self.mode == Mode::ProbeBw(0) { 2 } else { 0 })
     }
 
@@ -137,7 +146,8 @@ impl Flow {
         let over = if gain > 1.0 {
             // Data in flight must have grown to the target, unless it does not fit into the buffer.
             let target = self.with_quanta(self.bdp(gain));
-            lasted && (ack.lost > 0 || ack.prior_in_flight.saturating_add(1) >= target)
+            let next = ack.prior_in_flight.saturating_add(self.quantum());
+            lasted && (ack.lost > 0 || next >= target)
         } else if gain < 1.0 {
             lasted || ack.prior_in_flight <= self.with_quanta(self.bdp(1.0))
         } else {

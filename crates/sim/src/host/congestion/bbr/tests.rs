@@ -71,13 +71,13 @@ fn startup_ends_after_three_rounds_without_growth() {
         assert!(near(state.rate(&spec, ms(0)).unwrap(), 1_000.0 * path::WIRE * 2.885 * 0.99));
     }
     // With many packets in flight it drains at the inverse gain, until one bandwidth-delay product
-    // is left (10 packets plus 3 quanta, rounded up to even).
+    // is left (10 packets plus 3 quanta of 2).
     let mut full = ack(ms(30), 10, 1_000, 30);
-    full.in_flight = 15;
+    full.in_flight = 17;
     state.on_ack(&spec, &full);
     assert_eq!(state.0.mode, Mode::Drain);
     assert!(near(state.rate(&spec, ms(0)).unwrap(), 1_000.0 * path::WIRE / 2.885 * 0.99));
-    full.in_flight = 14;
+    full.in_flight = 16;
     state.on_ack(&spec, &full);
     assert!(matches!(state.0.mode, Mode::ProbeBw(_)));
 }
@@ -90,9 +90,9 @@ fn gains_follow_each_other_every_round_trip() {
         mode => panic!("{mode:?}"),
     };
     state.0.begin_phase(7, ms(30));
-    // 10 packets at gain 1.25 are 13, plus 3 quanta, rounded up to even, plus 2: 18 in flight,
-    // including this one.
-    ack.prior_in_flight = 17;
+    // 10 packets at gain 1.25 are 13, plus 3 quanta of 2, rounded up to even, plus 2: 22 in flight,
+    // including the quantum that is sent next.
+    ack.prior_in_flight = 20;
     let mut expected = 7;
     for step in 0..=24 {
         // More than 10 ms have passed: at 11 ms, 22 ms and so on.
@@ -107,17 +107,17 @@ fn gains_follow_each_other_every_round_trip() {
     // Probing continues until that many packets are in flight or something is lost; draining stops
     // when the bandwidth-delay product is reached.
     state.0.begin_phase(0, ack.now);
-    ack.prior_in_flight = 16;
+    ack.prior_in_flight = 19;
     ack.now += Duration::from_ms(50);
     state.on_ack(&spec, &ack);
     assert_eq!(at(&state), 0);
     ack.lost = 1;
     state.on_ack(&spec, &ack);
     assert_eq!(at(&state), 1);
-    ack.prior_in_flight = 15;
+    ack.prior_in_flight = 17;
     state.on_ack(&spec, &ack);
     assert_eq!(at(&state), 1);
-    ack.prior_in_flight = 14;
+    ack.prior_in_flight = 16;
     state.on_ack(&spec, &ack);
     assert_eq!(at(&state), 2);
 }
@@ -144,8 +144,22 @@ fn the_window_is_twice_the_product_and_its_quanta() {
     let spec = Spec { extra_acked_gain: 0.0, ..spec };
     ack.delivered = 100;
     state.on_ack(&spec, &ack);
-    // 20 plus 3, rounded up to even.
-    assert_eq!(state.window(&spec, ack.now), Some(24 * 1_448));
+    // 20 plus 3 quanta of 2.
+    assert_eq!(state.window(&spec, ack.now), Some(26 * 1_448));
+}
+
+/// A quantum is what is sent in a millisecond: 1 packet at 500 packets per second (6 Mb/s) and 1.9
+/// at 1,900, of which 2 are left; 1 below 1.2 Mb/s (98 packets per second), 8 at 8,500, and at most
+/// 64 KB, 45 packets of 1448 bytes.
+#[test]
+fn a_send_quantum_is_a_millisecond() {
+    for (rate, quantum) in
+        [(90.0, 1), (110.0, 2), (1_900.0, 2), (8_500.0, 8), (44_000.0, 44), (80_000.0, 45)]
+    {
+        let (_, mut state) = flow();
+        state.0.pacing.rate = rate * path::WIRE;
+        assert_eq!(state.0.quantum(), quantum, "{rate}");
+    }
 }
 
 #[test]

@@ -3,9 +3,9 @@
 //! as signs that more was in flight than fits into the path.
 //!
 //! Where the draft and the code differ, this follows the code: there is no packet conservation in
-//! recovery, and the window follows the bounds. Packets are paced individually, so the send quantum
-//! that TCP hands to the NIC is one packet. Not modeled: the reaction to a loss that a tail loss
-//! probe has repaired, and protective load balancing.
+//! recovery, and the window follows the bounds. Packets are paced individually, as by a host
+//! without segmentation offload; the window has room for send quanta nevertheless. Not modeled: the
+//! reaction to a loss that a tail loss probe has repaired, and protective load balancing.
 
 #[cfg(test)]
 mod closed_loop;
@@ -163,10 +163,19 @@ impl Flow {
         self.with_quanta(spec, self.min_rtt.bdp(bandwidth, gain, self.initial_window))
     }
 
+    /// The send quantum in packets. The code adds 64 KB on short paths, and half of that for every
+    /// 512 µs of the round-trip time.
+    fn quantum(&self) -> u32 {
+        let halvings = self.min_rtt.value.map_or(64, |rtt| rtt.0 / Duration::from_us(512).0);
+        let more = if halvings < 16 { 65_536 >> halvings } else { 0 };
+        self.pacing.quantum(self.payload, more, 2)
+    }
+
     /// At least three quanta, and two packets more in UP, so that a probe is visible even with a
     /// small bandwidth-delay product.
     fn with_quanta(&self, spec: &Spec, amount: u32) -> u32 {
-        amount.max(3).max(spec.min_window).saturating_add(if self.mode == Mode::Up { 2 } else { 0 })
+        let amount = amount.max(3 * self.quantum());
+        amount.max(spec.min_window).saturating_add(if self.mode == Mode::Up { 2 } else { 0 })
     }
 
     /// The bandwidth-delay product, or the window if that is smaller.
