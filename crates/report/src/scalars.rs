@@ -43,7 +43,8 @@ impl Scalar {
 /// and `max`, and `workload_<n>_operations_per_s`; of collectives `workload_<n>_mean_algorithm_bandwidth_bps` and
 /// `workload_<n>_mean_bus_bandwidth_bps`.
 /// `throughput_bps`, and `mean_latency_ns`, the same with `p50`, `p99` and `p999`, of all packets and
-/// by `workload_<n>_`; of pings what [`pings`] adds, of calls what [`voice`] does.
+/// by `workload_<n>_`; of pings what [`pings`] adds, of calls `workload_<n>_mos` and its causes by
+/// direction.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     let mut scalars = BTreeMap::new();
     if let Some(counters) = counters::View::of(tables) {

@@ -85,6 +85,9 @@ const RTP: Bytes = Bytes(12);
 /// More calls than a host has lines.
 const MOST_CALLS: u32 = 10_000;
 
+/// Each is a row of a table.
+const MOST_PACKETS: f64 = 1e7;
+
 fn one() -> u32 {
     1
 }
@@ -231,6 +234,20 @@ impl Parameters for Spec {
         {
             let end = self.stop.map_or(arrivals, |stop| stop.min(arrivals));
             check::jitter(self.jitter, end - start, findings);
+            let each = (end - start).0 as f64 / self.interval().0.max(1) as f64;
+            let calls =
+                f64::from(self.count) * ends.as_ref().map_or(0.0, |ends| ends.from.len() as f64);
+            let packets = 2.0 * calls * each;
+            if packets > MOST_PACKETS {
+                findings.error(
+                    ["interval", "count", ""],
+                    format!("about {packets:.1e} packets of calls would be sent in {}", end - start),
+                    format!(
+                        "at most {MOST_PACKETS:.0e} are kept: usual is an interval of 20ms; or have fewer calls, or \
+                         shorter ones"
+                    ),
+                );
+            }
         }
         Some(Arc::new(Placed { spec: self.clone(), ends: ends? }))
     }
