@@ -19,7 +19,8 @@ which pandas, Polars, DuckDB and pyarrow open without a copy.
 
 from floodway._answer import Answer
 from floodway._chart import Chart
-from floodway._errors import Problem, ResultsError, ScenarioError
+from floodway._errors import FlentError, Problem, ResultsError, ScenarioError
+from floodway._flent import FlentFile, read_flent
 from floodway._floodway import __version__
 from floodway._headroom import (
     Headroom,
@@ -32,6 +33,7 @@ from floodway._headroom import (
     headroom_table,
     headrooms,
 )
+from floodway._overlay import Overlay, lay_over
 from floodway._progress import Advance, Progress
 from floodway._results import Comparison, Results, compare, open
 from floodway._run import Run
@@ -50,10 +52,13 @@ __all__ = [
     "Column",
     "Comparison",
     "Explanation",
+    "FlentError",
+    "FlentFile",
     "Headroom",
     "HeadroomRisk",
     "HeadroomTable",
     "Headrooms",
+    "Overlay",
     "Problem",
     "Progress",
     "Results",
@@ -73,9 +78,11 @@ __all__ = [
     "headroom_risk",
     "headroom_table",
     "headrooms",
+    "lay_over",
     "load",
     "open",
     "parse",
+    "read_flent",
     "study",
     "tune",
     "worth",

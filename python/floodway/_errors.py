@@ -67,6 +67,15 @@ class ResultsError(ValueError):
     __module__ = "floodway"
 
 
+class FlentError(ValueError):
+    """A data file of flent cannot be read, or has not what is asked of it.
+
+    Its text names the file, the cause and the remedy.
+    """
+
+    __module__ = "floodway"
+
+
 def warn_of(violations: Iterable[str], what: str) -> None:
     """Warn whoever called the function that calls this, if anything happened that should not."""
     if broken := "; ".join(violations):

@@ -67,7 +67,7 @@ pub struct Trigger {
 /// A group of flows that is measured as one unit, such as a call with its response or all messages
 /// of a collective. It starts with the first of its flows that starts, and completes when all of
 /// them have completed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Operation {
     /// Index among the operations of the same workload, counted from 0.
     pub number: u32,
@@ -86,6 +86,10 @@ pub struct Operation {
     /// What it is, if it is a collective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collective: Option<Collective>,
+    /// How it is heard, if it is a call: a flow of packets at regular intervals in each direction. Like pings, calls
+    /// are left out of statistics of flows and of other operations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voice: Option<Voice>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -94,10 +98,30 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Operation {
-    /// One that is neither a ping nor a job nor a collective.
+    /// One that is neither a ping, nor a job, nor a collective, nor a call.
     pub fn of(number: u32, flows: impl Into<Box<[FlowId]>>) -> Self {
-        Self { number, flows: flows.into(), ping: false, job: false, collective: None }
+        Self { number, flows: flows.into(), ping: false, job: false, collective: None, voice: None }
     }
+
+    /// Whether it is work of the network, and not only there to measure what other traffic leaves.
+    pub const fn is_work(&self) -> bool {
+        !self.ping && self.voice.is_none()
+    }
+}
+
+/// How a call is heard.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Voice {
+    /// Time between two packets of a direction.
+    pub interval: Duration,
+    /// Time from the first sample of a packet until it is sent.
+    pub codec_delay: Duration,
+    /// The least time by which a receiver waits longer for packets than the fastest one took.
+    pub jitter_buffer: Duration,
+    /// Equipment impairment factor of the codec without loss, Ie (ITU-T G.113).
+    pub impairment: f64,
+    /// Packet-loss robustness factor of the codec, Bpl (ITU-T G.113).
+    pub robustness: f64,
 }
 
 /// A collective operation of several ranks.

@@ -14,6 +14,7 @@
 
 pub mod check;
 pub mod delay;
+pub mod emodel;
 pub mod family;
 pub mod flow;
 pub mod graph;
@@ -30,7 +31,7 @@ pub mod tables;
 pub mod units;
 
 pub use delay::Delay;
-pub use flow::{Collective, CollectiveKind, FlowSpec, Operation, Trigger};
+pub use flow::{Collective, CollectiveKind, FlowSpec, Operation, Trigger, Voice};
 pub use graph::Graph;
 pub use id::{Class, FlowId, NodeId, PortIx};
 pub use interval::IntervalEnd;

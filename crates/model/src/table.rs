@@ -158,14 +158,19 @@ pub const SERIES: &str = "sojourn_series";
 /// The table of the bandwidths of collectives, which follow from the table of operations.
 pub const COLLECTIVES: &str = "collectives";
 
+/// The table of calls, which sums up that of their packets.
+pub const VOICE: &str = "voice";
+
 /// A hash of all values of all tables, which identifies results. The tables of the recording, of
-/// explained delays, of sojourn times over time and of the bandwidths of collectives are left out, so that a run has
-/// the same fingerprint with and without them.
+/// explained delays, of sojourn times over time, of the bandwidths of collectives and of calls are left out, so that a
+/// run has the same fingerprint with and without them.
 pub fn fingerprint(tables: &[Table]) -> u64 {
     let mut hash = 0;
     let mut add = |value: u64| hash = mix(hash ^ mix(value)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     let results = tables.iter().filter(|table| {
-        ![&RECORD[..], &EXPLAINED, &[PACKETS, SERIES, COLLECTIVES]].concat().contains(&&*table.name)
+        ![&RECORD[..], &EXPLAINED, &[PACKETS, SERIES, COLLECTIVES, VOICE]]
+            .concat()
+            .contains(&&*table.name)
     });
     for column in results.flat_map(|table| &table.columns) {
         match &column.values {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use floodway_report::directory::Results;
 use floodway_report::manifest::Record;
 use floodway_report::together::{Together, labels};
-use floodway_report::{Directory, html};
+use floodway_report::{Directory, flent, html};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 
@@ -95,6 +95,19 @@ impl Stored {
                 "the tables `{name}` of `{path}` differ in their columns; read those of one run"
             );
             error::results_text(py, text)
+        })
+    }
+
+    /// A run as the JSON of a data file of flent, by the run's place in the manifest.
+    fn flent(&self, py: Python<'_>, run: usize) -> PyResult<String> {
+        let record = self.record(run)?;
+        let json = py.detach(|| flent::of_stored(&self.0, record, &record.variant));
+        json.map(|json| json.to_string()).map_err(|failed| match failed {
+            flent::Failed::Tables(failed) => error::results(py, &failed),
+            flent::Failed::Unfit(unfit) => {
+                let path = self.0.path.display();
+                error::results_text(py, format!("{path}, variant {}: {unfit}", record.variant))
+            }
         })
     }
 

@@ -13,7 +13,10 @@ pub enum Better {
 }
 
 /// Ends of names of which more is better.
-const MORE: [&str; 8] = [
+const MORE: [&str; 11] = [
+    "_mos",
+    "_mos_up",
+    "_mos_down",
     "goodput_bps",
     "goodput_gbps",
     "throughput_bps",
@@ -25,7 +28,9 @@ const MORE: [&str; 8] = [
 ];
 
 /// Ends of names of which less is better.
-const LESS: [&str; 28] = [
+const LESS: [&str; 31] = [
+    "voice_missing_up",
+    "voice_missing_down",
     "_rtt_ns",
     "_up_ns",
     "_down_ns",

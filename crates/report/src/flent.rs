@@ -14,6 +14,8 @@ use floodway_model::tables::{deliveries, flows};
 use miniz_oxide::deflate::compress_to_vec;
 use serde_json::{Map, Value, json};
 
+use crate::directory::{self, Results};
+use crate::manifest::Record;
 use crate::pings::{Direction, Part, Pings};
 use crate::shapes::deliveries as delivered;
 
@@ -156,9 +158,38 @@ pub fn json(about: About<'_>, tables: &[Table]) -> Result<Value, Unfit> {
     }))
 }
 
+/// Why a stored run has no such file.
+#[derive(Debug)]
+pub enum Failed {
+    /// Its tables cannot be read.
+    Tables(directory::Error),
+    /// They are not enough.
+    Unfit(Unfit),
+}
+
+/// The tables that a file is made from.
+const TABLES: [&str; 3] = ["flows", "pings", "deliveries"];
+
+/// A stored run as the JSON of a file of this name.
+pub fn of_stored(results: &Results, record: &Record, file: &str) -> Result<Value, Failed> {
+    let manifest = &results.manifest;
+    // A run without pings has no such table in results of earlier versions.
+    let has = |name: &&&str| record.tables.iter().any(|table| table.name == **name);
+    let tables: Result<Vec<Table>, _> =
+        TABLES.iter().filter(has).map(|name| results.table(record, name)).collect();
+    let about = About {
+        title: &format!("{}: {}", manifest.scenario.name, record.variant),
+        note: &format!("simulated by floodway {}", manifest.floodway),
+        workloads: &manifest.workloads,
+        started: &manifest.started,
+        file,
+    };
+    json(about, &tables.map_err(Failed::Tables)?).map_err(Failed::Unfit)
+}
+
 /// The file.
-pub fn file(about: About<'_>, tables: &[Table]) -> Result<Vec<u8>, Unfit> {
-    Ok(gzip(json(about, tables)?.to_string().as_bytes()))
+pub fn file(json: &Value) -> Vec<u8> {
+    gzip(json.to_string().as_bytes())
 }
 
 /// Whether the flows are of the test `rrul`: at most one for each class and direction.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::latency;
 use crate::shapes::{occupancy, quantile};
 use crate::statistics::{Scale, mean};
-use crate::{entries, jobs, operations, pings, throughput};
+use crate::{entries, jobs, operations, pings, throughput, voice};
 
 /// One number about a whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +45,8 @@ impl Scalar {
 /// `workload_<n>_mean_bus_bandwidth_bps`; of jobs `workload_<n>_mean_compute_ns`, `workload_<n>_mean_exposed_ns`,
 /// `workload_<n>_max_exposed_ns` and `workload_<n>_ranks_unfinished`.
 /// `throughput_bps`, and `mean_latency_ns`, the same with `p50`, `p99` and `p999`, of all packets and
-/// by `workload_<n>_`; of pings what [`pings`] adds.
+/// by `workload_<n>_`; of pings what [`pings`] adds, of calls `workload_<n>_mos` and its causes by
+/// direction.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     let mut scalars = BTreeMap::new();
     if let Some(counters) = counters::View::of(tables) {
@@ -84,6 +85,7 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     jobs::add(tables, &mut scalars);
     latency::add(tables, &mut scalars);
     pings::add(tables, &mut scalars);
+    voice::add(tables, &mut scalars);
     scalars
 }
 

@@ -110,6 +110,7 @@ pub fn quantity(value: f64, unit: &str) -> String {
         "b/s" => scaled(value, RATES),
         "x" => digits(value),
         "" => count(value),
+        "MOS" => format!("{value:.2}"),
         "1/s" => format!("{} {unit}", count(value)),
         _ => format!("{} {unit}", digits(value)),
     }

@@ -246,6 +246,10 @@ impl Document {
                 entry.congestion.get_or_insert_with(|| transport.usual_control());
                 entry.transport = Some(transport);
             }
+            if let workload::Spec::Voice(voice) = &entry.traffic {
+                let workload::Entry { transport, congestion, .. } = entry;
+                voice.write_out(transport, congestion, self.wire_overhead);
+            }
         }
         if self.host.congestion.is_some() {
             return;

@@ -38,3 +38,4 @@ mod sonic;
 mod sonic_neighbors;
 mod source_flow_control;
 mod traffic;
+mod voice;

@@ -157,6 +157,24 @@ fn a_deadlock_across_ranks_is_found() {
     assert!(found > 2, "{found}");
 }
 
+/// The packets of a call arrive at hosts of different ranks.
+#[test]
+fn calls_across_ranks_are_heard() {
+    let stop = AtomicBool::new(false);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/toolbox/voice.toml");
+    let overrides =
+        Overrides { quick: true, set: vec!["arrivals=7s".into(), "measure_until=7s".into()] };
+    let scenario =
+        Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{}", error.plain()));
+    let spec = scenario.build(&scenario.variants()[0], 0);
+    let one = Simulation::new(spec.clone()).audited(false).run();
+    assert_same("fifo", &one, &over(&spec, (most_ranks(&spec).min(2), 1), &stop));
+    let calls = one.table("voice");
+    // 50 packets a second from 5 to 7 s, in both directions of three calls.
+    assert_eq!(calls.u64s("packets"), [100; 6]);
+    assert!(calls.f64s("mos").iter().all(|mos| (1.0..=4.5).contains(mos)));
+}
+
 /// Any rank can be asked to stop: all end after the same window.
 #[test]
 fn one_rank_stops_all() {

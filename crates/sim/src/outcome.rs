@@ -8,6 +8,7 @@ mod jobs;
 mod nodes;
 mod occupancy;
 mod operations;
+mod voice;
 
 use floodway_engine::Stop;
 use floodway_model::graph::NodeKind;
@@ -33,7 +34,7 @@ pub(crate) use nodes::OfNodes;
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
     /// `headroom`, `headroom_episodes`, `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pings`, `collectives`,
-    /// `pauses`, `links`, `drops`,
+    /// `voice_packets`, `voice`, `pauses`, `links`, `drops`,
     /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of jobs with programs `ranks`, `steps` and `waits`; of a run that is recorded also `record`, `samples`,
     /// `backlogs` and `pause_intervals`.
     pub tables: Vec<Table>,
@@ -45,7 +46,7 @@ pub struct Outcome {
     pub hops: u64,
     /// Wall-clock time of the run.
     pub wall: std::time::Duration,
-    /// Hash of all tables except `collectives` and those of the record: the same for the same scenario and seed, on
+    /// Hash of all tables except `collectives`, `voice` and those of the record: the same for the same scenario and seed, on
     /// any number of threads.
     pub fingerprint: u64,
     /// Detected errors, one sentence each; empty in a correct run.
@@ -79,6 +80,9 @@ impl Outcome {
         let job_times = jobs::times(spec, &programs);
         let observers = &finished.observers;
         let flow_table = flow_table(spec, &flows, &mut violations);
+        let measured = Instant::ZERO + spec.warmup..finished.metrics.sampling().measured_until;
+        let heard = observers.voice.as_ref();
+        let (voice_packets, voice) = voice::tables(spec, &flows, heard, &measured);
         let mut tables = vec![
             flow_table,
             of.queues,
@@ -99,6 +103,8 @@ impl Outcome {
             operations::table(spec, &flows, &job_times),
             operations::pings(spec, &flows),
             operations::collectives(spec, &flows),
+            voice_packets,
+            voice,
             of.pauses,
             of.links,
             of.drops,
@@ -139,7 +145,7 @@ impl Outcome {
 
 fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> Table {
     let ideal = Ideal::new(spec);
-    let pings = operations::of_pings(spec);
+    let apart = operations::apart(spec);
     let mut impossible = 0;
     let row = |(place, start, flow): (usize, Instant, &FlowSpec)| {
         let (sent, receiver) = (&facts.sent[place], &facts.received[place]);
@@ -174,7 +180,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
             mean_rtt_ns: sent.mean_rtt().map_or(f64::NAN, Duration::as_ns),
             marked_packets: receiver.marked,
             measured: u64::from(
-                start.0 >= spec.warmup.0 && ends && !pings.get(place).is_some_and(|&is| is),
+                start.0 >= spec.warmup.0 && ends && !apart.get(place).is_some_and(|&is| is),
             ),
         }
     };

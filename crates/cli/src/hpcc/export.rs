@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use floodway_lab::stored;
-use floodway_report::flent::{self, About};
+use floodway_report::flent;
 use floodway_scenario::fct;
 
 use super::flows;
@@ -32,32 +32,19 @@ fn refuse_taken(path: &Path, force: bool) -> Result<(), Failure> {
     )))
 }
 
-/// The tables that a data file of flent is made from.
-const TABLES: [&str; 3] = ["flows", "pings", "deliveries"];
-
 fn flent(options: &ExportFlentOptions) -> Result<(), Failure> {
     let results = stored::open(&options.results)?;
     let record = stored::record(&results, options.variant.as_deref(), options.replication)?;
-    let manifest = &results.manifest;
     let path = options.out.clone().unwrap_or_else(|| {
-        PathBuf::from(format!("{}-{}.flent.gz", manifest.scenario.name, record.variant))
+        PathBuf::from(format!("{}-{}.flent.gz", results.manifest.scenario.name, record.variant))
     });
-    // A run without pings has no such table in results of earlier versions.
-    let has = |name: &&&str| record.tables.iter().any(|table| table.name == **name);
-    let tables: Result<Vec<_>, _> =
-        TABLES.iter().filter(has).map(|name| results.table(record, name)).collect();
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let about = About {
-        title: &format!("{}: {}", manifest.scenario.name, record.variant),
-        note: &format!("simulated by floodway {}", manifest.floodway),
-        workloads: &manifest.workloads,
-        started: &manifest.started,
-        file: &name,
-    };
-    let file = flent::file(about, &tables.map_err(Failure::Results)?)
-        .map_err(|unfit| Failure::Unknown(unfit.to_string()))?;
+    let json = flent::of_stored(&results, record, &name).map_err(|failed| match failed {
+        flent::Failed::Tables(error) => Failure::Results(error),
+        flent::Failed::Unfit(unfit) => Failure::Unknown(unfit.to_string()),
+    })?;
     refuse_taken(&path, options.force)?;
-    save_bytes(&path, "the data file", &file)?;
+    save_bytes(&path, "the data file", &flent::file(&json))?;
     let shown = output::path(&path);
     output::print(&format!(
         "wrote {shown}; plot it with: flent -i {shown} -p all_scaled -o all.png\n"

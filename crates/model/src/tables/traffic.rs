@@ -48,7 +48,8 @@ tables! {
         mean_rtt_ns: f64,
         /// Data packets that arrived with CE.
         marked_packets: u64,
-        /// 1 if the flow started after the warm-up, has a size and is not of a ping; statistics are over these flows.
+        /// 1 if the flow started after the warm-up, has a size and is of no ping and no call; statistics are over these
+        /// flows.
         measured: u64,
     }
 
@@ -135,6 +136,60 @@ tables! {
         down_ns: f64,
         /// Round-trip time: the sum of both; empty if a frame was lost or under way when the run ended.
         rtt_ns: f64,
+    }
+
+    /// One row per packet of a call. Empty without the workload voice.
+    voice_packets {
+        /// Workload of the scenario, counted from 0.
+        workload: u64,
+        /// Number of the call in its workload, counted from 0.
+        call: u64,
+        /// Number of the flow.
+        flow: u64,
+        /// Number of the packet in its flow, counted from 0.
+        packet: u64,
+        /// When it was sent; of a lost packet when it was due, at the interval of its codec.
+        sent_ns: f64,
+        /// From then to its arrival; empty if it was lost or under way when the run ended.
+        delay_ns: f64,
+        /// From when it was sent to when it was played; empty if it was not, because it was lost or late.
+        playout_ns: f64,
+        /// 1 if it was sent during the measured interval.
+        measured: u64,
+    }
+
+    /// One row per call and direction, over the packets of the measured interval. Ratings are those of the E-model (ITU-T
+    /// G.107). Empty without the workload voice. Not part of the fingerprint, because all of it follows from voice_packets.
+    voice {
+        /// Workload of the scenario, counted from 0.
+        workload: u64,
+        /// Number of the call in its workload, counted from 0.
+        call: u64,
+        /// `up` from the host that calls, `down` to it.
+        direction: String,
+        /// Node number of the sending host.
+        src: u64,
+        /// Node number of the receiving host.
+        dst: u64,
+        /// Packets that were sent.
+        packets: u64,
+        /// Of these, those that did not arrive before the run ended.
+        lost: u64,
+        /// Of these, those that arrived after they were to be played.
+        late: u64,
+        /// Mean length of a series of packets that were not played, lost or late, over that of random losses of the same
+        /// share; at least 1.
+        burst_ratio: f64,
+        /// Mean delay of those that arrived; empty if none did.
+        mean_delay_ns: f64,
+        /// 99th percentile of their delays.
+        p99_delay_ns: f64,
+        /// Mean time from mouth to ear: the delay of the codec, and from sending to playing; empty if nothing was played.
+        mouth_to_ear_ns: f64,
+        /// Rating factor R, 0 to 100; 0 if nothing was played, empty if nothing was sent.
+        rating: f64,
+        /// Mean opinion score of R, 1 to 4.5.
+        mos: f64,
     }
 
     /// One row per round of a collective that began, beside its row in `operations`. Bandwidths are as nccl-tests

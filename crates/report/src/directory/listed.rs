@@ -14,7 +14,7 @@ use crate::{format, trace};
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
 
 /// The tables of floodway, those of earlier versions included.
-const TABLES: [&str; 44] = [
+const TABLES: [&str; 46] = [
     "backlogs",
     "collectives",
     "counters",
@@ -57,6 +57,8 @@ const TABLES: [&str; 44] = [
     "stretches",
     "switches",
     "timeline",
+    "voice",
+    "voice_packets",
     "waits",
     "watchdog_events",
 ];

@@ -295,6 +295,7 @@ impl Page<'_> {
             flows(Self::distributions),
             self.deadlocks(),
             self.latency_under_load(),
+            self.voice(),
             self.delays(),
             self.operations(),
             self.ranks(),

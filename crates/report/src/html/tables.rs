@@ -13,6 +13,7 @@ use crate::operations;
 use crate::statistics::NoInterval;
 use crate::summary::{Counter, Measure};
 use crate::throughput::{self, Shown};
+use crate::voice;
 use crate::words;
 
 /// A variant's name with its colour.
@@ -98,6 +99,20 @@ impl Page<'_> {
              all of its ranks have finished; times are of those that began after the warm-up. Exposed communication \
              is the time in which a rank computes nothing because it waits for messages. Bandwidths of collectives are as nccl-tests defines them: size by \
              time (algorithm), and what the port of a rank must carry at least (bus).",
+        )
+    }
+
+    /// How calls are rated.
+    pub(super) fn voice(&self) -> Option<Section> {
+        self.groups(
+            ("voice", "Voice calls"),
+            [
+                ("mean opinion score, worse direction", voice::scores_of(self.summary)),
+                ("by direction", voice::scores_by_direction(self.summary)),
+                ("mouth to ear", voice::delays_of(self.summary)),
+                ("packets lost or late", voice::missing_of(self.summary)),
+            ],
+            "Scores of the E-model (ITU-T G.107): 4.4 at best, 4.0 satisfies most users, 3.6 many, below 3.1 nearly all are              dissatisfied (G.109). Packets of the measured interval; up is from the host that calls.",
         )
     }
 

@@ -10,7 +10,7 @@ use crate::latency;
 use crate::statistics::{NoInterval, refused};
 use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
-use crate::{entries, jobs, operations, pings, throughput};
+use crate::{entries, jobs, operations, pings, throughput, voice};
 
 pub use claims::{claims, run_claims};
 pub use sweep::sweep;
@@ -205,6 +205,10 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
         ("calls, collectives and jobs completed", operations::rates_of(summary)),
         ("latency under load", pings::headlines(summary)),
         ("round-trip time of pings", pings::round_trips(summary)),
+        ("score of calls, worse direction", voice::scores_of(summary)),
+        ("score of calls by direction", voice::scores_by_direction(summary)),
+        ("time from mouth to ear", voice::delays_of(summary)),
+        ("packets of calls lost or late", voice::missing_of(summary)),
         ("mean bandwidth of collectives", operations::bandwidths_of(summary)),
         ("mean goodput per flow", throughput::goodputs_of(summary)),
         ("response time of database entries", entries::responses_of(summary)),

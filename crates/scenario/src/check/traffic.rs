@@ -50,7 +50,11 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Vec<Ready> {
         }
     }
     let ready = settings.workload.iter().enumerate().filter_map(|(number, entry)| {
-        entry.traffic.check(&mut findings.within(format!("workload.{number}")));
+        let of_entry = &mut findings.within(format!("workload.{number}"));
+        entry.traffic.check(of_entry);
+        if let workload::Spec::Voice(_) = &entry.traffic {
+            workload::voice::Spec::check_sending(entry, of_entry);
+        }
         let path = format!("workload.{number}.{}", entry.traffic.name());
         entry.traffic.member().ready(&path, settings, findings)
     });
@@ -60,8 +64,8 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Vec<Ready> {
 /// Whether any flow may have a size, as far as that is known.
 pub fn has_sizes(settings: &Document) -> bool {
     let sized = |entry: &workload::Entry| {
-        use workload::Spec::{Linux, LongFlows, Ping};
-        !matches!(entry.traffic, LongFlows(_) | Linux(_) | Ping(_))
+        use workload::Spec::{Linux, LongFlows, Ping, Voice};
+        !matches!(entry.traffic, LongFlows(_) | Linux(_) | Ping(_) | Voice(_))
     };
     settings.workload.is_empty() || settings.workload.iter().any(sized)
 }

@@ -202,6 +202,11 @@ impl Ends {
         self.to.iter().copied().filter(move |&dst| dst != src)
     }
 
+    /// The n-th sender and the n-th receiver, from the first receiver again where there are more senders.
+    pub fn cycled(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.from.iter().copied().zip(self.to.iter().copied().cycle())
+    }
+
     /// The first sender and the first receiver that it has.
     pub fn first(&self) -> Option<(u32, u32)> {
         self.from.iter().find_map(|&src| Some((src, self.receivers(src).next()?)))

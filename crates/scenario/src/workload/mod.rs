@@ -29,6 +29,7 @@ pub mod poisson;
 pub mod rpc;
 pub mod saturated;
 mod sizes;
+pub mod voice;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -37,7 +38,7 @@ use std::sync::Arc;
 use floodway_model::random::Stream;
 use floodway_model::{
     Bytes, Collective, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, Program,
-    Rate, Trigger,
+    Rate, Trigger, Voice,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,6 +83,8 @@ floodway_model::family! {
         "Message after message between hosts that are named, as fast as they leave.",
     Ping = "ping" (ping::Spec):
         "A request and its echo at an interval: what latency other traffic leaves.",
+    Voice = "voice" (voice::Spec):
+        "Calls: packets at the interval of a codec in both directions, rated by the E-model.",
     Linux = "linux" (linux::Spec):
         "Hosts that are Linux kernels, each with a command: for `floodway emulate`.",
 }
@@ -209,7 +212,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
 }
 
 /// What is sent. Flows are known by their places in the list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Traffic {
     /// The flows.
     pub flows: Vec<FlowSpec>,
@@ -252,6 +255,13 @@ impl Traffic {
         let echo = self.then(echo, &[request], Duration::ZERO);
         self.operation([request, echo]);
         self.operations.last_mut().into_iter().for_each(|operation| operation.ping = true);
+    }
+
+    /// Adds a call as the next operation: the flow of the host that calls, and that of the other.
+    fn call(&mut self, up: FlowSpec, down: FlowSpec, voice: Voice) {
+        let flows = [up, down].map(|flow| self.then(flow, &[], Duration::ZERO));
+        self.operation(flows);
+        self.operations.last_mut().into_iter().for_each(|operation| operation.voice = Some(voice));
     }
 
     /// Adds what another workload sends.

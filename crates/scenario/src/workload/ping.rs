@@ -80,7 +80,7 @@ impl Parameters for Spec {
         let fields = ["clients", "servers"];
         let ends = check::ends(fields, [&self.clients, &self.servers], settings, findings);
         if let Some(ends) = &ends
-            && let Some((host, _)) = pairs(ends).find(|(client, server)| client == server)
+            && let Some((host, _)) = ends.cycled().find(|(client, server)| client == server)
         {
             findings.error(
                 ["servers", "clients", ""],
@@ -97,11 +97,6 @@ impl Parameters for Spec {
         }
         Some(Arc::new(Placed { spec: self.clone(), ends: ends? }))
     }
-}
-
-/// Client and server of every pair, by number.
-fn pairs(ends: &Ends) -> impl Iterator<Item = (u32, u32)> {
-    ends.from.iter().copied().zip(ends.to.iter().copied().cycle())
 }
 
 /// With its hosts found.
@@ -129,7 +124,7 @@ impl Workload for Placed {
         let end = self.end(around.arrivals);
         let mut rng = around.stream();
         let mut traffic = Traffic::default();
-        for (client, server) in pairs(&self.ends) {
+        for (client, server) in self.ends.cycled() {
             let [client, server] = [client, server].map(|number| hosts[number as usize]);
             let mut at = start + Duration(rng.below(jitter.0 + 1));
             while at < end {

@@ -22,6 +22,7 @@ pub mod octets;
 pub mod record;
 pub mod trace;
 pub mod trims;
+pub mod voice;
 
 use std::sync::Arc;
 
@@ -155,6 +156,8 @@ observers! {
     trace: trace::Trace,
     /// Packets trimmed by switches.
     trims: trims::Trims,
+    /// Packets of calls.
+    voice: voice::Calls,
 }
 
 /// The observers, and the kinds of facts that they want.
@@ -248,6 +251,7 @@ pub struct Packed {
     latencies: Option<latencies::Latencies>,
     record: Option<record::Record>,
     trims: Option<trims::Trims>,
+    voice: Option<voice::Calls>,
 }
 
 impl Observers {
@@ -266,6 +270,7 @@ impl Observers {
             record,
             trace,
             trims,
+            voice,
         } = std::mem::take(&mut *self.all);
         let stays = [
             auditor.is_some(),
@@ -275,13 +280,14 @@ impl Observers {
             trace.is_some(),
         ];
         assert!(!stays.contains(&true), "observers that cannot go over several processes");
-        Packed { deliveries, departures, latencies, record, trims }
+        Packed { deliveries, departures, latencies, record, trims, voice }
     }
 
     /// Adds the observations of another process.
     pub fn merge_packed(&mut self, packed: Packed) {
-        let Packed { deliveries, departures, latencies, record, trims } = packed;
-        self.all.merge(All { deliveries, departures, latencies, record, trims, ..All::default() });
+        let Packed { deliveries, departures, latencies, record, trims, voice } = packed;
+        let defaults = All::default();
+        self.all.merge(All { deliveries, departures, latencies, record, trims, voice, ..defaults });
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn table(spec: &Spec, facts: &FlowFacts, jobs: &jobs::Times) -> Table
             measured: u64::from(start.0 >= spec.warmup.0),
         })
     };
-    spec.operations.iter().filter(|operation| !operation.ping).filter_map(row).collect()
+    spec.operations.iter().filter(|operation| operation.is_work()).filter_map(row).collect()
 }
 
 /// One row per ping that was sent, in order of workload and number.
@@ -59,14 +59,14 @@ pub(super) fn pings(spec: &Spec, facts: &FlowFacts) -> Table {
     spec.operations.iter().filter(|operation| operation.ping).filter_map(row).collect()
 }
 
-/// By flow: whether it is of a ping; empty without pings.
-pub(super) fn of_pings(spec: &Spec) -> Vec<bool> {
-    let mut of_pings = Vec::new();
-    for operation in spec.operations.iter().filter(|operation| operation.ping) {
-        of_pings.resize(spec.flows.len(), false);
-        operation.flows.iter().for_each(|flow| of_pings[flow.index()] = true);
+/// By flow: whether it is of a ping or of a call; empty without any.
+pub(super) fn apart(spec: &Spec) -> Vec<bool> {
+    let mut apart = Vec::new();
+    for operation in spec.operations.iter().filter(|operation| !operation.is_work()) {
+        apart.resize(spec.flows.len(), false);
+        operation.flows.iter().for_each(|flow| apart[flow.index()] = true);
     }
-    of_pings
+    apart
 }
 
 /// When an operation that has begun did so, and when it was complete, if it was.
