@@ -21,6 +21,17 @@ from floodway._answer import Answer
 from floodway._chart import Chart
 from floodway._errors import Problem, ResultsError, ScenarioError
 from floodway._floodway import __version__
+from floodway._headroom import (
+    Headroom,
+    HeadroomRisk,
+    Headrooms,
+    HeadroomTable,
+    WorstCase,
+    headroom,
+    headroom_risk,
+    headroom_table,
+    headrooms,
+)
 from floodway._progress import Advance, Progress
 from floodway._results import Comparison, Results, compare, open
 from floodway._run import Run
@@ -39,6 +50,10 @@ __all__ = [
     "Column",
     "Comparison",
     "Explanation",
+    "Headroom",
+    "HeadroomRisk",
+    "HeadroomTable",
+    "Headrooms",
     "Problem",
     "Progress",
     "Results",
@@ -50,9 +65,14 @@ __all__ = [
     "Sweep",
     "Table",
     "Variant",
+    "WorstCase",
     "Worth",
     "__version__",
     "compare",
+    "headroom",
+    "headroom_risk",
+    "headroom_table",
+    "headrooms",
     "load",
     "open",
     "parse",

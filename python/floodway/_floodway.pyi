@@ -1,7 +1,8 @@
 """The compiled half of the package: scenarios in, tables out."""
 
 from collections.abc import Callable
-from typing import TypedDict, final, type_check_only
+from pathlib import Path
+from typing import Any, TypedDict, final, type_check_only
 
 from floodway._errors import Problem
 
@@ -20,6 +21,10 @@ __all__ = [
     "change",
     "chart_of_changes",
     "chart_of_points",
+    "headroom",
+    "headroom_risk",
+    "headroom_search",
+    "headroom_table",
     "levels",
     "load",
     "open",
@@ -259,6 +264,17 @@ def chart_of_points(
     axes: tuple[str, str],
     series: list[tuple[str, list[tuple[float, float]], bool]],
 ) -> Picture: ...
+def headroom(rate: str, cable: str, settings: dict[str, Any]) -> str: ...
+def headroom_table(path: Path, settings: dict[str, Any]) -> str: ...
+def headroom_search(rate: str, cable: str, settings: dict[str, Any]) -> tuple[int, int, str]: ...
+def headroom_risk(
+    checked: Checked,
+    variant: str,
+    count: int,
+    pools: list[str],
+    oversubscription: list[float],
+    threads: int | None,
+) -> str: ...
 def levels(argument: str) -> list[str]: ...
 def remedy(word: str, noun: str, known: list[str]) -> str: ...
 def program(start: list[str], arguments: list[str]) -> int: ...

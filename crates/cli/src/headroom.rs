@@ -2,18 +2,16 @@
 //! vendors explained, and how likely a pool of headroom overflows.
 
 mod pool;
+mod table;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 use floodway_lab::headroom::{Failed, search};
 use floodway_model::packet::length::SHORTEST_FRAME;
 use floodway_model::{Bytes, Duration, Rate};
-use floodway_scenario::headroom::lookup::Table;
-use floodway_scenario::headroom::reading::{Cells, Explanation, Reading, Sonic};
-use floodway_scenario::headroom::{Cable, Sum};
-use floodway_sim::switch::cell::Cell;
-use floodway_sim::switch::flow_control::pausing::{Link, standard_response};
+use floodway_scenario::headroom::question::{Phy, Question, Saved};
+use floodway_scenario::headroom::{Cable, Row, Sum};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -48,6 +46,17 @@ pub struct HeadroomOptions {
     /// The switch's own time from a frame's arrival until it is counted.
     #[arg(long, value_name = "TIME", default_value = "0ns")]
     pub latency: Duration,
+    /// Delays of MAC and PHY at the switch's end, sending and receiving together: a time, or `standard` for the
+    /// most that IEEE 802.3 allows at the rate. Those of the neighbor are part of its response. Default none.
+    #[arg(long, value_name = "TIME", default_value_t = Phy::None, hide_default_value = true)]
+    pub phy: Phy,
+    /// The delay of gearboxes and retimers at the switch's end, sending and receiving together.
+    #[arg(long, value_name = "TIME", default_value = "0ns")]
+    pub gearbox: Duration,
+    /// A round trip that was measured, from the switch's MAC to the neighbor's and back with its response: it takes
+    /// the place of cable, response, MAC and PHY.
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["table", "response", "phy", "gearbox"])]
+    pub measured_delay: Option<Duration>,
     /// The propagation delay of a meter of cable.
     #[arg(long, value_name = "TIME", default_value = "5ns")]
     pub delay_per_meter: Duration,
@@ -73,80 +82,36 @@ pub fn headroom(options: &HeadroomOptions) -> Result<(), Failure> {
     if let Some(file) = &options.pool.scenario {
         return options.pool.run(file, options.json);
     }
-    if options.smallest_frame > options.largest_frame {
-        return Err(Failure::Unknown(format!(
-            "the shortest frame ({}) is longer than the longest ({}): lower --smallest-frame or raise \
-             --largest-frame",
-            options.smallest_frame, options.largest_frame
-        )));
-    }
-    if !options.cell().holds(options.largest_frame) {
-        return Err(Failure::Unknown(
-            "a frame in whole cells has more than 64 KB: lower --cell".into(),
-        ));
-    }
-    options.check_range()?;
+    let question = options.question();
+    question.check(&options.rate).map_err(Failure::Unknown)?;
     match &options.table {
-        Some(file) => options.explain(file),
-        None if options.search => options.worst_case(),
-        None => options.compute(),
+        Some(file) => table::explain(&question, file, options.json),
+        None if options.search => options.worst_case(&question),
+        None => options.compute(&question),
     }
 }
 
+/// A headroom, and of what.
+type Of = (Rate, Cable, Sum);
+
 impl HeadroomOptions {
-    fn cell(&self) -> Cell {
-        Cell::of(self.cell)
-    }
-
-    fn link(&self, rate: Rate, cable: Cable, cell: Cell) -> Link {
-        Link {
-            rate,
-            delay: cable.delay(self.delay_per_meter),
-            lossless_classes: self.classes,
-            smallest_frame: self.smallest_frame,
+    fn question(&self) -> Question {
+        Question {
             largest_frame: self.largest_frame,
-            wire_overhead: 20,
+            smallest_frame: self.smallest_frame,
+            cell: self.cell,
+            classes: self.classes,
+            response: self.response,
             latency: self.latency,
-            cell,
+            delay_per_meter: self.delay_per_meter,
+            phy: self.phy,
+            gearbox: self.gearbox,
+            measured: self.measured_delay,
         }
-    }
-
-    /// Refuses what no link is.
-    fn check_range(&self) -> Result<(), Failure> {
-        const FASTEST: Rate = Rate::from_gbps(10_000);
-        let refuse = |what: String| Err(Failure::Unknown(what));
-        if let Some(rate) = self.rate.iter().find(|rate| rate.0 == 0 || **rate > FASTEST) {
-            return refuse(format!(
-                "a link of {rate}: write a rate above zero and up to {FASTEST}"
-            ));
-        }
-        let second = Duration::from_ms(1_000);
-        let times = [("--response", self.response), ("--latency", Some(self.latency))];
-        for (option, time) in times {
-            if let Some(time) = time.filter(|time| *time > second) {
-                return refuse(format!("{option} is {time}: write at most {second}"));
-            }
-        }
-        let most = Duration::from_us(1);
-        if self.delay_per_meter > most {
-            return refuse(format!(
-                "--delay-per-meter is {}: write at most {most}; fiber has 5ns",
-                self.delay_per_meter
-            ));
-        }
-        Ok(())
-    }
-
-    fn response(&self, rate: Rate) -> Duration {
-        self.response.unwrap_or_else(|| standard_response(rate))
-    }
-
-    fn sum(&self, rate: Rate, cable: Cable, cell: Cell) -> Sum {
-        Sum::of(&self.link(rate, cable, cell), self.response(rate))
     }
 
     /// Searches for the worst case.
-    fn worst_case(&self) -> Result<(), Failure> {
+    fn worst_case(&self, question: &Question) -> Result<(), Failure> {
         let ([rate], [cable], 1) = (&*self.rate, &*self.cable, self.classes) else {
             return Err(Failure::Unknown(
                 "a search is for one rate, one cable and one class: add --classes 1, and give one of each".into(),
@@ -158,8 +123,9 @@ impl HeadroomOptions {
                 file.display()
             )));
         }
-        let (link, response) = (self.link(*rate, *cable, self.cell()), self.response(*rate));
-        let sum = Sum::of(&link, response);
+        let (link, response) = question.simulated(*rate, *cable).map_err(Failure::Unknown)?;
+        let sum = question.sum(*rate, *cable).map_err(Failure::Unknown)?;
+        let saved = question.saved(*rate, *cable).map_err(Failure::Unknown)?;
         let found = search(&link, response).map_err(|failed| match failed {
             Failed::TooLong(_) => Failure::Unknown(failed.to_string()),
             Failed::Scenario(error) => Failure::Scenario(error),
@@ -170,13 +136,14 @@ impl HeadroomOptions {
         }
         let short = sum.total.0 - found.bytes.0;
         if self.json {
-            return output::print_json(&json!({
-                "rate": rate, "cable": cable, "sum": sum, "found": found.bytes, "runs": found.runs,
-            }));
+            let mut value = object(&(*rate, *cable, sum), saved);
+            value["found"] = json!(found.bytes);
+            value["runs"] = json!(found.runs);
+            return output::print_json(&value);
         }
         output::print(&format!(
             "{}\nA search of {} runs has found a case that takes {} bytes above XOFF, {} fewer than computed.\n{}{}",
-            self.one(*rate, *cable, &sum),
+            self.one(&(*rate, *cable, sum), saved),
             found.runs,
             grouped(found.bytes.0),
             grouped(short),
@@ -192,22 +159,37 @@ impl HeadroomOptions {
         ))
     }
 
-    fn compute(&self) -> Result<(), Failure> {
-        let pairs = self.rate.iter().flat_map(|&rate| self.cable.iter().map(move |&of| (rate, of)));
-        let sums: Vec<(Rate, Cable, Sum)> =
-            pairs.map(|(rate, cable)| (rate, cable, self.sum(rate, cable, self.cell()))).collect();
+    fn compute(&self, question: &Question) -> Result<(), Failure> {
+        let pairs: Vec<(Rate, Cable)> = self
+            .rate
+            .iter()
+            .flat_map(|&rate| self.cable.iter().map(move |&cable| (rate, cable)))
+            .collect();
+        if question.measured.is_some() && pairs.len() > 1 {
+            return Err(Failure::Unknown(
+                "a measured round trip is that of one link: give one rate and one cable".into(),
+            ));
+        }
+        let sums =
+            pairs.into_iter().map(|(rate, cable)| Ok((rate, cable, question.sum(rate, cable)?)));
+        let sums: Result<Vec<Of>, String> = sums.collect();
+        let sums = sums.map_err(Failure::Unknown)?;
+        let saved = match &*sums {
+            [(rate, cable, _)] => question.saved(*rate, *cable).map_err(Failure::Unknown)?,
+            _ => None,
+        };
         if self.json {
-            let one = |(rate, cable, sum): &(Rate, Cable, Sum)| json!({ "rate": rate, "cable": cable, "sum": sum });
-            return output::print_json(&sums.iter().map(one).collect::<Vec<Value>>());
+            let all: Vec<Value> = sums.iter().map(|of| object(of, saved)).collect();
+            return output::print_json(&all);
         }
         match &*sums {
-            [(rate, cable, sum)] => output::print(&self.one(*rate, *cable, sum)),
+            [one] => output::print(&self.one(one, saved)),
             _ => output::print(&self.grid(&sums)),
         }
     }
 
     /// A headroom with its parts.
-    fn one(&self, rate: Rate, cable: Cable, sum: &Sum) -> String {
+    fn one(&self, (rate, cable, sum): &Of, saved: Option<Saved>) -> String {
         let mut rows = vec![["", "time", "on the wire", "in the buffer"].map(str::to_owned)];
         let some = |bytes: Bytes| match bytes.0 {
             0 => String::new(),
@@ -226,15 +208,30 @@ impl HeadroomOptions {
             ["together", &time.to_string(), &grouped(on_wire), &grouped(sum.total.0)]
                 .map(str::to_owned),
         );
-        format!(
+        let mut text = format!(
             "Headroom of {rate} over {cable}, in bytes\n\n{}\n{}\n",
             aligned(&rows),
             self.why(sum)
-        )
+        );
+        if let Some(Saved { worst, bytes, share }) = saved {
+            text += &format!(
+                "Without the measurement it is {} bytes: by the cable, and with the bounds of IEEE 802.3 for the \
+                 neighbor's\nresponse and, where known, for MAC and PHY of this end. The measured one is {} bytes, or {:.1} %, {}.\n",
+                grouped(worst.0),
+                grouped(bytes.unsigned_abs()),
+                share.abs() * 100.0,
+                if bytes < 0 {
+                    "more: the cable is longer, or somebody does not keep the bounds"
+                } else {
+                    "less"
+                },
+            );
+        }
+        text
     }
 
     /// Totals by rate and cable.
-    fn grid(&self, sums: &[(Rate, Cable, Sum)]) -> String {
+    fn grid(&self, sums: &[Of]) -> String {
         let mut rows = vec![vec![String::new()]];
         rows[0].extend(self.cable.iter().map(Cable::to_string));
         for (rate, of_rate) in self.rate.iter().zip(sums.chunks(self.cable.len())) {
@@ -248,11 +245,12 @@ impl HeadroomOptions {
 
     /// What the numbers stand on.
     fn why(&self, sum: &Sum) -> String {
-        let response = match self.response {
-            Some(response) => format!("the neighbor obeys within {response}"),
-            None => "the neighbor obeys within what IEEE 802.3 clause 31B.3.7 allows".to_owned(),
+        let response = match (self.response, self.measured_delay) {
+            (_, Some(_)) => "cable, response, MAC and PHY are in the round trip".to_owned(),
+            (Some(response), _) => format!("the neighbor obeys within {response}"),
+            _ => "the neighbor obeys within what IEEE 802.3 clause 31B.3.7 allows".to_owned(),
         };
-        let buffer = if self.cell().is_byte() {
+        let buffer = if self.cell == 1 {
             format!(
                 "the buffer is counted\nbyte by byte, and frames of {} bytes fill most of it",
                 self.largest_frame
@@ -267,160 +265,28 @@ impl HeadroomOptions {
                 self.cell
             )
         };
-        format!("Assumed: {response}; {buffer}.")
-    }
-
-    fn explain(&self, file: &Path) -> Result<(), Failure> {
-        let table = Table::read(file)?;
-        let explanation = Explanation::of(&table, self.largest_frame);
-        let cell = match &explanation.reading {
-            _ if !self.cell().is_byte() => self.cell,
-            Some(Reading::Cells(of)) => of.cell as u16,
-            Some(Reading::Sonic(of)) => of.cell as u16,
-            // All numbers are multiples of it, so it may be the cell.
-            None if CELLS.contains(&explanation.unit.0) => explanation.unit.0 as u16,
-            None => self.cell,
-        };
-        let ours = |line: &floodway_scenario::headroom::reading::Line| {
-            self.sum(line.entry.rate, line.entry.cable, Cell::of(cell)).total
-        };
-        if self.json {
-            let mut value = serde_json::to_value(&explanation).expect("numbers and names are JSON");
-            let computed: Vec<Bytes> = explanation.lines.iter().map(ours).collect();
-            value["computed"] = json!({ "cell": cell, "lines": computed });
-            return output::print_json(&value);
+        let mut text = format!("Assumed: {response}; {buffer}.");
+        let sources: Vec<String> = sum.rows.iter().filter_map(source).collect();
+        if !sources.is_empty() {
+            text += &format!("\n{}", sources.join("\n"));
         }
-        let mut rows = vec![
-            ["speed", "cable", "table", "cable holds", "reading", "computed", "table/computed", ""]
-                .map(str::to_owned),
-        ];
-        for line in &explanation.lines {
-            let (entry, computed) = (&line.entry, ours(line));
-            rows.push([
-                entry.rate.to_string(),
-                entry.cable.to_string(),
-                grouped(entry.xoff.0),
-                grouped(line.cable_holds.0),
-                line.reading.map_or(String::new(), |bytes| grouped(bytes.0)),
-                grouped(computed.0),
-                format!("{:.2}", entry.xoff.0 as f64 / computed.0.max(1) as f64),
-                match (line.is_half, line.too_small) {
-                    (true, true) => "half of the reading, less than the cable holds".to_owned(),
-                    (true, false) => "half of the reading".to_owned(),
-                    (false, true) => "less than the cable holds".to_owned(),
-                    (false, false) => String::new(),
-                },
-            ]);
-        }
-        let text = format!(
-            "{}, in bytes\n\n{}\n{}\n`computed` is for {}, frames of {} to {} bytes, {} and {} a meter.\n",
-            file.display(),
-            aligned(&rows),
-            said(&explanation),
-            match cell {
-                1 => "a buffer that is counted byte by byte".to_owned(),
-                cell => format!("cells of {cell} bytes"),
-            },
-            self.smallest_frame,
-            self.largest_frame,
-            match self.response {
-                Some(response) => format!("a response of {response}"),
-                None => "the response that IEEE 802.3 clause 31B.3.7 allows".to_owned(),
-            },
-            self.delay_per_meter,
-        );
-        output::print(&text)
+        text
     }
 }
 
-/// The cells of chips, in bytes.
-const CELLS: std::ops::RangeInclusive<u64> = 48..=512;
-
-/// What the reading is, in sentences.
-fn said(explanation: &Explanation) -> String {
-    let lines = explanation.lines.len();
-    let mut text = match &explanation.reading {
-        None => format!(
-            "No reading of {} that were tried explains most of the lines.\n",
-            explanation.tried
-        ),
-        Some(reading) => {
-            let what = match reading {
-                Reading::Cells(cells) => cells_said(cells),
-                Reading::Sonic(sonic) => sonic_said(sonic),
-            };
-            let others = match explanation.as_good {
-                1 => "no other explains".to_owned(),
-                2 => "1 other explains".to_owned(),
-                more => format!("{} others explain", more - 1),
-            };
-            let halves = explanation.lines.iter().filter(|line| line.is_half).count();
-            let halves = match halves {
-                0 => String::new(),
-                1 => ", and 1 is half of it, as if two ports shared a pool".to_owned(),
-                more => format!(", and {more} are half of it, as if two ports shared a pool"),
-            };
-            format!(
-                "{} of {lines} lines are what this reading gives{halves}.\nOf {} readings that were tried, {others} as many:\n{what}",
-                explanation.explained, explanation.tried
-            )
-        }
-    };
-    let growths: Vec<String> =
-        explanation.growth.iter().map(|(rate, growth)| format!("{growth:.2} at {rate}")).collect();
-    if !growths.is_empty() {
-        text += &format!(
-            "For each meter they grow by this multiple of what the cable holds: {}.\n",
-            growths.join(", ")
-        );
-    }
-    let small = explanation.lines.iter().filter(|line| line.too_small).count();
-    if small > 0 {
-        let are = if small == 1 { "line is" } else { "lines are" };
-        text += &format!(
-            "{small} {are} less than the cable holds: a link that is full of long frames overflows them, whatever \
-             else\nthey contain.\n"
-        );
-    }
-    text
+/// How a part is known, if that is not one of the inputs.
+fn source(row: &Row) -> Option<String> {
+    let (evidence, source) = (row.evidence?, row.source.as_ref()?);
+    Some(format!("{}: {} ({source}).", row.part, evidence.name()))
 }
 
-fn cells_said(cells: &Cells) -> String {
-    let mut text = format!(
-        "  Cells of {} bytes, each filled by a frame of 64 bytes, which takes 84 on the wire ({:.2} times as \
-         much),\n  at {} a meter. What does not depend on the cable:\n",
-        cells.cell,
-        cells.cell as f64 / 84.0,
-        cells.meter
-    );
-    for rest in &cells.rests {
-        let as_for = match rest.computed_for == rest.rate {
-            true => String::new(),
-            false => format!(", computed for {}", rest.computed_for),
-        };
-        let bytes = rest.cells * cells.cell as f64;
-        let time = rest.cells * 84.0 * 8.0 / rest.computed_for.0 as f64;
-        text += &format!(
-            "  {:>8}  {:.0} cells, {} bytes, or {:.2}us of frames of 64 bytes{as_for}\n",
-            rest.rate,
-            rest.cells,
-            grouped(bytes as u64),
-            time * 1e6
-        );
+/// A headroom for programs.
+fn object((rate, cable, sum): &Of, saved: Option<Saved>) -> Value {
+    let mut value = json!({ "rate": rate, "cable": cable, "sum": sum });
+    if let Some(saved) = saved {
+        value["saved"] = json!(saved);
     }
-    text
-}
-
-fn sonic_said(sonic: &Sonic) -> String {
-    let response = match sonic.standard_response {
-        true => "and the response that IEEE 802.3 allows",
-        false => "and a response of 3,891 bytes at every speed",
-    };
-    format!(
-        "  SONiC's formula: {} bytes, and a frame of {} bytes, the cable at 198,000 km/s, 819 bytes for MAC and\n  \
-         PHY, {response}; {} % of it in small frames, in cells of {} bytes;\n  rounded up to 1024.\n",
-        sonic.lossless_mtu, sonic.mtu, sonic.small_frames, sonic.cell
-    )
+    value
 }
 
 /// A number with a comma for every three digits.

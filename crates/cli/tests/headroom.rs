@@ -24,6 +24,44 @@ fn a_headroom_is_the_sum_of_its_parts() {
     assert!(together.ends_with("215,880"), "{together}");
 }
 
+/// 905 quanta of 64 bytes at this end are 57,920 bytes more on the wire: 375,160, in which 4,466 frames of 84 end. The parts
+/// are 192, 625 and 88 quanta.
+#[test]
+fn mac_and_phy_of_this_end_are_terms() {
+    let link =
+        ["headroom", "--rate", "400Gbps", "--cable", "500m", "--cell", "420", "--classes", "1"];
+    let said = floodway(&[&link[..], &["--phy", "standard"]].concat()).out;
+    for (part, bytes) in [("MAC and MAC", "12,288"), ("PCS and", "40,000"), ("PMA and", "5,632")] {
+        let row = said.lines().find(|line| line.trim_start().starts_with(part)).unwrap();
+        assert!(row.contains(bytes), "{row}");
+    }
+    let together = said.lines().find(|line| line.contains("together")).unwrap();
+    assert!(together.ends_with("1,894,200"), "{together}");
+    assert_eq!((4_466 + 44) * 420, 1_894_200);
+    let source = "assumed (delay constraints of IEEE 802.3 clause 116.4, 625 quanta, recalled).";
+    assert!(said.contains(source), "{said}");
+    // A gearbox of 84 bytes is one frame more, and a time takes the place of the bounds.
+    let options = ["--phy", "1158.4ns", "--gearbox", "1.68ns", "--json"];
+    let found = json(&[&link[..], &options].concat());
+    assert_eq!(found[0]["sum"]["total"], "1894.62KB");
+}
+
+/// 6.1 us at 400 Gb/s are 305,000 bytes; with 9,236 and 84 they are 314,320, in which 3,741 frames end.
+#[test]
+fn a_measured_delay_takes_the_place_of_what_it_contains() {
+    let link =
+        ["headroom", "--rate", "400Gbps", "--cable", "500m", "--cell", "420", "--classes", "1"];
+    let said = floodway(&[&link[..], &["--measured-delay", "6.1us"]].concat()).out;
+    let together = said.lines().find(|line| line.contains("together")).unwrap();
+    assert!(together.ends_with("1,589,700"), "{together}");
+    assert_eq!((3_741 + 44) * 420, 1_589_700);
+    assert!(said.contains("Without the measurement it is 1,894,200 bytes"), "{said}");
+    assert!(said.contains("is 304,500 bytes, or 16.1 %, less."), "{said}");
+    assert!(!said.contains("the cable, back"), "{said}");
+    let long = floodway(&[&link[..], &["--measured-delay", "9us"]].concat()).out;
+    assert!(long.contains("more: the cable is longer, or somebody does not keep the bounds"));
+}
+
 #[test]
 fn rates_and_cables_make_a_table() {
     let said = floodway(&["headroom", "--rate", "100Gbps,400Gbps", "--cable", "40m,500m"]).out;
@@ -103,6 +141,9 @@ fn a_table_is_explained_line_by_line() {
         "400Gbps  300 cells, 60,000 bytes",
         "1 line is less than the cable holds",
         "`computed` is for cells of 200 bytes",
+        // 100 Gb/s: 9236 ahead, two pauses of 84 and 25,216 are 34,620 bytes, or 412 frames; 47 cells twice. With
+        // 25,216 more for this end they are 712. 20,000 bytes of the table are 706 cells fewer, which take 84 bytes each.
+        "100Gbps             20,000   101,200       60,000  -141,200    -4744ns",
     ] {
         assert!(said.out.contains(expected), "{expected}: {}", said.out);
     }
@@ -121,6 +162,14 @@ fn what_cannot_be_computed_is_refused() {
         (&["--search"], "a search is for one rate, one cable and one class: add --classes 1"),
         (&["--cable", "40"], "expected the length of a cable, up to 100km, like 40m or 2km"),
         (&["--cell", "5000"], "5000 is not in 1..=4096"),
+        (&["--phy", "slow"], "expected `none`, `standard` or a time such as 300ns, not `slow`"),
+        (&["--phy", "standard", "--rate", "30Gbps"], "give the time instead of `standard`"),
+        (&["--measured-delay", "1us", "--response", "1us"], "cannot be used with"),
+        (&["--measured-delay", "2s"], "the measured round trip is 2s: write at most 1s"),
+        (
+            &["--measured-delay", "1us", "--cable", "5m,40m"],
+            "a measured round trip is that of one link: give one rate and one cable",
+        ),
         (&["--save", "x.toml"], "--search"),
         (&["--table", "nothing.ini"], "there is no such file"),
         (&["--table", "x.ini", "--rate", "1Gbps"], "cannot be used with"),
@@ -207,4 +256,28 @@ fn a_pool_is_more_likely_to_overflow_the_smaller_it_is() {
         "{}",
         refused.err
     );
+}
+
+/// The page, the metrics and the table have the same largest use of the pool.
+#[test]
+fn the_page_has_the_largest_use_of_the_pool() {
+    let folder = place("headroom-page");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("pool.toml");
+    fs::write(&file, POOL).unwrap();
+    let out = folder.join("results");
+    let run = ["run", word(&file), "--format", "csv", "--out", word(&out), "--quiet"];
+    assert_eq!(floodway(&run).code, Some(0));
+    let table = fs::read_to_string(out.join("runs/base/0/headroom.csv")).unwrap();
+    let mut lines = table.lines();
+    let column = lines.next().unwrap().split(',').position(|name| name == "max_bytes").unwrap();
+    let most: u64 =
+        lines.map(|line| line.split(',').nth(column).unwrap().parse().unwrap()).max().unwrap();
+    let summary: Value =
+        serde_json::from_str(&fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
+    let found = &summary["variants"]["base"]["counters"]["headroom_pool_max_bytes"];
+    assert!(most > 0);
+    assert_eq!(found["mean"].as_f64(), Some(most as f64), "{found}");
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("Largest use of a headroom pool"));
 }

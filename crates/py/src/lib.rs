@@ -14,6 +14,7 @@
 //! - [`chart`]: charts with their numbers
 //! - [`results`]: results directories
 //! - [`why`]: explanations of stored runs
+//! - [`headroom`]: headrooms, vendors' tables of them, and pools
 //! - [`program`]: the command `floodway`
 //! - [`error`]: what is wrong, as exceptions of the package
 
@@ -21,6 +22,7 @@ pub mod background;
 pub mod chart;
 pub mod error;
 pub mod experiment;
+pub mod headroom;
 pub mod program;
 pub mod results;
 pub mod scenario;
@@ -41,6 +43,8 @@ mod _floodway {
     use crate::error::printable;
     #[pymodule_export]
     use crate::experiment::study;
+    #[pymodule_export]
+    use crate::headroom::{headroom, headroom_risk, headroom_search, headroom_table};
     #[pymodule_export]
     use crate::program::program;
     #[pymodule_export]

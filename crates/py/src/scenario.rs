@@ -126,7 +126,7 @@ impl Checked {
     }
 
     /// The seed of a replication, counted from 0.
-    fn replication_seed(&self, replication: u32) -> u64 {
+    pub(crate) fn replication_seed(&self, replication: u32) -> u64 {
         self.0.replication_seed(replication)
     }
 
@@ -204,7 +204,7 @@ impl Checked {
 }
 
 impl Checked {
-    fn variant(&self, py: Python<'_>, name: &str) -> PyResult<&Variant> {
+    pub(crate) fn variant(&self, py: Python<'_>, name: &str) -> PyResult<&Variant> {
         self.0.variant(name).map_err(|error| error::scenario(py, &error))
     }
 }

@@ -42,6 +42,7 @@ const LESS: [&str; 28] = [
     "xoff_frames",
     "backlog_bytes",
     "occupancy_bytes",
+    "headroom_pool_max_bytes",
     "timeouts",
     "naks_sent",
     "headers_dropped",

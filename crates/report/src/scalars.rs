@@ -1,7 +1,7 @@
 //! Numbers about whole runs: pauses, marks, drops, backlogs, goodput.
 
 use floodway_model::Table;
-use floodway_model::tables::{counters, drops, occupancy, queues, switches};
+use floodway_model::tables::{counters, drops, headroom, occupancy, queues, switches};
 use std::collections::BTreeMap;
 
 use crate::latency;
@@ -34,7 +34,8 @@ impl Scalar {
 /// `tier_<n>_paused_ns` (hosts: `hosts_…`); `dropped_packets_<reason>`;
 /// `queue_<n>_mean_backlog_bytes` and `queue_<n>_max_backlog_bytes`; `persistent_goodput_gbps`;
 /// `<scope>_mean_occupancy_bytes`, the same with `p50`, `p99`, `p999` and `max`, where the scope is
-/// `port` or `switch`; `workload_<n>_goodput_bps` of flows without a size, and
+/// `port` or `switch`; `headroom_pool_max_bytes` and `headroom_pool_episodes` if ports share a pool of
+/// headroom; `workload_<n>_goodput_bps` of flows without a size, and
 /// `queue_<n>_mean_sojourn_ns` and `queue_<n>_p99_sojourn_ns` of the port where packets wait most;
 /// of database entries `workload_<n>_entries`, `workload_<n>_entries_unfinished`,
 /// `workload_<n>_mean_response_ns`, the same with `p50`, `p99` and `max`, and
@@ -72,6 +73,9 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
         (switches::View::of(tables), occupancy::View::of(tables))
     {
         occupancies(switches, samples, &mut scalars);
+    }
+    if let Some(pools) = headroom::View::of(tables) {
+        headroom_pools(pools, &mut scalars);
     }
     goodput(&mut scalars);
     throughput::add(tables, &mut scalars);
@@ -143,6 +147,18 @@ fn occupancies(
     }
 }
 
+/// How far pools of headroom were filled. Runs without one have no such number.
+fn headroom_pools(pools: headroom::View<'_>, scalars: &mut BTreeMap<String, Scalar>) {
+    let Some(most) = pools.max_bytes.iter().max() else { return };
+    let meaning =
+        "largest use of the headroom pool of any switch: a smaller pool would lose something";
+    put(scalars, "headroom_pool_max_bytes", *most as f64, "bytes", meaning);
+    let episodes: u64 = pools.episodes.iter().sum();
+    let meaning =
+        "times that headroom pools were in use, from the first byte until they were empty again";
+    put(scalars, "headroom_pool_episodes", episodes as f64, "", meaning);
+}
+
 /// Mean over the flows that never end, during the measurement.
 fn goodput(scalars: &mut BTreeMap<String, Scalar>) {
     let value = |name: &str| scalars.get(name).map_or(0.0, |scalar| scalar.value);
@@ -201,5 +217,33 @@ pub(crate) fn tier_label(tier: u64) -> String {
         HOSTS => "hosts".to_string(),
         0 => "switches next to hosts (tier 0)".to_string(),
         _ => format!("switches of tier {tier}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The largest use of two pools, and the episodes of both.
+    #[test]
+    fn pools_of_headroom_have_a_peak() {
+        let row = |node: &str, max_bytes, episodes| headroom::Row {
+            node: node.to_owned(),
+            tier: 0,
+            pool_bytes: 9_000,
+            of_all_bytes: 20_000,
+            max_bytes,
+            episodes,
+        };
+        let table: Table = [row("a", 500, 3), row("b", 700, 4)].into_iter().collect();
+        let of = |tables: &[Table]| {
+            let scalars = scalars(tables);
+            ["headroom_pool_max_bytes", "headroom_pool_episodes"]
+                .map(|name| scalars.get(name).map(|scalar| (scalar.value, scalar.unit)))
+        };
+        assert_eq!(of(&[table]), [Some((700.0, "bytes")), Some((7.0, ""))]);
+        // Without a pool there is a table without rows, and no number.
+        let none: Vec<headroom::Row> = Vec::new();
+        assert_eq!(of(&[none.into_iter().collect()]), [None, None]);
     }
 }

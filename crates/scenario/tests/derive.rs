@@ -1,7 +1,10 @@
 //! Values that follow from others.
 
-use floodway_model::{Bytes, Duration};
+use floodway_model::{Bytes, Duration, Rate};
+use floodway_scenario::headroom::Sum;
 use floodway_scenario::{Overrides, Scenario};
+use floodway_sim::switch::cell::Cell;
+use floodway_sim::switch::flow_control::pausing::Link;
 
 const STAR: &str = r#"
 name = "star"
@@ -129,4 +132,32 @@ fn what_cannot_be_computed_is_an_error_at_its_place() {
     // Text that only looks like an expression stays what it is.
     let named = STAR.replace("[[workload]]", "[[workload]]\nname = \"kmin-kmax\"");
     assert_eq!(read(&named, &[]).unwrap().variants()[0].workload_names(), ["kmin-kmax"]);
+}
+
+/// The simulator knows the delays of a link, so `headroom = "auto"` is the headroom that a measurement of the round trip
+/// without error gives: 500 ns to the neighbor, 300 ns until it obeys, and 500 ns back.
+#[test]
+fn headroom_auto_is_what_a_measured_round_trip_gives() {
+    let text = STAR
+        .replace("xoff = \"300KB\"\nxon = \"xoff - 20KB\"\n", "measured_on = \"ingress_pool\"\n")
+        .replace("response = \"0ns\"", "response = \"300ns\"")
+        + "[switch.buffer.shared]\nheadroom = \"auto\"\n[switch.buffer.shared.ingress]\n";
+    let text = text.replace("[switch.queue]\nsize = \"1MB\"\n", "[switch]\ncell = \"208B\"\n");
+    let scenario = read(&text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let settings = &scenario.variants()[0].settings;
+    let headroom = settings.switch.buffer.pools().unwrap().headroom;
+    // Frames of RoCEv2 have up to 1086 bytes. On the wire, 1106 are ahead of the pause frame of 84, and 1.3 us carry 16,250:
+    // 17,440 bytes, in which 207 frames of 84 end, each in a cell of 208; the longest takes 6, twice.
+    assert_eq!(headroom, Bytes((207 + 12) * 208));
+    let link = Link {
+        rate: Rate::from_gbps(100),
+        delay: Duration::ZERO,
+        lossless_classes: 1,
+        smallest_frame: 64,
+        largest_frame: 1_086,
+        wire_overhead: 20,
+        latency: Duration::ZERO,
+        cell: Cell::of(208),
+    };
+    assert_eq!(Sum::measured(&link, Duration::from_ns(1_300)).total, headroom);
 }

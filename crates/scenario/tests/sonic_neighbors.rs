@@ -111,6 +111,7 @@ fn every_field_is_accounted_for() {
         ("minigraph link spine-1:etp1 EndPort", Fate::Kept, "a link between two switches"),
         ("minigraph link spine-1:etp1 Bandwidth", Fate::Kept, "`rate` of the link"),
         ("minigraph link leaf-1:etp1 StartPort", Fate::Kept, "a link to a host"),
+        ("minigraph link leaf-1:etp1 Bandwidth", Fate::Nothing, "it is empty"),
         ("minigraph link leaf-1:etp1 Validate", Fate::Nothing, "floodway does not read this field"),
         (
             "minigraph link leaf-8:etp1 EndPort",

@@ -209,8 +209,27 @@ impl Page<'_> {
                     ranges, up to 19 % high. The most is of the whole run.";
         section
             .figure(Figure::new("switch-occupancy", caption).by_variant().note(note).rows(chart));
+        self.headroom_pool(&mut section);
         self.memory(&mut section);
         Some(section)
+    }
+
+    /// How far a pool of headroom that ports share was filled, if there is one.
+    fn headroom_pool(&self, section: &mut Section) {
+        let key = "headroom_pool_max_bytes";
+        if !self.has(key) {
+            return;
+        }
+        let caption = "Largest use of a headroom pool";
+        let chart = Rows {
+            title: caption.to_string(),
+            axis: Axis::linear("headroom in use", "bytes"),
+            mark: Mark::Bar,
+            groups: vec![self.group("the most in any switch".to_string(), key)],
+        };
+        let note = "All ports and lossless classes of a switch together, over the whole run. A smaller pool would \
+                    have lost something.";
+        section.figure(Figure::new("headroom-pool", caption).by_variant().note(note).rows(chart));
     }
 
     /// The queue of control frames: the last of a port.

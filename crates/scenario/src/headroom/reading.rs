@@ -13,6 +13,9 @@ use super::lookup::{Entry, Table};
 /// Preamble and interframe gap.
 const OVERHEAD: u64 = 20;
 
+/// The bytes that a shortest frame takes on the wire.
+pub(super) const SMALLEST_ON_WIRE: u64 = SHORTEST_FRAME as u64 + OVERHEAD;
+
 /// How the numbers of a table may have been computed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -200,7 +203,7 @@ impl Cells {
 
 /// Shortest frames on a cable, both ways.
 fn on_cable(cable: Cable, rate: Rate, meter: Duration) -> f64 {
-    cable.holds(rate, meter) / (u64::from(SHORTEST_FRAME) + OVERHEAD) as f64
+    cable.holds(rate, meter) / SMALLEST_ON_WIRE as f64
 }
 
 /// The number that is at most each of these, and less than one below, for as many of them as possible: how many, and

@@ -47,6 +47,7 @@ pub(super) fn of_link(
                     _ => (Fate::Kept, "a link to a host".to_owned()),
                 },
                 "ElementType" => (Fate::Kept, "data goes on this link".to_owned()),
+                _ if value.is_empty() => (Fate::Nothing, "it is empty".to_owned()),
                 "Bandwidth" if link.speed.is_some() => {
                     (Fate::Kept, "`rate` of the link".to_owned())
                 }
