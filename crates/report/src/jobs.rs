@@ -217,9 +217,9 @@ mod tests {
         assert_eq!(
             sentences(&[ranks(), waits], 2_000.0),
             [
-                "The job of workload 2 was not finished when the run ended at 2 µs: 2 of 3 ranks had steps left. \
-             Rank 1 on node 6 (step 1) waits since 500 ns for 2 KB that rank 0 sends (line 11), of which 1 KB \
-             have arrived. Rank 2 on node 7 (line 31) waits since 250 ns for 64 B that rank 1 has not begun to \
+                "The job of workload 2 was not finished when the run ended at 2.00 µs: 2 of 3 ranks had steps left. \
+             Rank 1 on node 6 (step 1) waits since 500 ns for 2.00 KB that rank 0 sends (line 11), of which 1.00 KB \
+             have arrived. Rank 2 on node 7 (line 31) waits since 250 ns for 64.0 B that rank 1 has not begun to \
              send (line 24)."
             ]
         );

@@ -103,13 +103,13 @@ fn ring(ranks: u32, shard: u64) -> String {
     let mut text = format!("num_ranks {ranks}\n");
     for rank in 0..ranks {
         let (to, from) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
-        write!(text, "rank {rank} {{\n").unwrap();
+        writeln!(text, "rank {rank} {{").unwrap();
         for step in 0..2 * (ranks - 1) {
-            write!(text, "s{step}: send {shard}b to {to}\nr{step}: recv {shard}b from {from}\n")
+            writeln!(text, "s{step}: send {shard}b to {to}\nr{step}: recv {shard}b from {from}")
                 .unwrap();
             if step > 0 {
                 let last = step - 1;
-                write!(text, "s{step} requires r{last}\ns{step} requires s{last}\n").unwrap();
+                writeln!(text, "s{step} requires r{last}\ns{step} requires s{last}").unwrap();
             }
         }
         text += "}\n";
