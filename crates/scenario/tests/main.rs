@@ -33,5 +33,6 @@ mod saturated;
 mod schema;
 mod shipped;
 mod sonic;
+mod sonic_classes;
 mod source_flow_control;
 mod traffic;

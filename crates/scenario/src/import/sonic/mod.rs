@@ -11,10 +11,12 @@ mod config;
 mod fates;
 mod json;
 mod lint;
+mod maps;
 mod network;
 pub mod patch;
 mod plan;
 mod scenario;
+mod shares;
 mod switch;
 
 use std::collections::BTreeSet;
@@ -22,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use floodway_model::Rate;
+use floodway_sim::switch::cell::Cell;
 
 pub use super::account::{Fate, Row};
 use crate::device::DeviceProfile;
@@ -76,9 +79,22 @@ impl Default for Options {
 /// Reads directories and files: each directory is a switch, or has directories that are one each; files that
 /// have no table in common are one switch, and otherwise each file is one. `name` is that of the scenario.
 pub fn import(paths: &[PathBuf], name: &str, options: Options) -> Result<Imported, Error> {
+    let values = options.profile.iter().flat_map(|profile| &profile.values);
+    let cell = values.filter(|value| value.path == "switch.cell").next_back();
+    let cell = cell.and_then(|value| serde_json::from_value(value.value.clone()).ok());
+    import_with(paths, name, options, cell.unwrap_or_default())
+}
+
+/// The same, for switches with such cells.
+fn import_with(
+    paths: &[PathBuf],
+    name: &str,
+    options: Options,
+    cell: Cell,
+) -> Result<Imported, Error> {
     let mut inputs = Vec::new();
     let switches = read_all(paths, options, &mut inputs)?;
-    let plan = Plan::of(&switches)?;
+    let plan = Plan::of(&switches, cell)?;
     let network = Network::of(&switches)?;
     let mut parts = Parts {
         name,

@@ -51,7 +51,7 @@ pub struct Patches {
 pub fn patches(settings: &Document, paths: &[PathBuf], options: Options) -> Result<Patches, Error> {
     let mut inputs = Vec::new();
     let switches = read_all(paths, options, &mut inputs)?;
-    let plan = Plan::of(&switches)?;
+    let plan = Plan::of(&switches, settings.switch.cell)?;
     let network = Network::of(&switches)?;
     let theirs = match &settings.topology {
         topology::Spec::Custom(custom) => &custom.switches[..],
@@ -66,7 +66,7 @@ pub fn patches(settings: &Document, paths: &[PathBuf], options: Options) -> Resu
             "name all configurations from which the scenario was imported, and only them; keep the switches' names",
         )));
     }
-    let base = super::import(paths, "base", options)?.scenario;
+    let base = super::import_with(paths, "base", options, settings.switch.cell)?.scenario;
     let base = Scenario::parse(&base, SCENARIO, &Overrides::default())?;
     let old = &base.variants()[0].settings.switch;
     let new = &settings.switch;
