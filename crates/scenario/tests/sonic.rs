@@ -405,11 +405,22 @@ fn copied(test: &str) -> (PathBuf, Vec<PathBuf>) {
 fn there_and_back(test: &str, set: &[&str]) -> (Document, Document, String) {
     let (root, configs) = copied(test);
     let (original, _) = imported(std::slice::from_ref(&root));
+    patched(&root, &configs, &original.scenario, set)
+}
+
+/// The same for any configurations, and for a scenario of them as text.
+pub fn patched(
+    root: &Path,
+    configs: &[PathBuf],
+    scenario: &str,
+    set: &[&str],
+) -> (Document, Document, String) {
+    let root = root.to_owned();
     let overrides = Overrides {
         set: set.iter().map(|set| (*set).to_owned()).collect(),
         ..Overrides::default()
     };
-    let scenario = Scenario::parse(&original.scenario, "scenario.toml", &overrides);
+    let scenario = Scenario::parse(scenario, "scenario.toml", &overrides);
     let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
     let wanted = scenario.variants()[0].settings.clone();
     let found = patches(&wanted, std::slice::from_ref(&root), Options::default());

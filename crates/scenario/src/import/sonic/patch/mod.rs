@@ -1,14 +1,18 @@
 //! The way back: what a changed scenario would change in the configurations, as JSON patches (RFC 6902) for
 //! CONFIG_DB.
 
+mod apportion;
 mod groups;
+mod maps;
 mod queues;
+mod unsaid;
 mod writer;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use floodway_sim::switch::buffer::{self, shared};
-use floodway_sim::switch::{self, aqm, scheduler};
+use floodway_sim::switch;
+use floodway_sim::switch::buffer::shared;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -19,6 +23,7 @@ use crate::document::Document;
 use crate::scenario::{Overrides, Scenario};
 use crate::text::Error;
 use crate::topology;
+use unsaid::unsaid;
 use writer::Writer;
 
 /// An operation of a JSON patch.
@@ -70,66 +75,32 @@ pub fn patches(settings: &Document, paths: &[PathBuf], options: Options) -> Resu
     let base = Scenario::parse(&base, SCENARIO, &Overrides::default())?;
     let old = &base.variants()[0].settings.switch;
     let new = &settings.switch;
-    let mut found = Vec::new();
+    let (mut found, mut reached, mut missing) = (Vec::new(), BTreeSet::new(), Vec::new());
     for (switch, shown) in switches.iter().zip(&network.switches) {
-        let mut writer = Writer { switch, plan: &plan, shown, old, new, operations: Vec::new() };
+        let mut writer = Writer {
+            switch,
+            plan: &plan,
+            shown,
+            old,
+            new,
+            operations: Vec::new(),
+            reached: BTreeSet::new(),
+            missing: Vec::new(),
+        };
         writer.all()?;
+        reached.extend(writer.reached);
+        missing.extend(writer.missing);
         found.push((switch.name.clone(), writer.operations));
     }
-    Ok(Patches { switches: found, unsaid: unsaid(old, new), inputs })
-}
-
-/// The settings of switches that differ and are not written.
-fn unsaid(old: &switch::Spec, new: &switch::Spec) -> Vec<String> {
-    let mut rest = new.clone();
-    if let (Some(own), Some(theirs)) = (pools(&mut rest.buffer), of_shared(old)) {
-        *own = theirs.clone();
-    }
-    if let (aqm::Spec::Ramp(own), aqm::Spec::Ramp(theirs)) = (&mut rest.aqm, &old.aqm) {
-        (own.kmin, own.kmax, own.pmax) = (theirs.kmin, theirs.kmax, theirs.pmax);
-        own.by_rate.clone_from(&theirs.by_rate);
-    }
-    if let (scheduler::Spec::Drr(own), scheduler::Spec::Drr(theirs)) =
-        (&mut rest.scheduler, &old.scheduler)
-    {
-        own.weights.clone_from(&theirs.weights);
-    }
-    if let (Some(own), Some(theirs)) = (&mut rest.flow_control.pfc, &old.flow_control.pfc) {
-        own.xon_offset = theirs.xon_offset;
-        own.lossless = theirs.lossless;
-        if let (Some(dog), Some(other)) = (&mut own.watchdog, &theirs.watchdog) {
-            dog.clone_from(other);
-        }
-    }
-    let texts = [&rest, old].map(|spec| serde_json::to_value(spec).unwrap_or_default());
-    let mut list = Vec::new();
-    differences("switch", &texts[0], &texts[1], &mut list);
-    list
-}
-
-fn pools(buffer: &mut buffer::Spec) -> Option<&mut shared::Spec> {
-    match buffer {
-        buffer::Spec::Shared(shared) => Some(shared),
-        _ => None,
-    }
+    missing.extend(unsaid(old, new, plan.class(plan.main).unwrap_or_default(), &reached));
+    Ok(Patches { switches: found, unsaid: missing, inputs })
 }
 
 fn of_shared(spec: &switch::Spec) -> Option<&shared::Spec> {
     spec.buffer.pools()
 }
 
-/// The paths at which two values differ.
-fn differences(path: &str, one: &Value, other: &Value, list: &mut Vec<String>) {
-    match (one, other) {
-        (Value::Object(one), Value::Object(other)) => {
-            let keys: std::collections::BTreeSet<&String> =
-                one.keys().chain(other.keys()).collect();
-            for key in keys {
-                let [one, other] = [one, other].map(|of| of.get(key).unwrap_or(&Value::Null));
-                differences(&format!("{path}.{key}"), one, other, list);
-            }
-        }
-        _ if one != other => list.push(path.to_owned()),
-        _ => {}
-    }
+/// The pools as a class of a switch has them.
+fn shares(spec: &switch::Spec, shown: &str, class: usize) -> Option<shared::Spec> {
+    of_shared(spec).map(|shared| shared.at(shown).for_queue(class as u8))
 }

@@ -6,91 +6,93 @@ use floodway_sim::switch::buffer::shared;
 use floodway_sim::switch::{aqm, scheduler};
 use serde_json::{Map, json};
 
-use super::super::config::plain;
-use super::super::switch::Threshold;
-use super::groups::threshold;
-use super::of_shared;
-use super::writer::Writer;
+use super::super::config::{Entry, plain};
+use super::super::scenario::UNLIMITED;
+use super::super::switch::Curve;
+use super::apportion::{Users, Want};
+use super::groups::{edits, moves, threshold};
+use super::shares;
+use super::writer::{EGRESS, WEIGHT, Writer};
 use crate::text::Problem;
 
 /// The largest weight of a scheduler (sonic-scheduler.yang).
 const LARGEST_WEIGHT: u32 = 100;
 
 impl Writer<'_> {
-    /// The profile of the queue of the flows.
+    /// The profiles of queues.
     pub fn egress(&mut self) -> Result<(), Problem> {
-        let pool = |spec| of_shared(spec).and_then(|shared: &shared::Spec| shared.egress.clone());
-        let Some((old, new)) = pool(self.old).zip(pool(self.new)) else { return Ok(()) };
-        if (old.alpha, old.guaranteed, old.pool) == (new.alpha, new.guaranteed, new.pool) {
-            return Ok(());
-        }
         let switch = self.switch;
-        let size = of_shared(self.new).and_then(|shared| shared.at(self.shown).egress);
-        let size = size.map_or(0, |pool| pool.pool.0);
-        let mut is_written = false;
+        let mut wants = Vec::new();
         for port in &switch.ports {
-            let profile = port.queues[usize::from(self.plan.main)].profile.as_ref();
-            let entry = profile.and_then(|of| switch.config.entry("BUFFER_PROFILE", &of.name));
-            let Some((profile, entry)) = profile.zip(entry) else { continue };
-            let mut changed = profile.clone();
-            // A static threshold is a part of the pool.
-            let moves =
-                old.pool != new.pool && matches!(profile.threshold, Some(Threshold::Static(_)));
-            if old.alpha != new.alpha || moves {
-                changed.threshold = Some(threshold(new.alpha, size, switch, "egress")?);
+            for (number, queue) in (0..).zip(&port.queues) {
+                let Some((profile, class)) = queue.profile.as_ref().zip(self.plan.class(number))
+                else {
+                    continue;
+                };
+                let pool = |spec| shares(spec, self.shown, class)?.egress;
+                let entry = switch.config.entry("BUFFER_PROFILE", &profile.name);
+                let Some((entry, (old, new))) = entry.zip(pool(self.old).zip(pool(self.new)))
+                else {
+                    continue;
+                };
+                self.reached.insert((EGRESS, class));
+                let mut wanted = profile.clone();
+                let alpha = |pool: &shared::Pool| pool.alpha.filter(|alpha| *alpha < UNLIMITED);
+                if alpha(&old) != alpha(&new) || moves(profile, old.pool.0, new.pool.0) {
+                    wanted.threshold = Some(threshold(alpha(&new), new.pool.0, switch, "egress")?);
+                }
+                if old.guaranteed != new.guaranteed {
+                    wanted.size = new.guaranteed.0;
+                }
+                wants.push(Want {
+                    port: &port.name,
+                    number,
+                    profile: entry,
+                    old: profile.clone(),
+                    new: wanted,
+                });
             }
-            if old.guaranteed != new.guaranteed {
-                changed.size = new.guaranteed.0;
-            }
-            self.write(entry, profile, &changed);
-            is_written = true;
         }
-        match is_written {
-            true => Ok(()),
-            false => Err(switch.config.problem(
-                "`switch.buffer.shared.egress` has changed, and no queue has a profile that says so",
-                "give the queues of the switch profiles in `BUFFER_QUEUE` first, and import again",
-            )),
-        }
+        self.apportion(Users { table: "BUFFER_QUEUE", field: "profile" }, &wants, edits)
     }
 
-    /// The curves of queues that mark.
+    /// The curves of queues that mark, and which of them do.
     pub fn curves(&mut self) -> Result<(), Problem> {
         let (aqm::Spec::Ramp(old), aqm::Spec::Ramp(new)) = (&self.old.aqm, &self.new.aqm) else {
             return Ok(());
         };
         let switch = self.switch;
-        let mut written: BTreeMap<&str, aqm::ramp::Spec> = BTreeMap::new();
+        let mut wants = Vec::new();
         for port in &switch.ports {
-            let [old, new] = [old, new].map(|ramp| ramp.for_rate(port.rate));
-            if (old.kmin, old.kmax, old.pmax) == (new.kmin, new.kmax, new.pmax) {
-                continue;
-            }
             for entry in switch.of_port("QUEUE", &port.name) {
-                let Some(name) = entry.get("wred_profile").map(plain) else { continue };
-                let Some(profile) = switch.config.entry("WRED_PROFILE", name) else { continue };
-                if written.get(profile.key.as_str()).is_some_and(|other| *other != new) {
-                    return Err(profile.problem(
-                        "",
-                        format!("ports of several rates share `WRED_PROFILE|{name}`, and would have different curves"),
-                        "give ports of each rate a `WRED_PROFILE` of their own, and import again",
-                    ));
+                for number in entry.ports()?.1 {
+                    let Some(class) = self.plan.class(number) else { continue };
+                    let [before, after] =
+                        [old, new].map(|of| of.for_rate(port.rate).for_queue(class as u8));
+                    let name = entry.get("wred_profile").map(plain);
+                    let profile = name.and_then(|name| switch.config.entry("WRED_PROFILE", name));
+                    let Some((profile, (before, after))) = profile.zip(before.zip(after)) else {
+                        continue;
+                    };
+                    let Some(own) = port.queues[usize::from(number)].curve else { continue };
+                    wants.push(Want {
+                        port: &port.name,
+                        number,
+                        profile,
+                        old: own,
+                        new: curve(profile, own, &before, &after)?,
+                    });
                 }
-                let percent = new.pmax * 100.0;
-                if (percent - percent.round()).abs() > 1e-9 {
-                    return Err(profile.problem(
-                        "green_drop_probability",
-                        format!("`pmax` is {}, and CONFIG_DB has whole percent", new.pmax),
-                        format!("write {} or {}", percent.floor() / 100.0, percent.ceil() / 100.0),
-                    ));
-                }
-                self.set(profile, "green_min_threshold", new.kmin.0);
-                self.set(profile, "green_max_threshold", new.kmax.0);
-                self.set(profile, "green_drop_probability", percent.round());
-                written.insert(&profile.key, new.clone());
             }
         }
-        Ok(())
+        self.apportion(Users { table: "QUEUE", field: "wred_profile" }, &wants, |old, new| {
+            let texts = |of: &Curve| [of.kmin, of.kmax, u64::from(of.percent)];
+            let fields = ["green_min_threshold", "green_max_threshold", "green_drop_probability"];
+            let of = fields.into_iter().zip(texts(old).into_iter().zip(texts(new)));
+            of.filter(|(_, (old, new))| old != new)
+                .map(|(field, (_, new))| (field, Some(new.to_string())))
+                .collect()
+        })
     }
 
     /// The weights of schedulers.
@@ -104,6 +106,10 @@ impl Writer<'_> {
             return Ok(());
         }
         let switch = self.switch;
+        for entry in switch.config.table("QUEUE").filter(|of| of.get("scheduler").is_some()) {
+            let reached = entry.ports()?.1.filter_map(|queue| self.plan.class(queue));
+            self.reached.extend(reached.map(|class| (WEIGHT, class)));
+        }
         let weight = |weights: &[u32], queue: u8| {
             let class = self.plan.class(queue)?;
             Some(weights.get(class).copied().unwrap_or(1))
@@ -158,4 +164,28 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+/// A curve in which what was changed is changed.
+fn curve(
+    profile: &Entry,
+    own: Curve,
+    old: &aqm::ramp::Spec,
+    new: &aqm::ramp::Spec,
+) -> Result<Curve, Problem> {
+    let mut changed = own;
+    if (old.kmin, old.kmax, old.pmax) == (new.kmin, new.kmax, new.pmax) {
+        return Ok(changed);
+    }
+    let percent = new.pmax * 100.0;
+    if (percent - percent.round()).abs() > 1e-9 {
+        return Err(profile.problem(
+            "green_drop_probability",
+            format!("`pmax` is {}, and CONFIG_DB has whole percent", new.pmax),
+            format!("write {} or {}", percent.floor() / 100.0, percent.ceil() / 100.0),
+        ));
+    }
+    (changed.kmin, changed.kmax) = (new.kmin.0, new.kmax.0);
+    changed.percent = percent.round() as u32;
+    Ok(changed)
 }

@@ -1,14 +1,24 @@
 //! The operations of one switch: its pools and its watchdog, and what all parts of the writer need.
 
+use std::collections::BTreeSet;
+
 use floodway_model::Duration;
 use floodway_sim::switch;
+use floodway_sim::switch::buffer::shared;
 use serde_json::{Map, Value, json};
 
 use super::super::config::Entry;
 use super::super::plan::{NO_POOL, Plan};
-use super::super::switch::{Profile, Switch, Threshold};
+use super::super::switch::Switch;
 use super::{Operation, of_shared};
 use crate::text::Problem;
+
+/// Settings that classes have, as [`Writer::reached`] names them.
+pub const INGRESS: &str = "switch.buffer.shared.ingress";
+/// The same at the egress.
+pub const EGRESS: &str = "switch.buffer.shared.egress";
+/// The weight.
+pub const WEIGHT: &str = "switch.scheduler.drr.weights";
 
 /// Writes the operations of one switch.
 pub struct Writer<'a> {
@@ -24,6 +34,10 @@ pub struct Writer<'a> {
     pub new: &'a switch::Spec,
     /// What was written so far.
     pub operations: Vec<Operation>,
+    /// Which settings of which classes have a place in this configuration.
+    pub reached: BTreeSet<(&'static str, usize)>,
+    /// Sizes of pools that have none.
+    pub missing: Vec<String>,
 }
 
 impl Writer<'_> {
@@ -31,7 +45,9 @@ impl Writer<'_> {
     pub fn all(&mut self) -> Result<(), Problem> {
         self.pool_sizes();
         self.groups()?;
+        self.arrivals()?;
         self.egress()?;
+        self.maps()?;
         self.curves()?;
         self.weights()?;
         self.watchdog()
@@ -81,6 +97,13 @@ impl Writer<'_> {
         }
     }
 
+    /// The fields of a key that was added.
+    pub fn added(&self, table: &str, key: &str) -> Option<&Map<String, Value>> {
+        let path = pointer(&[table, key]);
+        let operation = self.operations.iter().find(|of| of.op == "add" && of.path == path);
+        operation?.value.as_ref()?.as_object()
+    }
+
     fn pool_sizes(&mut self) {
         let name = self.shown;
         let [old, new] = [self.old, self.new].map(|spec| of_shared(spec).map(|of| of.at(name)));
@@ -95,41 +118,28 @@ impl Writer<'_> {
             let size = after.map_or(0, |bytes| bytes.0);
             self.set(entry, "xoff", if size == NO_POOL { 0 } else { size });
         }
-        for (pool, [old, new]) in
-            [(&plan.ingress, [old.ingress, new.ingress]), (&plan.egress, [old.egress, new.egress])]
-        {
+        for own in &plan.own {
+            let Some(((name, _), &class)) = own.pool.as_ref().zip(own.classes.first()) else {
+                continue;
+            };
+            let size = |shared: &shared::Spec| shared.of_queue(class as u8)?.egress_pool;
+            let Some(size) = size(&new).filter(|_| size(&old) != size(&new)) else { continue };
+            if let Some(entry) = self.switch.config.entry("BUFFER_POOL", name) {
+                self.set(entry, "size", size.0);
+            }
+        }
+        let sides = [
+            ("ingress", &plan.ingress, [old.ingress, new.ingress]),
+            ("egress", &plan.egress, [old.egress, new.egress]),
+        ];
+        for (side, pool, [old, new]) in sides {
             let Some(((pool, old), new)) = pool.as_ref().zip(old).zip(new) else { continue };
             if old.pool == new.pool {
                 continue;
             }
-            if let Some(entry) = self.switch.config.entry("BUFFER_POOL", &pool.name) {
-                self.set(entry, "size", new.pool.0);
-            }
-        }
-    }
-
-    /// Changes a profile where it differs from another.
-    pub fn write(&mut self, entry: &Entry, old: &Profile, new: &Profile) {
-        for (field, old, new) in [
-            ("size", Some(old.size), Some(new.size)),
-            ("xoff", old.xoff, new.xoff),
-            ("xon_offset", Some(old.xon_offset), Some(new.xon_offset)),
-        ] {
-            if let Some(new) = new.filter(|_| old != new) {
-                self.set(entry, field, new);
-            }
-        }
-        if old.threshold != new.threshold {
-            match new.threshold {
-                Some(Threshold::Dynamic(exponent)) => {
-                    self.remove(entry, "static_th");
-                    self.set(entry, "dynamic_th", exponent);
-                }
-                Some(Threshold::Static(bytes)) => {
-                    self.remove(entry, "dynamic_th");
-                    self.set(entry, "static_th", bytes);
-                }
-                None => {}
+            match self.switch.config.entry("BUFFER_POOL", &pool.name) {
+                Some(entry) => self.set(entry, "size", new.pool.0),
+                None => self.missing.push(format!("switch.buffer.shared.{side}.pool of {name}")),
             }
         }
     }
