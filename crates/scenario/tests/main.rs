@@ -36,3 +36,4 @@ mod sonic;
 mod sonic_classes;
 mod source_flow_control;
 mod traffic;
+mod traffic_classes;
