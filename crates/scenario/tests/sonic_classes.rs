@@ -139,6 +139,49 @@ fn classes_have_what_their_queues_have() {
     }
 }
 
+/// Queue 2 is lossless at one port of three. There it has the share of a lossless queue, and so at all ports here.
+#[test]
+fn a_queue_that_is_lossless_somewhere_has_what_it_has_there() {
+    let mut text = fs::read_to_string(fixture("classes").join("config_db.json")).unwrap();
+    for (old, new) in [
+        (
+            r#""Ethernet0,Ethernet4,Ethernet8|2": {"profile": "ingress_background"}"#,
+            r#""Ethernet0,Ethernet4|2": {"profile": "ingress_background"}, "Ethernet8|2": {"profile": "pg_3"}"#,
+        ),
+        (
+            r#""Ethernet8|2": {"profile": "egress_background"}"#,
+            r#""Ethernet8|2": {"profile": "egress_3"}"#,
+        ),
+        ("\"pfc_enable\": \"3,4\"\n    }\n  },", "\"pfc_enable\": \"2,3,4\"\n    }\n  },"),
+        (r#"{"AZURE": {"3": "3", "4": "4"}}"#, r#"{"AZURE": {"2": "2", "3": "3", "4": "4"}}"#),
+    ] {
+        assert!(text.contains(old), "{old}");
+        text = text.replace(old, new);
+    }
+    let root = folder("lossless_somewhere", &[("config_db.json", &text)]);
+    let (imported, settings) = imported(std::slice::from_ref(&root));
+    assert_eq!(settings.switch.flow_control.pfc.unwrap().queues, [3, 4, 5]);
+    let shared = settings.switch.buffer.pools().unwrap().for_queue(3);
+    let egress = shared.egress.unwrap();
+    assert_eq!((egress.pool, egress.alpha), (Bytes(15_000_000), None));
+    assert_eq!(shared.ingress.unwrap().alpha, Some(1.0));
+    let said = "queue 2 is lossless at other ports, and has here what it has there";
+    let mut rows = imported.rows.iter().filter(|row| row.meaning == said);
+    let row = rows.next().expect("two ports differ");
+    assert_eq!(
+        (row.fate, row.key.as_str()),
+        (Fate::Differs, "BUFFER_QUEUE Ethernet0|2 profile (and 1 more)")
+    );
+    // What lossy queues get is not written to the profile of these two ports.
+    let config = root.join("config_db.json");
+    let set = ["switch.buffer.shared.by_queue.0.egress_alpha=4"];
+    let (again, wanted, patch) = patched(&root, &[config], &imported.scenario, &set);
+    assert_eq!(again.switch, wanted.switch, "{patch}");
+    let only =
+        r#"{"op":"replace","path":"/BUFFER_PROFILE/egress_lossy_profile/dynamic_th","value":"2"}"#;
+    assert_eq!(patch, format!("tor-1 [{only}]\n"));
+}
+
 /// Without a map of DSCPs all flows are in one class, and the account says so.
 #[test]
 fn without_a_map_there_is_one_class() {

@@ -205,7 +205,7 @@ impl Plan {
             weights,
             ingress,
             headroom_pools,
-            egress: egress(switches, &ports, main)?,
+            egress: egress(switches, &ports_of(&ports, main, &lossless), main)?,
             groups: shares,
             xon_offset: offset.unwrap_or(0),
             own: Vec::new(),
@@ -358,6 +358,15 @@ fn ingress(
     })?;
     let threshold = threshold.unwrap_or(Threshold::Dynamic(0));
     Ok(Some(Pool { name, sizes, threshold, guaranteed: guaranteed.unwrap_or(0) }))
+}
+
+/// The ports that say what a queue has: those at which it is lossless, if it is lossless at some.
+pub fn ports_of<'a>(ports: &[&'a Port], queue: u8, lossless: &[u8]) -> Vec<&'a Port> {
+    let is_lossless = |port: &&&Port| port.lossless.contains_key(&queue);
+    match lossless.contains(&queue) {
+        true => ports.iter().filter(is_lossless).copied().collect(),
+        false => ports.to_vec(),
+    }
 }
 
 /// The egress pool of the queue of the flows.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::Rate;
 
-use super::plan::{Plan, Size, most, sizes};
+use super::plan::{Plan, Size, most, ports_of, sizes};
 use super::scenario::UNLIMITED;
 use super::switch::{Curve, Port, Profile, QUEUES, Switch, Threshold};
 use crate::text::Problem;
@@ -54,6 +54,11 @@ pub fn written(threshold: Threshold, pool: u64) -> f64 {
 }
 
 impl Plan {
+    /// Whether a queue of a port is lossless, or lossy, as it is in the scenario.
+    pub fn is_alike(&self, queue: u8, port: &Port) -> bool {
+        !self.lossless.contains(&queue) || port.lossless.contains_key(&queue)
+    }
+
     /// What a class has instead of what all have.
     pub fn own(&self, class: usize) -> Option<&Own> {
         self.own.iter().find(|own| own.classes.contains(&class))
@@ -104,8 +109,8 @@ pub fn own(plan: &Plan, switches: &[Switch], ports: &[&Port]) -> Result<Vec<Own>
     for (class, queue) in plan.order.iter().enumerate() {
         let (ingress, ingress_guaranteed) = arrival(plan, ports, *queue);
         let mut terms = Terms { ingress, ingress_guaranteed, ..Terms::default() };
-        let profiles =
-            ports.iter().filter_map(|of| of.queues[usize::from(*queue)].profile.as_ref());
+        let own = ports_of(ports, *queue, &plan.lossless);
+        let profiles = own.iter().filter_map(|of| of.queues[usize::from(*queue)].profile.as_ref());
         let mut name = None;
         if let Some((of_all, side)) = plan.egress.as_ref().zip(most(profiles.map(Side::of))) {
             let mut size = of_all.size();

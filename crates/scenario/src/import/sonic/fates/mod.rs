@@ -109,9 +109,8 @@ impl<'a> View<'a> {
             }
             for (number, queue) in (0..).zip(&port.queues) {
                 let arrival = queue.arrival.as_ref().filter(|_| !plan.lossless.contains(&number));
-                for (users, of) in
-                    [(&mut arrivals, arrival), (&mut departures, queue.profile.as_ref())]
-                {
+                let departure = queue.profile.as_ref().filter(|_| plan.is_alike(number, port));
+                for (users, of) in [(&mut arrivals, arrival), (&mut departures, departure)] {
                     // A queue that is nowhere here uses none.
                     if let Some(of) = of.filter(|_| plan.class(number).is_some()) {
                         let own = users.entry(&of.name).or_insert_with(|| (of, BTreeSet::new()));
@@ -241,7 +240,17 @@ impl<'a> View<'a> {
             return said(Nothing, maps::LEFT_OUT);
         }
         match field {
-            "profile" => self.buffer(),
+            "profile" => match queues().find(|(class, _)| !plan.is_alike(plan.order[*class], port))
+            {
+                Some((class, _)) => said(
+                    Differs,
+                    format!(
+                        "queue {} is lossless at other ports, and has here what it has there",
+                        plan.order[class]
+                    ),
+                ),
+                None => self.buffer(),
+            },
             "scheduler" => {
                 let same = queues().all(|(class, queue)| {
                     queue.scheduler.is_none_or(|own| {

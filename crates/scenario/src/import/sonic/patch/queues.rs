@@ -29,6 +29,13 @@ impl Writer<'_> {
                 else {
                     continue;
                 };
+                // What the scenario has is not of ports that differ.
+                let is_in = |(pool, ..): (&str, _, _)| pool == profile.pool;
+                if !self.plan.is_alike(number, port)
+                    || !self.plan.departure(class).is_some_and(is_in)
+                {
+                    continue;
+                }
                 let pool = |spec| shares(spec, self.shown, class)?.egress;
                 let entry = switch.config.entry("BUFFER_PROFILE", &profile.name);
                 let Some((entry, (old, new))) = entry.zip(pool(self.old).zip(pool(self.new)))
