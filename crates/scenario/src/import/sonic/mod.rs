@@ -79,8 +79,8 @@ impl Default for Options {
 /// Reads directories and files: each directory is a switch, or has directories that are one each; files that
 /// have no table in common are one switch, and otherwise each file is one. `name` is that of the scenario.
 pub fn import(paths: &[PathBuf], name: &str, options: Options) -> Result<Imported, Error> {
-    let values = options.profile.iter().flat_map(|profile| &profile.values);
-    let cell = values.filter(|value| value.path == "switch.cell").next_back();
+    let mut values = options.profile.iter().flat_map(|profile| &profile.values);
+    let cell = values.rfind(|value| value.path == "switch.cell");
     let cell = cell.and_then(|value| serde_json::from_value(value.value.clone()).ok());
     import_with(paths, name, options, cell.unwrap_or_default())
 }
