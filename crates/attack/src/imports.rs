@@ -109,6 +109,7 @@ fn switches(paths: &[PathBuf]) {
             let patches = sonic::patch::patches(settings, paths, options);
             let patches = patches.expect("what was read is read again");
             assert!(patches.switches.iter().all(|(_, operations)| operations.is_empty()));
+            assert!(patches.unsaid.is_empty(), "{:?}", patches.unsaid);
             checked(&read);
         }
         Err(error) => explained(&error),

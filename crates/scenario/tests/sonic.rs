@@ -13,11 +13,11 @@ use floodway_scenario::{Document, Overrides, Scenario};
 use floodway_sim::switch::flow_control::pfc::watchdog::Action;
 use floodway_sim::switch::{aqm, buffer, classify, scheduler};
 
-fn fixture(name: &str) -> PathBuf {
+pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sonic").join(name)
 }
 
-fn imported(paths: &[PathBuf]) -> (Imported, Document) {
+pub fn imported(paths: &[PathBuf]) -> (Imported, Document) {
     let imported = import(paths, "fabric", Options::default());
     let imported = imported.unwrap_or_else(|error| panic!("{}", error.plain()));
     let scenario = Scenario::parse(&imported.scenario, "scenario.toml", &Overrides::default());
@@ -27,7 +27,7 @@ fn imported(paths: &[PathBuf]) -> (Imported, Document) {
 }
 
 /// A folder with these files.
-fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
+pub fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sonic").join(test);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
@@ -37,7 +37,7 @@ fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
     folder
 }
 
-fn refused(test: &str, files: &[(&str, &str)]) -> String {
+pub fn refused(test: &str, files: &[(&str, &str)]) -> String {
     let folder = folder(test, files);
     let error = import(&[folder], "fabric", Options::default()).expect_err(test);
     error.plain()
@@ -58,6 +58,15 @@ fn a_profile_has_what_config_db_lacks() {
     };
     let (mut known, plain) = (parse(&known.scenario), imported(&[fixture("fabric")]).1);
     assert_eq!((known.switch.cell.bytes(), known.switch.latency), (208, Duration::from_ns(450)));
+    // A frame of 1518 bytes takes eight cells, and a guarantee of 1518 does not hold it.
+    let guaranteed = |settings: &Document| {
+        let buffer::Spec::Shared(shared) = &settings.switch.buffer else {
+            panic!("a shared buffer")
+        };
+        shared.egress.as_ref().unwrap().guaranteed
+    };
+    assert_eq!((guaranteed(&known), guaranteed(&plain)), (Bytes(0), Bytes(1_518)));
+    known.switch.buffer = plain.switch.buffer.clone();
     known.switch.cell = plain.switch.cell;
     known.switch.latency = plain.switch.latency;
     assert_eq!(known, plain);
@@ -86,8 +95,17 @@ fn two_switches_become_a_fabric() {
     assert_eq!(switch.queue.count, 5);
     let scheduler::Spec::Drr(drr) = &switch.scheduler else { panic!("deficit round robin") };
     assert_eq!((drr.strict, drr.weights.as_slice()), (1, &[1, 10, 10, 40, 40][..]));
-    let classify::Spec::Single(single) = &switch.classify else { panic!("one class") };
-    assert_eq!(single.queue, 3);
+    // No entry has the DSCPs that are in no map and so in traffic class 0; 8 is in it too. DSCP 0 is in class 1.
+    let classify::Spec::Dscp(dscp) = &switch.classify else { panic!("classes by DSCP") };
+    let queues: Vec<(u8, Vec<u8>)> = (dscp.queues.entries().iter())
+        .map(|of| (of.queue, of.dscp.iter().map(|marking| marking.dscp().0).collect()))
+        .collect();
+    let expected = [(0, vec![48]), (2, vec![0]), (3, vec![3]), (4, vec![4])];
+    assert_eq!((dscp.default, queues.as_slice()), (1, &expected[..]));
+    let workloads: Vec<_> = (settings.workload.iter())
+        .map(|of| (of.name.as_deref().unwrap(), of.dscp.unwrap().dscp().0))
+        .collect();
+    assert_eq!(workloads, [("lossless", 3), ("lossy", 0)]);
 
     let buffer::Spec::Shared(shared) = &switch.buffer else { panic!("a shared buffer") };
     let ingress = shared.ingress.as_ref().unwrap();
@@ -102,6 +120,17 @@ fn two_switches_become_a_fabric() {
     // At 100 Gb/s the leaf has its table's 150,000 at two classes of one port, with alpha 1 because no default
     // is written, and the spine 160,000 at one class of two ports.
     assert_eq!(rates, [(gbps(25), 0.5, 90_000), (gbps(100), 1.0, 160_000)]);
+    // Queues 6, 0 and 1 share the pool of 9 MB; alpha is 8 at both sides, and nothing is guaranteed at the ingress.
+    let [lossy] = &shared.by_queue[..] else { panic!("one entry for lossy classes") };
+    let expected = buffer::shared::OfQueues {
+        queues: vec![0, 1, 2],
+        ingress_alpha: Some(8.0),
+        ingress_guaranteed: Some(Bytes(0)),
+        egress_alpha: Some(8.0),
+        egress_guaranteed: None,
+        egress_pool: Some(Bytes(9_000_000)),
+    };
+    assert_eq!(lossy, &expected);
     let own = &shared.by_switch[0];
     assert_eq!((own.switches[0].as_str(), own.ingress_pool), ("spine-1", Some(Bytes(24_000_000))));
     assert_eq!((shared.by_switch.len(), own.egress_pool), (1, None));
@@ -118,6 +147,7 @@ fn two_switches_become_a_fabric() {
     );
     let aqm::Spec::Ramp(ramp) = &switch.aqm else { panic!("the curve of WRED") };
     assert_eq!((ramp.kmin, ramp.kmax, ramp.pmax), (Bytes(100_000), Bytes(400_000), 0.2));
+    assert_eq!((ramp.queues.as_slice(), ramp.by_queue.len()), (&[3, 4][..], 0));
     assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
 }
 
@@ -161,14 +191,14 @@ fn every_field_is_accounted_for() {
         (
             "BUFFER_PROFILE ingress_lossy_profile dynamic_th",
             "3",
-            Fate::Differs,
-            "no flow of the scenario is in such a class; flows that you add have the settings of its class",
+            Fate::Kept,
+            "`switch.buffer.shared.by_queue.ingress_alpha`, 2 to this power",
         ),
         (
             "BUFFER_POOL egress_lossy_pool size",
             "9000000",
-            Fate::Nothing,
-            "no flow of the scenario takes from this pool",
+            Fate::Kept,
+            "`switch.buffer.shared.by_queue.egress_pool`",
         ),
         (
             "PORT_QOS_MAP Ethernet0,Ethernet4 pfc_enable",
@@ -176,7 +206,24 @@ fn every_field_is_accounted_for() {
             Fate::Differs,
             "`switch.flow_control.pfc.queues` is for 3, 4 for all ports: what most of them have, or the largest need",
         ),
-        ("DSCP_TO_TC_MAP AZURE 3", "3", Fate::Kept, "the class of the scenario's flows, queue 3"),
+        (
+            "DSCP_TO_TC_MAP AZURE 3",
+            "3",
+            Fate::Kept,
+            "`switch.classify.dscp`, queue 3 of the switches",
+        ),
+        (
+            "TC_TO_QUEUE_MAP AZURE 6",
+            "6",
+            Fate::Kept,
+            "`switch.classify.dscp`, queue 6 of the switches",
+        ),
+        (
+            "DSCP_TO_TC_MAP",
+            "(none)",
+            Fate::Differs,
+            "2 of 5 ports have no map of DSCPs, and here all have one",
+        ),
         ("NTP_SERVER 10.0.0.1", "", Fate::Nothing, "it has no fields"),
         (
             "WRED_PROFILE LOSSLESS red_min_threshold",
@@ -188,7 +235,7 @@ fn every_field_is_accounted_for() {
             "QUEUE wred_profile",
             "(none)",
             Fate::Differs,
-            "queues 6, 0, 1 do not mark, and here all queues of a port do",
+            "queue 3 does not mark at 2 of 5 ports, and here it marks at all",
         ),
     ] {
         assert_eq!(fate(key, value), (expected, meaning), "{key}");
@@ -358,11 +405,22 @@ fn copied(test: &str) -> (PathBuf, Vec<PathBuf>) {
 fn there_and_back(test: &str, set: &[&str]) -> (Document, Document, String) {
     let (root, configs) = copied(test);
     let (original, _) = imported(std::slice::from_ref(&root));
+    patched(&root, &configs, &original.scenario, set)
+}
+
+/// The same for any configurations, and for a scenario of them as text.
+pub fn patched(
+    root: &Path,
+    configs: &[PathBuf],
+    scenario: &str,
+    set: &[&str],
+) -> (Document, Document, String) {
+    let root = root.to_owned();
     let overrides = Overrides {
         set: set.iter().map(|set| (*set).to_owned()).collect(),
         ..Overrides::default()
     };
-    let scenario = Scenario::parse(&original.scenario, "scenario.toml", &overrides);
+    let scenario = Scenario::parse(scenario, "scenario.toml", &overrides);
     let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
     let wanted = scenario.variants()[0].settings.clone();
     let found = patches(&wanted, std::slice::from_ref(&root), Options::default());

@@ -76,7 +76,10 @@ fn facts(settings: &Document, pausing: &Pausing, graph: &Graph) -> Facts {
     let mut needs = BTreeMap::new();
     let switch = |id: NodeId| {
         let node = graph.node(id);
-        let pools = settings.switch.buffer.pools().map(|memory| memory.at(&node.name));
+        let pools = settings.switch.buffer.pools().map(|memory| {
+            let memory = memory.at(&node.name);
+            number.map_or_else(|| memory.clone(), |class| memory.for_queue(class))
+        });
         let mut port = |end: &Attachment| {
             let peer = graph.node(end.peer);
             let rate = graph.rate_to(end);
@@ -90,7 +93,7 @@ fn facts(settings: &Document, pausing: &Pausing, graph: &Graph) -> Facts {
                 xon: pausing.xon,
                 headroom,
                 needed,
-                marks: marks(settings, end),
+                marks: marks(settings, end, number),
             });
             Port {
                 name: format!("the port to {}", peer.name),
@@ -151,8 +154,8 @@ fn threshold(
     }
 }
 
-/// What marks in the queues of a port.
-fn marks(settings: &Document, end: &Attachment) -> Marks {
+/// What marks in the queue of a class at a port.
+fn marks(settings: &Document, end: &Attachment, class: u8) -> Marks {
     let switch = &settings.switch;
     if switch.no_marks().is_some() {
         let unheard =
@@ -169,8 +172,11 @@ fn marks(settings: &Document, end: &Attachment) -> Marks {
     }
     match &switch.aqm {
         aqm::Spec::Ramp(ramp) if !switch.queue.discipline.has_aqm() => {
-            let ramp = ramp.for_rate(end.rate);
-            Marks::Curve(Curve { kmin: ramp.kmin, kmax: ramp.kmax, pmax: ramp.pmax })
+            // A curve of some queues is at ports of all rates.
+            let ramp = ramp.for_rate(end.rate).for_queue(class);
+            ramp.map_or(Marks::Nothing, |ramp| {
+                Marks::Curve(Curve { kmin: ramp.kmin, kmax: ramp.kmax, pmax: ramp.pmax })
+            })
         }
         aqm::Spec::Step(step) if !switch.queue.discipline.has_aqm() => {
             Marks::Curve(Curve { kmin: step.threshold, kmax: step.threshold, pmax: 1.0 })

@@ -75,15 +75,17 @@ pub fn beside(switches: &[Switch], plan: &Plan, network: &Network, options: Opti
         let meaning = "no class is lossless: no `pfc_enable`, and no priority group with `xoff`";
         add(Nothing, "PFC", String::new(), meaning.to_owned());
     }
-    let marks =
-        |queue: &u8| ports.iter().any(|port| port.queues[usize::from(*queue)].curve.is_some());
-    let unmarked: Vec<String> =
-        plan.order.iter().filter(|queue| !marks(queue)).map(u8::to_string).collect();
-    if plan.curve.is_some() && !unmarked.is_empty() {
-        let meaning =
-            format!("queues {} do not mark, and here all queues of a port do", unmarked.join(", "));
-        add(Differs, "QUEUE wred_profile", "(none)".to_owned(), meaning);
+    for (class, queue) in plan.order.iter().enumerate() {
+        let of = |port: &&&Port| port.queues[usize::from(*queue)].curve.is_none();
+        let unmarked = ports.iter().filter(of).count();
+        if plan.marks.contains(&class) && unmarked > 0 {
+            let meaning = format!(
+                "queue {queue} does not mark at {unmarked} of {all} ports, and here it marks at all"
+            );
+            add(Differs, "QUEUE wred_profile", "(none)".to_owned(), meaning);
+        }
     }
+    classes(&ports, plan, &mut add);
     for (written, name) in &network.renamed {
         add(Differs, "name", written.clone(), format!("is called {name} here"));
     }
@@ -94,4 +96,36 @@ pub fn beside(switches: &[Switch], plan: &Plan, network: &Network, options: Opti
     );
     add(Nothing, "hosts and traffic", String::new(), meaning);
     rows
+}
+
+/// What no map says, and what there is no queue or pool for.
+fn classes(ports: &[&Port], plan: &Plan, add: &mut impl FnMut(Fate, &str, String, String)) {
+    let all = ports.len();
+    let Some(dscps) = plan.dscps else {
+        let meaning = format!(
+            "no port has a map of DSCPs: all flows are in queue {} of the switches",
+            plan.main
+        );
+        add(Differs, "DSCP_TO_TC_MAP", "(none)".to_owned(), meaning);
+        return;
+    };
+    let bare = ports.iter().filter(|port| port.dscps.is_none()).count();
+    if bare > 0 {
+        let meaning = format!("{bare} of {all} ports have no map of DSCPs, and here all have one");
+        add(Differs, "DSCP_TO_TC_MAP", "(none)".to_owned(), meaning);
+    }
+    let unreached: Vec<String> =
+        plan.lossless.iter().filter(|of| !dscps.contains(of)).map(u8::to_string).collect();
+    if !unreached.is_empty() {
+        let meaning = format!("no DSCP leads to the lossless queues {}", unreached.join(", "));
+        add(Nothing, "DSCP_TO_TC_MAP", "(none)".to_owned(), meaning);
+    }
+    for (name, size) in plan.own.iter().filter_map(|own| own.pool.as_ref()) {
+        if !matches!(size, Size::Written(_)) {
+            let meaning = format!(
+                "the switch computes the size of {name} when it runs: here it is that of the largest pool"
+            );
+            add(Differs, "BUFFER_POOL size", format!("({})", size.bytes()), meaning);
+        }
+    }
 }

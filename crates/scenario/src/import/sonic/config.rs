@@ -189,7 +189,7 @@ impl Entry {
             Some(number) if number > most => Err(self.problem(
                 field,
                 format!("`{field}` of `{}|{}` is {number}, above {most}", self.table, self.key),
-                "correct the number",
+                format!("write a number from 0 to {most}"),
             )),
             _ => Ok(number),
         }

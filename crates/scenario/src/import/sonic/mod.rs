@@ -13,16 +13,19 @@ mod fates;
 mod files;
 mod json;
 mod lint;
+mod maps;
 mod neighbors;
 mod network;
 pub mod patch;
 mod plan;
 mod scenario;
+mod shares;
 mod switch;
 
 use std::path::PathBuf;
 
 use floodway_model::Rate;
+use floodway_sim::switch::cell::Cell;
 
 pub use super::account::{Fate, Row};
 use crate::device::DeviceProfile;
@@ -78,10 +81,23 @@ impl Default for Options {
 /// have no table in common are one switch, and otherwise each file is one. Minigraphs and LLDP tables may be beside
 /// them. `name` is that of the scenario.
 pub fn import(paths: &[PathBuf], name: &str, options: Options) -> Result<Imported, Error> {
+    let mut values = options.profile.iter().flat_map(|profile| &profile.values);
+    let cell = values.rfind(|value| value.path == "switch.cell");
+    let cell = cell.and_then(|value| serde_json::from_value(value.value.clone()).ok());
+    import_with(paths, name, options, cell.unwrap_or_default())
+}
+
+/// The same, for switches with such cells.
+fn import_with(
+    paths: &[PathBuf],
+    name: &str,
+    options: Options,
+    cell: Cell,
+) -> Result<Imported, Error> {
     let mut inputs = Vec::new();
     let Read { switches, units, mut warnings, kinds } =
         files::read_all(paths, options, &mut inputs)?;
-    let plan = Plan::of(&switches)?;
+    let plan = Plan::of(&switches, cell)?;
     let network = Network::of(&switches)?;
     let mut parts = Parts {
         name,

@@ -4,19 +4,24 @@
 use std::collections::BTreeMap;
 
 use floodway_model::Rate;
+use floodway_sim::switch::cell::Cell;
 
+use super::maps::ByDscp;
+use super::shares::{Own, curves, own};
 use super::switch::{Curve, From, Group, Port, QUEUES, Scheduler, Switch, Threshold, Watchdog};
 use crate::text::Problem;
 
 /// Data queues of a floodway switch.
 const MOST: usize = 7;
 
-/// The shortest guarantee that takes a frame of Ethernet's usual length.
-pub const FRAME: u64 = 1_518;
+/// Ethernet's usual longest frame.
+const FRAME: u16 = 1_518;
 
 /// The settings of the scenario.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// What a frame of Ethernet's usual length takes of the memory.
+    pub frame: u64,
     /// By class: the number of the queue in the configurations.
     pub order: Vec<u8>,
     /// How many classes have strict priority.
@@ -25,8 +30,13 @@ pub struct Plan {
     pub weights: Vec<u32>,
     /// Lossless queues, by their numbers in the configurations.
     pub lossless: Vec<u8>,
-    /// The queue of the scenario's flows, by that number.
+    /// The queue of the first flows of the scenario, by that number. What it has is what all queues have that have
+    /// nothing of their own.
     pub main: u8,
+    /// The queue of each DSCP at most ports, by that number; none if no configuration says.
+    pub dscps: Option<ByDscp>,
+    /// The flows of the scenario.
+    pub flows: Vec<Flows>,
     /// The ingress pool.
     pub ingress: Option<Pool>,
     /// The egress pool.
@@ -37,12 +47,29 @@ pub struct Plan {
     pub groups: BTreeMap<Rate, Share>,
     /// Of lossless classes.
     pub xon_offset: u64,
-    /// The curve of the queue of the flows at most ports.
+    /// What classes have of their own in the pools.
+    pub own: Vec<Own>,
+    /// The classes that mark.
+    pub marks: Vec<usize>,
+    /// Their curve at most ports.
     pub curve: Option<Curve>,
     /// Other curves, by the rate of the port.
     pub curves: BTreeMap<Rate, Curve>,
+    /// Other curves, and the classes that have them at ports of all rates.
+    pub own_curves: Vec<(Curve, Vec<usize>)>,
     /// The watchdog.
     pub watchdog: Option<Watchdog>,
+}
+
+/// Flows that stand for the traffic of one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flows {
+    /// Their queue, by the number in the configurations.
+    pub queue: u8,
+    /// Their DSCP; none without a map of DSCPs.
+    pub dscp: Option<u8>,
+    /// Whether their class is lossless.
+    pub lossless: bool,
 }
 
 /// A pool.
@@ -85,12 +112,12 @@ impl Size {
 impl Pool {
     /// `alpha` of the first switch's pool.
     pub fn alpha(&self) -> Option<f64> {
-        self.threshold.alpha(self.sizes.first().map_or(ASSUMED, |size| size.bytes()))
+        self.threshold.alpha(self.size())
     }
 
-    /// The guarantee as floodway takes it: none if it would not take a frame.
-    pub fn usable(&self) -> u64 {
-        if self.guaranteed < FRAME { 0 } else { self.guaranteed }
+    /// Its size at the first switch.
+    pub fn size(&self) -> u64 {
+        self.sizes.first().map_or(ASSUMED, |size| size.bytes())
     }
 }
 
@@ -106,7 +133,7 @@ pub struct Share {
 }
 
 /// The value that is there most often; of several the least.
-fn most<T: Ord + Clone>(all: impl IntoIterator<Item = T>) -> Option<T> {
+pub fn most<T: Ord + Clone>(all: impl IntoIterator<Item = T>) -> Option<T> {
     let mut counts: BTreeMap<T, usize> = BTreeMap::new();
     all.into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
     let best = counts.values().copied().max()?;
@@ -114,41 +141,39 @@ fn most<T: Ord + Clone>(all: impl IntoIterator<Item = T>) -> Option<T> {
 }
 
 impl Plan {
-    /// Chooses.
-    pub fn of(switches: &[Switch]) -> Result<Self, Problem> {
+    /// Chooses, for switches with such cells.
+    pub fn of(switches: &[Switch], cell: Cell) -> Result<Self, Problem> {
         let ports: Vec<&Port> = switches.iter().flat_map(|switch| &switch.ports).collect();
         let mut lossless: Vec<u8> =
             ports.iter().flat_map(|port| port.lossless.keys()).copied().collect();
-        let main = match most(lossless.iter().copied()) {
-            Some(queue) => queue,
-            None => default_queue(switches)?,
-        };
+        let dscps = most(ports.iter().filter_map(|port| port.dscps).map(|of| of.queues));
+        let mut flows = flows(switches, &lossless, dscps)?;
+        let main = flows[0].queue;
         lossless.sort_unstable();
         lossless.dedup();
-        if lossless.len() > MOST {
+        if lossless.len() == MOST && flows[0].lossless {
+            flows.retain(|of| of.lossless);
+        }
+        let lossy = flows.iter().filter(|of| !of.lossless).count();
+        if lossless.len() + lossy > MOST {
+            let lossless = match lossless.len() > MOST {
+                true => "all eight priorities are lossless",
+                false => "seven priorities are lossless and no DSCP leads to them",
+            };
             return Err(switches[0].config.problem(
-                "all eight priorities are lossless, and a switch has seven queues for data here",
+                format!("{lossless}, and a switch has seven queues for data here"),
                 "leave the priority of control traffic, such as 7, out of `pfc_enable`",
             ));
         }
         let scheduler = |queue: u8| {
             most(ports.iter().filter_map(|port| port.queues[usize::from(queue)].scheduler))
         };
-        let order = order(&ports, &lossless, main, scheduler);
+        let order = order(&ports, &lossless, (&flows, dscps), scheduler);
         let is_strict = |queue: &u8| scheduler(*queue).is_some_and(|found| found.strict);
         let strict = order.iter().take_while(|queue| is_strict(queue)).count();
         let weight = |queue: &u8| scheduler(*queue).map_or(1, |found| found.weight);
         let weights = order.iter().map(weight).collect();
-        let curve_of = |port: &&Port| port.queues[usize::from(main)].curve;
-        let curve = most(ports.iter().filter_map(curve_of));
-        let mut curves = BTreeMap::new();
-        for port in &ports {
-            let same = ports.iter().filter(|other| other.rate == port.rate);
-            let here = most(same.filter_map(curve_of));
-            if let Some(here) = here.filter(|here| Some(*here) != curve) {
-                curves.insert(port.rate, here);
-            }
-        }
+        let curves = curves(&ports, &order, main);
         let groups: Vec<(&Port, &Group)> = ports
             .iter()
             .flat_map(|port| port.lossless.values().map(move |group| (*port, group)))
@@ -174,26 +199,51 @@ impl Plan {
             _ => Vec::new(),
         };
         let offset = most(groups.iter().map(|(_, group)| group.profile.xon_offset));
-        Ok(Self {
+        let mut plan = Self {
+            frame: u64::from(cell.occupied(FRAME)),
             strict,
             weights,
             ingress,
             headroom_pools,
-            egress: egress(switches, &ports, main)?,
+            egress: egress(switches, &ports_of(&ports, main, &lossless), main)?,
             groups: shares,
             xon_offset: offset.unwrap_or(0),
-            curve,
-            curves,
+            own: Vec::new(),
+            marks: curves.marks,
+            curve: curves.curve,
+            curves: curves.by_rate,
+            own_curves: curves.own,
             watchdog: most(ports.iter().filter_map(|port| port.watchdog)),
             order,
             lossless,
             main,
-        })
+            dscps,
+            flows,
+        };
+        plan.own = own(&plan, switches, &ports)?;
+        Ok(plan)
     }
 
     /// The class of a queue; none if it is left out.
     pub fn class(&self, queue: u8) -> Option<usize> {
         self.order.iter().position(|other| *other == queue)
+    }
+
+    /// A guarantee as floodway takes it: none if it would not take a frame.
+    pub fn usable(&self, guaranteed: u64) -> u64 {
+        if guaranteed < self.frame { 0 } else { guaranteed }
+    }
+
+    /// The class of packets whose DSCP no entry names: that of most DSCPs. None without a map of them.
+    pub fn default_class(&self) -> Option<usize> {
+        most(self.dscps?.into_iter().filter_map(|queue| self.class(queue)))
+    }
+
+    /// The DSCPs of a class, without those of queues that are left out.
+    pub fn dscps_of(&self, class: usize) -> Vec<u8> {
+        let queues = self.dscps.iter().flatten();
+        let of = (0..).zip(queues).filter(|(_, queue)| self.class(**queue) == Some(class));
+        of.map(|(dscp, _)| dscp).collect()
     }
 
     /// The classes of the lossless queues.
@@ -205,13 +255,40 @@ impl Plan {
     }
 }
 
-/// The queue of packets without a code point, for networks without lossless classes.
+/// Flows of a lossless class and of a lossy one, as far as DSCPs lead to both; without a map of DSCPs, in one class.
+fn flows(
+    switches: &[Switch],
+    lossless: &[u8],
+    dscps: Option<ByDscp>,
+) -> Result<Vec<Flows>, Problem> {
+    let Some(dscps) = dscps else {
+        let queue = match most(lossless.iter().copied()) {
+            Some(queue) => queue,
+            None => default_queue(switches)?,
+        };
+        return Ok(vec![Flows { queue, dscp: None, lossless: !lossless.is_empty() }]);
+    };
+    let flows = |queue: u8| {
+        let dscp = (0..).zip(dscps).find(|(_, of)| *of == queue).map(|(dscp, _)| dscp);
+        Flows { queue, dscp, lossless: lossless.contains(&queue) }
+    };
+    let reached = lossless.iter().copied().filter(|queue| dscps.contains(queue));
+    let lossy = || dscps.into_iter().filter(|queue| !lossless.contains(queue));
+    let best_effort = Some(dscps[0]).filter(|queue| !lossless.contains(queue));
+    let queues = [most(reached), best_effort.or_else(|| most(lossy()))];
+    Ok(queues.into_iter().flatten().map(flows).collect())
+}
+
+/// The queue of packets for networks without lossless classes and without a map of DSCPs: that of traffic class 0.
 fn default_queue(switches: &[Switch]) -> Result<u8, Problem> {
     let (switch, port) = (&switches[0], &switches[0].ports[0]);
-    let class = switch.mapped("DSCP_TO_TC_MAP", switch.map_of(&port.name, "dscp_to_tc_map"), 0)?;
-    let map = switch.map_of(&port.name, "tc_to_queue_map");
-    let queue = switch.mapped("TC_TO_QUEUE_MAP", map, class)?;
-    Ok(queue.min(QUEUES - 1))
+    let leads = |queue: &u8| Ok(switch.classes_of(&port.name, *queue)?.contains(&0));
+    for queue in 0..QUEUES {
+        if leads(&queue)? {
+            return Ok(queue);
+        }
+    }
+    Ok(0)
 }
 
 /// The queues in the order of classes: those with strict priority first, the highest number of them first,
@@ -219,20 +296,26 @@ fn default_queue(switches: &[Switch]) -> Result<u8, Problem> {
 fn order(
     ports: &[&Port],
     lossless: &[u8],
-    main: u8,
+    (flows, dscps): (&[Flows], Option<ByDscp>),
     scheduler: impl Fn(u8) -> Option<Scheduler>,
 ) -> Vec<u8> {
+    let is_reached = |queue: &u8| dscps.is_some_and(|dscps| dscps.contains(queue));
+    let is_needed =
+        |queue: &u8| lossless.contains(queue) || flows.iter().any(|of| of.queue == *queue);
     let is_used = |queue: &u8| {
         let of = |port: &&&Port| {
             let queue = &port.queues[usize::from(*queue)];
             queue.profile.is_some() || queue.scheduler.is_some() || queue.curve.is_some()
         };
-        *queue == main || lossless.contains(queue) || ports.iter().any(|port| of(&port))
+        is_needed(queue) || is_reached(queue) || ports.iter().any(|port| of(&port))
     };
     let mut used: Vec<u8> = (0..QUEUES).filter(is_used).collect();
-    let spare = (0..QUEUES).rev().find(|queue| !lossless.contains(queue) && *queue != main);
-    if let (true, Some(spare)) = (used.len() > MOST, spare) {
-        used.retain(|queue| *queue != spare);
+    while used.len() > MOST {
+        let spare = || used.iter().rev().copied().filter(|queue| !is_needed(queue));
+        let Some(left) = spare().find(|queue| !is_reached(queue)).or_else(|| spare().next()) else {
+            break;
+        };
+        used.retain(|queue| *queue != left);
     }
     let strict = |queue: &u8| scheduler(*queue).is_some_and(|found| found.strict);
     let (mut first, others): (Vec<u8>, Vec<u8>) = used.into_iter().partition(strict);
@@ -277,6 +360,15 @@ fn ingress(
     Ok(Some(Pool { name, sizes, threshold, guaranteed: guaranteed.unwrap_or(0) }))
 }
 
+/// The ports that say what a queue has: those at which it is lossless, if it is lossless at some.
+pub fn ports_of<'a>(ports: &[&'a Port], queue: u8, lossless: &[u8]) -> Vec<&'a Port> {
+    let is_lossless = |port: &&&Port| port.lossless.contains_key(&queue);
+    match lossless.contains(&queue) {
+        true => ports.iter().filter(is_lossless).copied().collect(),
+        false => ports.to_vec(),
+    }
+}
+
 /// The egress pool of the queue of the flows.
 fn egress(switches: &[Switch], ports: &[&Port], main: u8) -> Result<Option<Pool>, Problem> {
     let profiles =
@@ -313,7 +405,7 @@ fn headroom_pools(switches: &[Switch], name: &str) -> Result<Vec<u64>, Problem> 
 }
 
 /// The sizes of a pool at all switches.
-fn sizes(
+pub fn sizes(
     switches: &[Switch],
     name: &str,
     rest: impl Fn(&Switch) -> Option<u64>,

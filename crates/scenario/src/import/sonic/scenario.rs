@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::Bytes;
+use floodway_model::{Bytes, Marking};
 
 use super::network::Network;
-use super::plan::{NO_POOL, Plan, Pool};
+use super::plan::{Flows, NO_POOL, Plan, Pool};
+use super::shares::written;
 use super::switch::Switch;
 use crate::device::{DeviceProfile, basis};
 use crate::import::writer::Scenario;
@@ -44,14 +45,15 @@ pub fn text(parts: &Parts<'_>) -> String {
         .quoted("arrivals", arrivals, "")
         .quoted("limit", "100ms", "a run ends earlier, when all flows are complete")
         .quoted("sample_interval", "10us", "");
+    if plan.flows.len() > 1 {
+        scenario.bare("share_hosts", true, "so that the classes meet at one port");
+    }
     topology(&mut scenario, network);
     switch(&mut scenario, parts);
     host(&mut scenario, plan);
-    scenario.table("[workload]").quoted("name", "incast", "replace it by your traffic");
-    scenario
-        .table("workload.incast")
-        .bare("senders", SENDERS.min(network.hosts.len() - 1), "")
-        .quoted("bytes", "1MB", "");
+    for flows in &plan.flows {
+        traffic(&mut scenario, flows, plan, SENDERS.min(network.hosts.len() - 1));
+    }
     let count = switches.len();
     let head = [
         format!(
@@ -108,12 +110,7 @@ fn switch(scenario: &mut Scenario, parts: &Parts<'_>) {
         }
     }
     scenario.table("switch.queue").bare("count", plan.order.len(), classes(plan));
-    let class = plan.class(plan.main).unwrap_or_default();
-    scenario.table("switch.classify.single").bare(
-        "queue",
-        class,
-        format!("queue {} of the switches", plan.main),
-    );
+    classify(scenario, plan);
     let table = scenario.table("switch.scheduler.drr");
     table.quoted("quantum", "1538B", "").bare(
         "weights",
@@ -131,10 +128,10 @@ fn switch(scenario: &mut Scenario, parts: &Parts<'_>) {
             true => "assumed: no BUFFER_POOL".to_owned(),
             false => format!("BUFFER_POOL {} size", pool.name),
         };
-        let size = pool.sizes.first().map_or(16_000_000, |size| size.bytes());
+        let size = pool.size();
         let table = scenario.table(&format!("switch.buffer.shared.{side}"));
         table.quoted("pool", exact(size), name);
-        table.quoted("guaranteed", exact(pool.usable()), "BUFFER_PROFILE size");
+        table.quoted("guaranteed", exact(plan.usable(pool.guaranteed)), "BUFFER_PROFILE size");
         if side == "ingress" && !alike(plan) {
             table.bare("alpha", 1, "not used: `by_rate` has every rate");
             continue;
@@ -151,6 +148,9 @@ fn switch(scenario: &mut Scenario, parts: &Parts<'_>) {
     }
     if let Some(curve) = plan.curve {
         let table = scenario.table("switch.aqm.ramp");
+        if plan.marks.len() < plan.order.len() {
+            table.bare("queues", format!("{:?}", plan.marks), "QUEUE wred_profile");
+        }
         table.quoted("kmin", exact(curve.kmin), "WRED_PROFILE green_min_threshold");
         table.quoted(
             "kmax",
@@ -167,6 +167,46 @@ fn switch(scenario: &mut Scenario, parts: &Parts<'_>) {
                 .quoted("kmax", exact(curve.kmax), "")
                 .bare("pmax", f64::from(curve.percent) / 100.0, "");
         }
+        for (curve, classes) in &plan.own_curves {
+            scenario
+                .table("[switch.aqm.ramp.by_queue]")
+                .bare("queues", format!("{classes:?}"), "QUEUE wred_profile")
+                .quoted("kmin", exact(curve.kmin), "")
+                .quoted("kmax", exact(curve.kmax), "")
+                .bare("pmax", f64::from(curve.percent) / 100.0, "");
+        }
+    }
+}
+
+/// Which DSCPs go to which queue; one queue without a map of them.
+fn classify(scenario: &mut Scenario, plan: &Plan) {
+    let Some(default) = plan.default_class() else {
+        let class = plan.class(plan.main).unwrap_or_default();
+        let from = format!("queue {} of the switches", plan.main);
+        scenario.table("switch.classify.single").bare("queue", class, from);
+        return;
+    };
+    let table = scenario.table("switch.classify.dscp");
+    table.bare("default", default, format!("queue {} of the switches", plan.order[default]));
+    let mut queues = String::from("[\n");
+    for (class, queue) in plan.order.iter().enumerate().filter(|(class, _)| *class != default) {
+        let dscps: Vec<String> = plan.dscps_of(class).into_iter().map(dscp).collect();
+        if !dscps.is_empty() {
+            let dscps = dscps.join(", ");
+            queues += &format!(
+                "  {{ queue = {class}, dscp = [{dscps}] }}, # queue {queue} of the switches\n"
+            );
+        }
+    }
+    queues.push(']');
+    table.bare("queues", queues, "");
+}
+
+/// A DSCP as TOML has it: by its name, if it has one.
+fn dscp(number: u8) -> String {
+    match Marking::new(number).map(|marking| marking.to_string()) {
+        Some(name) if name.parse::<u8>().is_err() => format!("\"{name}\""),
+        _ => number.to_string(),
     }
 }
 
@@ -211,6 +251,7 @@ fn shared(scenario: &mut Scenario, plan: &Plan, switches: &[Switch], names: &[St
                 .quoted("headroom", exact(share.headroom), from);
         }
     }
+    own(scenario, plan);
     let pools = [&plan.ingress, &plan.egress];
     for at in 1..switches.len() {
         let own = pools.map(|pool| {
@@ -238,6 +279,38 @@ fn from_pool(pool: u64) -> &'static str {
     if pool == NO_POOL { "no limit: BUFFER_POOL has no xoff" } else { "BUFFER_POOL xoff" }
 }
 
+/// What classes have of their own.
+fn own(scenario: &mut Scenario, plan: &Plan) {
+    let ingress = plan.ingress.as_ref().map_or(0, Pool::size);
+    for own in &plan.own {
+        let table = scenario.table("[switch.buffer.shared.by_queue]");
+        let numbers: Vec<String> =
+            own.classes.iter().map(|class| plan.order[*class].to_string()).collect();
+        let from = format!("queues {} of the switches", numbers.join(", "));
+        table.bare("queues", format!("{:?}", own.classes), from);
+        let terms = &own.terms;
+        if let Some(threshold) = terms.ingress {
+            table.bare("ingress_alpha", written(threshold, ingress), "BUFFER_PG profile");
+        }
+        if let Some(bytes) = terms.ingress_guaranteed {
+            table.quoted("ingress_guaranteed", exact(plan.usable(bytes)), "BUFFER_PROFILE size");
+        }
+        let egress = match &own.pool {
+            Some((_, size)) => size.bytes(),
+            None => plan.egress.as_ref().map_or(0, Pool::size),
+        };
+        if let Some(threshold) = terms.egress {
+            table.bare("egress_alpha", written(threshold, egress), "BUFFER_QUEUE profile");
+        }
+        if let Some(bytes) = terms.egress_guaranteed {
+            table.quoted("egress_guaranteed", exact(plan.usable(bytes)), "BUFFER_PROFILE size");
+        }
+        if let Some((name, size)) = &own.pool {
+            table.quoted("egress_pool", exact(size.bytes()), format!("BUFFER_POOL {name} size"));
+        }
+    }
+}
+
 /// Where every port has a share, complete sharing is a share that no pool limits.
 pub const UNLIMITED: f64 = 65_536.0;
 
@@ -261,18 +334,31 @@ fn pfc(scenario: &mut Scenario, parts: &Parts<'_>) {
 }
 
 fn host(scenario: &mut Scenario, plan: &Plan) {
-    match (plan.lossless.is_empty(), plan.curve) {
-        (false, Some(_)) => {
-            scenario.table("host.transport.rocev2");
-            scenario.table("host.congestion.dcqcn");
-        }
-        (false, None) => {
-            scenario.table("host.transport.rocev2");
-            scenario.table("host.congestion.line_rate");
-        }
-        (true, _) => {
-            scenario.table("host.transport.tcp");
-        }
+    let Some(first) = plan.flows.first().filter(|of| of.lossless) else {
+        scenario.table("host.transport.tcp");
+        return;
+    };
+    scenario.table("host.transport.rocev2");
+    let marks = plan.class(first.queue).is_some_and(|class| plan.marks.contains(&class));
+    scenario.table(if marks { "host.congestion.dcqcn" } else { "host.congestion.line_rate" });
+}
+
+/// Flows of one class: an incast, over RoCEv2 if the class is lossless and otherwise over TCP.
+fn traffic(scenario: &mut Scenario, flows: &Flows, plan: &Plan, senders: usize) {
+    let name = match (flows.dscp, flows.lossless) {
+        (None, _) => "incast",
+        (Some(_), true) => "lossless",
+        (Some(_), false) => "lossy",
+    };
+    scenario.table("[workload]").quoted("name", name, "replace it by your traffic");
+    if let Some(number) = flows.dscp {
+        let from = format!("queue {} of the switches", flows.queue);
+        scenario.bare("dscp", dscp(number), from);
+    }
+    scenario.table("workload.incast").bare("senders", senders, "").quoted("bytes", "1MB", "");
+    if !flows.lossless && plan.flows[0].lossless {
+        scenario.table("workload.transport.tcp");
+        scenario.table("workload.congestion.cubic");
     }
 }
 

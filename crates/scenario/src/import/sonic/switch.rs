@@ -8,6 +8,7 @@ use floodway_sim::switch::cell::Cell;
 use floodway_sim::switch::flow_control::pausing::{Link, standard_response};
 
 use super::config::{Config, Entry, plain};
+use super::maps::Dscps;
 use super::neighbors::{Beside, Neighbor};
 use crate::headroom::Cable;
 use crate::headroom::lookup::Table;
@@ -52,6 +53,8 @@ pub struct Port {
     pub lossless: BTreeMap<u8, Group>,
     /// The profile of its first lossy priority group.
     pub lossy: Option<Profile>,
+    /// Where the packets of each DSCP go; none if it has no map of them.
+    pub dscps: Option<Dscps>,
     /// By number.
     pub queues: [Queue; QUEUES as usize],
     /// The watchdog of its lossless queues.
@@ -63,6 +66,8 @@ pub struct Port {
 /// The priority group of a lossless class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
+    /// Its number.
+    pub number: u8,
     /// What it has.
     pub profile: Profile,
     /// Where that comes from.
@@ -135,6 +140,8 @@ impl Threshold {
 pub struct Queue {
     /// Its buffer.
     pub profile: Option<Profile>,
+    /// The profile of the lossy priority group in which its packets arrive.
+    pub arrival: Option<Profile>,
     /// When it sends.
     pub scheduler: Option<Scheduler>,
     /// How it marks.
@@ -250,26 +257,6 @@ impl Switch {
         }))
     }
 
-    /// The name of the map that a port has, or that all have.
-    pub fn map_of(&self, port: &str, field: &str) -> Option<&str> {
-        let of = |key: &str| self.config.entry("PORT_QOS_MAP", key)?.get(field).map(plain);
-        let listed = || {
-            let mut entries = self.config.table("PORT_QOS_MAP");
-            entries.find(|entry| entry.key.split(',').any(|name| name.trim() == port))?.get(field)
-        };
-        of(port).or_else(|| listed().map(plain)).or_else(|| of("global"))
-    }
-
-    /// What a map says of a number; the same number if there is no map.
-    pub fn mapped(&self, table: &str, map: Option<&str>, number: u8) -> Result<u8, Problem> {
-        let Some(map) = map.and_then(|map| self.config.entry(table, map)) else {
-            return Ok(number);
-        };
-        let field = number.to_string();
-        let found = map.at_most(&field, u64::from(u8::MAX))?;
-        Ok(found.map_or(number, |found| found as u8))
-    }
-
     fn port(&self, name: &str, beside: &mut Beside, rate: Rate) -> Result<Port, Problem> {
         let own = self.config.entry("PORT", name);
         let speed = own.map(|port| port.at_most("speed", 10_000_000)).transpose()?.flatten();
@@ -303,14 +290,22 @@ impl Switch {
                 queue.curve = curve.or(queue.curve);
             }
         }
-        let mut lossy = None;
+        let mut lossy: BTreeMap<u8, Profile> = BTreeMap::new();
+        let mut first = None;
         for entry in self.of_port("BUFFER_PG", name) {
             if is_null(entry) {
                 continue;
             }
             if let Some(profile) = self.profile(entry)?.filter(|profile| profile.xoff.is_none()) {
-                lossy.get_or_insert(profile);
+                lossy.extend(entry.ports()?.1.map(|number| (number, profile.clone())));
+                first.get_or_insert(profile);
             }
+        }
+        for (number, queue) in (0..).zip(&mut queues) {
+            // Of several classes the first: their packets are not told apart at the ingress.
+            let class = self.classes_of(name, number)?.first().copied();
+            let group = class.map_or(Ok(0), |class| self.group_of(name, class))?;
+            queue.arrival = lossy.get(&group).or(first.as_ref()).cloned();
         }
         let mut port = Port {
             name: name.to_owned(),
@@ -318,7 +313,8 @@ impl Switch {
             rate_is_known: known.is_some(),
             cable,
             lossless: BTreeMap::new(),
-            lossy,
+            lossy: first,
+            dscps: self.dscps(name)?,
             queues,
             watchdog: self.watchdog(name)?,
             neighbor: beside.neighbors.remove(name),
@@ -342,50 +338,6 @@ impl Switch {
         self.config.table(table).filter(names)
     }
 
-    /// The lossless classes of a port: the queue and the priority group of each.
-    fn lossless(&self, port: &str) -> Result<Vec<(u8, u8)>, Problem> {
-        let mut classes = BTreeSet::new();
-        if self.config.has("PORT_QOS_MAP") {
-            let entries = self.config.table("PORT_QOS_MAP");
-            let names = |entry: &&Entry| entry.key.split(',').any(|name| name.trim() == port);
-            for entry in entries.filter(names) {
-                let list = entry.get("pfc_enable").unwrap_or_default();
-                for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-                    let priority = word.parse().ok().filter(|priority| *priority < QUEUES);
-                    let priority = priority.ok_or_else(|| {
-                        let message = format!("PFC of {port} is for {word:?}");
-                        entry.problem(
-                            "pfc_enable",
-                            message,
-                            "write priorities from 0 to 7, like 3,4",
-                        )
-                    })?;
-                    let map = |field| self.map_of(port, field);
-                    let queue = self.mapped(
-                        "MAP_PFC_PRIORITY_TO_QUEUE",
-                        map("pfc_to_queue_map"),
-                        priority,
-                    )?;
-                    let group = self.mapped(
-                        "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
-                        map("pfc_to_pg_map"),
-                        priority,
-                    )?;
-                    classes.insert((queue.min(QUEUES - 1), group.min(QUEUES - 1)));
-                }
-            }
-        } else {
-            for entry in self.of_port("BUFFER_PG", port) {
-                let has_headroom =
-                    || Ok(self.profile(entry)?.is_some_and(|profile| profile.xoff.is_some()));
-                if is_null(entry) || has_headroom()? {
-                    classes.extend(entry.ports()?.1.map(|number| (number, number)));
-                }
-            }
-        }
-        Ok(classes.into_iter().collect())
-    }
-
     /// The settings of a lossless priority group.
     fn group(&self, port: &Port, number: u8, classes: usize) -> Result<Group, Problem> {
         for entry in self.of_port("BUFFER_PG", &port.name) {
@@ -399,7 +351,7 @@ impl Switch {
                 continue;
             }
             if let Some(profile) = self.profile(entry)?.filter(|profile| profile.xoff.is_some()) {
-                return Ok(Group { profile, from: From::Profile });
+                return Ok(Group { number, profile, from: From::Profile });
             }
         }
         let pool = self.lossless_pool();
@@ -420,11 +372,11 @@ impl Switch {
                 xon: line.xon.0,
                 xon_offset: line.xon_offset.0,
             };
-            return Ok(Group { profile, from: From::Table });
+            return Ok(Group { number, profile, from: From::Table });
         }
         let Bytes(headroom) = self.need(port, classes)?;
         let profile = Profile { pool, threshold, xoff: Some(headroom), ..Profile::default() };
-        Ok(Group { profile, from: From::Computed })
+        Ok(Group { number, profile, from: From::Computed })
     }
 
     /// The headroom that a lossless class of a port needs if so many classes pause by themselves.
