@@ -383,7 +383,7 @@ impl<'a> Draft<'a> {
             "path" if words[0] == "topology" => {
                 self.pick(&["network_hpcc/small.txt", "network_htsim/small.topo"])
             }
-            "path" if words.contains(&"goal") => "goal/small.goal",
+            "path" if words.contains(&"goal") => self.pick(&["goal/small.goal"]),
             "path" => {
                 self.pick(&["flows_csv/small.csv", "flows_hpcc/small.txt", "flows_htsim/small.cm"])
             }
