@@ -33,6 +33,15 @@ from floodway._headroom import (
     headroom_table,
     headrooms,
 )
+from floodway._operator import (
+    DeviceProfile,
+    Finding,
+    SonicImport,
+    import_sonic,
+    lint,
+    profile,
+    profiles,
+)
 from floodway._overlay import Overlay, lay_over
 from floodway._progress import Advance, Progress
 from floodway._results import Comparison, Results, compare, open
@@ -51,7 +60,9 @@ __all__ = [
     "Chart",
     "Column",
     "Comparison",
+    "DeviceProfile",
     "Explanation",
+    "Finding",
     "FlentError",
     "FlentFile",
     "Headroom",
@@ -66,6 +77,7 @@ __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "SonicImport",
     "Study",
     "Sweep",
     "Table",
@@ -78,10 +90,14 @@ __all__ = [
     "headroom_risk",
     "headroom_table",
     "headrooms",
+    "import_sonic",
     "lay_over",
+    "lint",
     "load",
     "open",
     "parse",
+    "profile",
+    "profiles",
     "read_flent",
     "study",
     "tune",

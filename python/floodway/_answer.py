@@ -401,8 +401,7 @@ class Answer(Charted):
         ValueError
             If there are no values.
         """
-        paths = [configs] if isinstance(configs, (str, os.PathLike)) else list(configs)
-        return self.scenario()._patches(self._variant, paths, out, rate)
+        return self.scenario().patch(configs, out, self._variant, rate)
 
     def write(self) -> None:
         """Write ``tune.json`` and ``tune.toml`` into the directory of the answer."""

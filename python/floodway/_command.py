@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -54,10 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\n{answer.toml}", end="")
     if given.sonic and answer.values is not None:
         try:
-            patches = answer.patch(given.sonic, answer.path / "patches")
+            with warnings.catch_warnings(record=True) as unsaid:
+                warnings.simplefilter("always")
+                patches = answer.patch(given.sonic, answer.path / "patches")
         except ValueError as error:
             print(f"error: {error}", file=sys.stderr)
             return 2
+        for warning in unsaid:
+            print(f"warning: {_floodway.printable(str(warning.message))}", file=sys.stderr)
         for name, operations in patches.items():
             print(f"{_floodway.printable(name)}: {len(operations)} change(s) of its configuration")
         if any(patches.values()):

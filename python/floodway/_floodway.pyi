@@ -1,6 +1,6 @@
 """The compiled half of the package: scenarios in, tables out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, final, type_check_only
 
@@ -11,6 +11,7 @@ __all__ = [
     "Explained",
     "Grid",
     "Held",
+    "Imported",
     "Outcome",
     "Picture",
     "Stored",
@@ -25,11 +26,16 @@ __all__ = [
     "headroom_risk",
     "headroom_search",
     "headroom_table",
+    "import_sonic",
+    "is_configuration",
     "levels",
+    "lint_scenario",
     "load",
     "open",
     "parse",
     "printable",
+    "profile",
+    "profiles",
     "program",
     "remedy",
     "sources",
@@ -40,6 +46,31 @@ __all__ = [
 __version__: str
 sources: str
 """A hash of what decides outcomes: packages with the same one simulate the same."""
+
+@final
+class Imported:
+    """Configurations of switches that were read."""
+
+    @property
+    def toml(self) -> str: ...
+    @property
+    def fields(self) -> int: ...
+    @property
+    def account(self) -> list[tuple[str, str, str, str]]: ...
+    @property
+    def warnings(self) -> list[Problem]: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def findings(self) -> list[tuple[str, str, Problem]]: ...
+
+def import_sonic(paths: list[str], name: str, rate: str, profile: str | None) -> Imported: ...
+def is_configuration(path: str) -> bool: ...
+def lint_scenario(
+    text: str, file: str, quick: bool, set: Sequence[str], variants: list[str]
+) -> list[tuple[str, str, Problem]]: ...
+def profiles() -> str: ...
+def profile(name: str) -> str: ...
 
 @final
 class Checked:
@@ -59,7 +90,9 @@ class Checked:
     def warnings(self) -> list[Problem]: ...
     def settings(self, variant: str) -> str: ...
     def derived(self, variants: list[str]) -> str: ...
-    def patches(self, variant: str, paths: list[str], rate: str) -> list[tuple[str, str]]: ...
+    def patches(
+        self, variant: str, paths: list[str], rate: str
+    ) -> tuple[list[tuple[str, str]], list[str]]: ...
     def replication_seed(self, replication: int) -> int: ...
     def simulate(
         self,

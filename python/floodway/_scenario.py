@@ -277,16 +277,44 @@ class Scenario:
         """
         return self._check(list(self.variants))
 
-    def _patches(
+    def patch(
         self,
-        variant: str,
-        paths: Iterable[str | os.PathLike[str]],
-        out: str | os.PathLike[str] | None,
-        rate: str,
+        configs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        out: str | os.PathLike[str] | None = None,
+        variant: str | None = None,
+        rate: str = "100Gbps",
     ) -> dict[str, list[dict[str, Any]]]:
-        """What a variant changes in configurations of switches, and the same in files."""
+        """Give what a variant changes in configurations of SONiC, as JSON patches.
+
+        The scenario must be one that `import_sonic` or ``floodway import sonic`` made of the same
+        configurations, with changes. The patches are those of ``floodway export sonic``. What the
+        scenario changes and a patch cannot have is a warning.
+
+        Parameters
+        ----------
+        configs
+            The directory of the configurations, or several directories and files.
+        out
+            A directory for the patches: ``NAME.patch.json`` for each switch that changes.
+        variant
+            Its name; may be left out if there is one only.
+        rate
+            Speed of ports that have none in the table PORT, as for the import.
+
+        Returns
+        -------
+        dict
+            The operations of a JSON patch (RFC 6902) by the name of the switch.
+
+        Raises
+        ------
+        ScenarioError
+            If the configurations cannot be read, are of other switches, or cannot have a value.
+        """
+        paths = [configs] if isinstance(configs, (str, os.PathLike)) else configs
         names = [os.fspath(path) for path in paths]
-        found = self._checked.patches(variant, names, rate)
+        found, unsaid = self._checked.patches(self._one(variant), names, rate)
+        warn_of_others(f"the patch does not have what is changed in `{path}`" for path in unsaid)
         texts = {name: text for name, text in found if json.loads(text)}
         if out is not None and texts:
             files = {f"{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}.patch.json" for name in texts}

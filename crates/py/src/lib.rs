@@ -15,6 +15,7 @@
 //! - [`results`]: results directories
 //! - [`why`]: explanations of stored runs
 //! - [`headroom`]: headrooms, vendors' tables of them, and pools
+//! - [`operator`]: configurations of switches, lint and device profiles
 //! - [`program`]: the command `floodway`
 //! - [`error`]: what is wrong, as exceptions of the package
 
@@ -23,6 +24,7 @@ pub mod chart;
 pub mod error;
 pub mod experiment;
 pub mod headroom;
+pub mod operator;
 pub mod program;
 pub mod results;
 pub mod scenario;
@@ -45,6 +47,10 @@ mod _floodway {
     use crate::experiment::study;
     #[pymodule_export]
     use crate::headroom::{headroom, headroom_risk, headroom_search, headroom_table};
+    #[pymodule_export]
+    use crate::operator::{
+        Imported, import_sonic, is_configuration, lint_scenario, profile, profiles,
+    };
     #[pymodule_export]
     use crate::program::program;
     #[pymodule_export]

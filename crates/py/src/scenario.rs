@@ -19,6 +19,9 @@ use crate::experiment;
 use crate::simulate::{self, Outcome};
 use crate::table::Table;
 
+/// The name of a switch and its patch.
+type Patch = (String, String);
+
 /// A valid scenario.
 #[pyclass(frozen, module = "floodway._floodway")]
 pub struct Checked(Scenario);
@@ -106,14 +109,14 @@ impl Checked {
     }
 
     /// What a variant changes in configurations of SONiC: by switch its name, and the operations as the text of
-    /// a JSON patch. `rate`: of ports without one.
+    /// a JSON patch; and the settings that it changes and a patch cannot have. `rate`: of ports without one.
     fn patches(
         &self,
         py: Python<'_>,
         variant: &str,
         paths: Vec<PathBuf>,
         rate: &str,
-    ) -> PyResult<Vec<(String, String)>> {
+    ) -> PyResult<(Vec<Patch>, Vec<String>)> {
         let rate: Rate =
             rate.parse().map_err(|error| PyValueError::new_err(format!("`rate`: {error}")))?;
         let settings = &self.variant(py, variant)?.settings;
@@ -122,7 +125,8 @@ impl Checked {
         let text = |operations: &[Operation]| {
             serde_json::to_string_pretty(operations).expect("it has only texts") + "\n"
         };
-        Ok(found.switches.iter().map(|(name, all)| (name.clone(), text(all))).collect())
+        let patches = found.switches.iter().map(|(name, all)| (name.clone(), text(all))).collect();
+        Ok((patches, found.unsaid))
     }
 
     /// The seed of a replication, counted from 0.

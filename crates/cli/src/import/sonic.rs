@@ -2,10 +2,10 @@
 //! `floodway export sonic`: the way back, as patches of the configurations.
 
 use floodway_model::check::count_of;
-use floodway_scenario::device::{self, Device, DeviceProfile};
+use floodway_scenario::device;
 use floodway_scenario::import::sonic::patch::{Operation, Patches, patches};
 use floodway_scenario::import::sonic::{self, Imported, Options, SCENARIO};
-use floodway_scenario::{Overrides, Scenario, suggest};
+use floodway_scenario::{Overrides, Scenario};
 
 use super::{fits, name, table, write};
 use crate::failure::Failure;
@@ -18,7 +18,8 @@ pub fn import(options: &SonicOptions) -> Result<(), Failure> {
     let stem =
         || options.paths.first().and_then(|path| path.file_stem()).unwrap_or_default().into();
     let folder = options.out.clone().unwrap_or_else(stem);
-    let profile = options.profile.as_deref().map(model).transpose()?;
+    let profile = options.profile.as_deref().map(device::switch).transpose();
+    let profile = profile.map_err(Failure::Unknown)?;
     let settings = Options { rate: options.rate, profile };
     let imported = sonic::import(&options.paths, &name(&folder, "fabric"), settings)?;
     let Imported { scenario, rows, warnings, inputs, .. } = &imported;
@@ -38,16 +39,6 @@ pub fn import(options: &SonicOptions) -> Result<(), Failure> {
         table(rows),
         imported.fields
     ))
-}
-
-/// The profile of a switch that is part of the program.
-fn model(name: &str) -> Result<&'static DeviceProfile, Failure> {
-    let switches = || device::shipped().iter().filter(|profile| profile.device == Device::Switch);
-    switches().find(|profile| profile.name == name).ok_or_else(|| {
-        let names: Vec<&str> = switches().map(|profile| profile.name.as_str()).collect();
-        let help = suggest::remedy(name, "profiles", &names);
-        Failure::Unknown(format!("there is no profile of a switch `{name}`; {help}"))
-    })
 }
 
 /// Shows and writes what a scenario changes.

@@ -154,6 +154,16 @@ pub struct DeviceValue {
     pub range: Option<[serde_json::Value; 2]>,
 }
 
+/// The profile of a switch that is part of the program, or what is wrong with the name.
+pub fn switch(name: &str) -> Result<&'static DeviceProfile, String> {
+    let switches = || shipped().iter().filter(|profile| profile.device == Device::Switch);
+    switches().find(|profile| profile.name == name).ok_or_else(|| {
+        let names: Vec<&str> = switches().map(|profile| profile.name.as_str()).collect();
+        let help = crate::suggest::remedy(name, "profiles", &names);
+        format!("there is no profile of a switch `{name}`; {help}")
+    })
+}
+
 /// A device profile.
 #[derive(Clone, Debug, Serialize)]
 pub struct DeviceProfile {

@@ -49,8 +49,17 @@ pub fn scenario(
     overrides: &Overrides,
     variants: &[String],
 ) -> Result<Vec<Finding>, Error> {
-    let text = read::scenario_file(path)?;
-    let source = Arc::new(Source::new(path.display().to_string(), text));
+    text(&read::scenario_file(path)?, &path.display().to_string(), overrides, variants)
+}
+
+/// The same of a scenario that is given as the text of a file. Files that it names are sought beside `file`.
+pub fn text(
+    text: &str,
+    file: &str,
+    overrides: &Overrides,
+    variants: &[String],
+) -> Result<Vec<Finding>, Error> {
+    let source = Arc::new(Source::new(file, text.to_owned()));
     let written = Written::read(&source, &read::scenario_file)?;
     let documents = Documents::new(&written, overrides)?;
     let files = Files::default();
