@@ -221,7 +221,7 @@ impl HeadroomOptions {
                 grouped(bytes.unsigned_abs()),
                 share.abs() * 100.0,
                 if bytes < 0 {
-                    "more: the cable is longer, or somebody does not keep the bounds"
+                    "more: the cable is longer, or a delay is not within these bounds"
                 } else {
                     "less"
                 },

@@ -59,7 +59,7 @@ fn a_measured_delay_takes_the_place_of_what_it_contains() {
     assert!(said.contains("is 304,500 bytes, or 16.1 %, less."), "{said}");
     assert!(!said.contains("the cable, back"), "{said}");
     let long = floodway(&[&link[..], &["--measured-delay", "9us"]].concat()).out;
-    assert!(long.contains("more: the cable is longer, or somebody does not keep the bounds"));
+    assert!(long.contains("more: the cable is longer, or a delay is not within these bounds"));
 }
 
 #[test]

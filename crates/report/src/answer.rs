@@ -75,7 +75,7 @@ fn throughput_parts(summary: &Summary, name: &str) -> Vec<String> {
     let mut parts = vec![
         of("throughput of", latency::delivered(summary)),
         of("mean latency of", latency::means(summary)),
-        of("mean time of calls and collectives of", operations::means_of(summary)),
+        of("mean time of calls, collectives and jobs of", operations::means_of(summary)),
     ];
     let under_load = pings::headlines(summary);
     if !summary.has_flows() && !under_load.is_empty() {

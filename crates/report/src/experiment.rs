@@ -489,7 +489,7 @@ impl Experiment {
             let from = match runs().count() {
                 1 => variant.name.clone(),
                 all => format!(
-                    "{}, {with} of {all} replications, of which {replication}",
+                    "{}, in {with} of {all} replications, for example {replication}",
                     variant.name
                 ),
             };

@@ -471,7 +471,8 @@ fn largest_frame(spec: &Spec) -> u16 {
 pub(crate) fn windows(spec: &Spec) -> (Windows, Duration) {
     let largest = largest_frame(spec);
     let frames = spec.profiles.iter().map(|profile| profile.transport.shortest_frame());
-    let shortest = frames.min().unwrap_or(length::SHORTEST_FRAME);
+    let control = spec.switch.flow_control.shortest_frame();
+    let shortest = frames.min().unwrap_or(length::SHORTEST_FRAME).min(control);
     let overhead = u64::from(spec.wire_overhead);
     let time = |end: &Attachment, frame: u16| {
         end.delay + end.rate.time_for(Bytes(end.on_wire(frame, overhead)))

@@ -43,7 +43,7 @@ fn on_paper(first: u64, k: u64, period: u64, end: u64) -> Vec<u64> {
 }
 
 /// The throughput is the credit over the loop: k frames in 506.72 ns, to the frame and to the picosecond. With a credit frame
-/// of 128 bytes the loop is 5.12 ns longer. Six frames take longer than the loop, so that the host never stops.
+/// of 128 bytes the loop is 5.12 ns longer, and with one of 8 bytes 4.48 ns shorter. Six frames take longer than the loop, so that the host never stops.
 #[test]
 fn throughput_is_credit_over_loop_delay() {
     let end = ns(50_000);
@@ -51,6 +51,8 @@ fn throughput_is_credit_over_loop_delay() {
         assert_eq!(times(one_switch(credit(k)), 2), on_paper(0, k, 506_720, end), "{k}");
         let long = cbfc::Spec { frame: Bytes(128), ..credit(k) };
         assert_eq!(times(one_switch(long), 2), on_paper(0, k, 511_840, end), "{k}");
+        let short = cbfc::Spec { frame: Bytes(8), ..credit(k) };
+        assert_eq!(times(one_switch(short), 2), on_paper(0, k, 502_240, end), "{k}");
     }
     assert_eq!(times(one_switch(credit(6)), 2), on_paper(0, 1, ns(100), end));
 }

@@ -348,6 +348,7 @@ fn check_largest(
 ) {
     let mtu = profile.transport.payload();
     let member = settings.workload[number].traffic.name();
+    let can_cut = workload.size_fields().iter().any(|field| field == "max_size");
     let path = |field: String| format!("workload.{number}.{member}.{field}");
     let paths: Vec<String> = workload.size_fields().into_iter().map(path).collect();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
@@ -357,7 +358,11 @@ fn check_largest(
         findings.error(
             &paths,
             format!("a flow of {} has {packets} packets", rough_bytes(Bytes(largest))),
-            format!("fewer than {} can be numbered: cut it with `max_size`", u32::MAX),
+            format!(
+                "fewer than {} can be numbered: {}",
+                u32::MAX,
+                if can_cut { "cut it with `max_size`" } else { "make it smaller" }
+            ),
         );
         return;
     }
@@ -379,7 +384,12 @@ fn check_largest(
                 rough_time(alone),
                 rough_time(left)
             ),
-            "the largest flows will not finish: raise `limit`, or cut them with `max_size`",
+            match can_cut {
+                true => {
+                    "the largest flows will not finish: raise `limit`, or cut them with `max_size`"
+                }
+                false => "the largest flows will not finish: raise `limit`",
+            },
         );
     }
 }

@@ -223,6 +223,13 @@ impl Question {
     /// The headroom at a rate and with a cable.
     pub fn sum(&self, rate: Rate, cable: Cable) -> Result<Sum, String> {
         let link = self.link(rate, cable);
+        let alone = cable.delay(self.delay_per_meter) * 2;
+        if let Some(round_trip) = self.measured.filter(|measured| *measured < alone) {
+            return Err(format!(
+                "the measured round trip is {round_trip}, and {cable} of cable take {alone} both ways: check the \
+                 measurement and the length of the cable"
+            ));
+        }
         Ok(match self.measured {
             Some(round_trip) => Sum::measured(&link, round_trip),
             None => Sum::with(&link, self.response(rate), &self.delays(rate)?),
