@@ -81,14 +81,14 @@ impl Config {
                             "`{field}` of `{}|{}` is neither a text nor a list of texts",
                             entry.table, entry.key
                         );
-                        return Err(Problem::error(entry.place(&field), message, FORM));
+                        return Err(Problem::error(entry.find(&field), message, FORM));
                     };
                     if value.contains(char::is_control) {
                         let message = format!(
                             "`{field}` of `{}|{}` has a control character: {value:?}",
                             entry.table, entry.key
                         );
-                        return Err(Problem::error(entry.place(&field), message, NAMES));
+                        return Err(Problem::error(entry.find(&field), message, NAMES));
                     }
                     entry.fields.push((field, value));
                 }
@@ -220,6 +220,11 @@ impl Entry {
 
     /// Where a field is, or its key if it has no such field.
     pub fn place(&self, field: &str) -> Place {
+        // Another entry after it may have such a field.
+        self.find(if self.get(field).is_some() { field } else { "" })
+    }
+
+    fn find(&self, field: &str) -> Place {
         find(&self.source, &[&self.table, &self.key, field])
     }
 
@@ -363,5 +368,9 @@ mod tests {
         let entry = config.entry("A", "b").unwrap();
         assert!(entry.whole("n").unwrap_err().plain().contains("db.json:1:14"));
         assert!(entry.exponent("e").unwrap_err().message.contains("`e` of `A|b` is \"x\""));
+        // The entry after it has the field.
+        let config = read("{\"A\": {\"b\": {},\n\"c\": {\"n\": \"1\"}}}").unwrap();
+        let said = config.entry("A", "b").unwrap().problem("n", "", "").plain();
+        assert!(said.contains("db.json:1:8"), "{said}");
     }
 }
