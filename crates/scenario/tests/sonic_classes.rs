@@ -327,6 +327,18 @@ fn a_class_that_differs_gets_a_profile_of_its_own() {
     assert_eq!(text.matches("\"op\"").count(), 2, "{text}");
 }
 
+#[test]
+fn the_account_says_what_is_wrong_with_a_key() {
+    let text = fs::read_to_string(fixture("classes").join("config_db.json")).unwrap();
+    let text =
+        text.replace("\"Ethernet0,Ethernet4,Ethernet8|5\": {\"sch", "\"Ethernet0|5-99\": {\"sch");
+    let (imported, _) = imported(&[folder("numbers", &[("config_db.json", &text)])]);
+    let row = imported.rows.iter().find(|row| row.key.starts_with("QUEUE Ethernet0|5-99")).unwrap();
+    let meaning = "`Ethernet0|5-99` of `QUEUE` ends with \"5-99\", which is neither a number from 0 to 7 nor a range of \
+                   them";
+    assert_eq!((row.fate, row.meaning.as_str()), (Fate::Nothing, meaning));
+}
+
 /// Cables of 5 m and of 300 m need different headroom, and one entry has the groups of both. The switch gives each its
 /// own, which a profile of the entry would not.
 #[test]

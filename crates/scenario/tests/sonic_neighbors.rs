@@ -244,7 +244,7 @@ fn what_is_wrong_is_shown_at_its_place() {
         )
     };
     let with = |link: String| graph.replacen("<DeviceInterfaceLinks>", &link, 1);
-    let cases: [(&str, &str, String, &[&str]); 19] = [
+    let cases: [(&str, &str, String, &[&str]); 21] = [
         (
             "cut",
             "leaf/minigraph.xml",
@@ -255,7 +255,27 @@ fn what_is_wrong_is_shown_at_its_place() {
             "entities",
             "minigraph.xml",
             "<!DOCTYPE x [<!ENTITY a \"b\">]><x>&a;</x>".to_owned(),
-            &["this is not valid XML", "DTD"],
+            &[
+                "the file has a document type declaration (<!DOCTYPE>), which is not read",
+                "minigraph.xml:1:1",
+                "remove it: a minigraph has none",
+            ],
+        ),
+        (
+            "cut-json",
+            "leaf/neighbors.json",
+            leaf[..leaf.len() / 2].to_owned(),
+            &[
+                "this is not valid JSON: EOF while parsing",
+                "leaf/neighbors.json:",
+                "help: write it again with `show lldp table` or `lldpctl -f json`",
+            ],
+        ),
+        (
+            "empty-json",
+            "leaf/lldp.json",
+            String::new(),
+            &["this is not valid JSON: EOF while parsing", "help: write it again with `show lldp table`"],
         ),
         (
             "other-xml",

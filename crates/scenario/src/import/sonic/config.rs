@@ -240,13 +240,22 @@ impl Entry {
         let mut parts = self.key.rsplit('|');
         let (numbers, ports) = parts.next().zip(parts.next()).ok_or_else(wrong)?;
         let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
-        let number = |text: &str| text.trim().parse::<u8>().ok().filter(|number| *number <= 7);
-        let (first, last) = number(first).zip(number(last)).ok_or_else(wrong)?;
-        if first > last {
+        let ports: Vec<&str> = ports.split(',').map(str::trim).collect();
+        if ports.contains(&"") {
             return Err(wrong());
         }
-        let ports: Vec<&str> = ports.split(',').map(str::trim).collect();
-        if ports.contains(&"") { Err(wrong()) } else { Ok((ports, first..=last)) }
+        let number = |text: &str| text.trim().parse::<u8>().ok().filter(|number| *number <= 7);
+        match number(first).zip(number(last)).filter(|(first, last)| first <= last) {
+            Some((first, last)) => Ok((ports, first..=last)),
+            None => Err(self.problem(
+                "",
+                format!(
+                    "`{}` of `{}` ends with {numbers:?}, which is neither a number from 0 to 7 nor a range of them",
+                    self.key, self.table
+                ),
+                "write it like `Ethernet0|3` or `Ethernet0|3-4`",
+            )),
+        }
     }
 }
 
@@ -341,6 +350,14 @@ mod tests {
             None,
         ];
         assert_eq!(ports, expected);
+        let wrong = config.table("QUEUE").filter_map(|entry| Some(entry.ports().err()?.message));
+        let no_number = "which is neither a number from 0 to 7 nor a range of them";
+        let expected = [
+            format!("`Ethernet0|4-3` of `QUEUE` ends with \"4-3\", {no_number}"),
+            "`x` of `QUEUE` names no ports and numbers".to_owned(),
+            format!("`Ethernet0|8` of `QUEUE` ends with \"8\", {no_number}"),
+        ];
+        assert_eq!(wrong.collect::<Vec<_>>(), expected);
         let first = config.table("QUEUE").next().unwrap();
         assert_eq!(first.get("scheduler").map(plain), Some("s"));
         let said = config.named("SCHEDULER", first, "scheduler").unwrap_err().plain();

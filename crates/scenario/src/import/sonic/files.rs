@@ -126,7 +126,14 @@ impl All {
                 }
                 _ => {
                     let source = source("configuration", ".json")?;
-                    let root = config::json(&source)?;
+                    let is_lldp = || {
+                        let is_named = stem(path).to_lowercase().contains("lldp");
+                        is_named || lldp::is_begun(source.inner())
+                    };
+                    let root = config::json(&source).map_err(|problem| match is_lldp() {
+                        true => Problem { help: lldp::AGAIN.to_owned(), ..problem },
+                        false => problem,
+                    })?;
                     if lldp::is_lldp(&root) {
                         let seen = lldp::from_json(&source, &root)?;
                         heard.push(Heard { path: path.clone(), owner: None, seen });
