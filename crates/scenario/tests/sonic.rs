@@ -267,6 +267,21 @@ fn headroom_comes_from_the_table_or_is_computed() {
     // and 9236 of the last frame are 48,772 on the wire, which carry 5 * 9216 + 2572 bytes of frames (five
     // take 46,180, and 2592 have a frame of 2572); with the frame that crosses XOFF 57,868.
     assert_eq!(headroom(&[without]), (Bytes(6 * 9_216 + 2_572), Bytes(0)));
+    // With lossless frames of 1024: 9236 of another class ahead, 84, 5000 and 25,216 as before, and 1044 of the last
+    // frame are 40,580 on the wire. 38 frames take 39,672, and 908 have a frame of 888; and one crosses XOFF.
+    let pattern = r#"{"LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {"mtu": "1024"}}}"#;
+    let pool = pool.replace("\"xoff\": \"1\"", "\"xoff\": \"900000\"");
+    let with = folder("pattern", &[("a.json", QOS), ("b.json", &pool), ("c.json", pattern)]);
+    assert_eq!(headroom(std::slice::from_ref(&with)), (Bytes(39 * 1_024 + 888), Bytes(0)));
+    // It is enough for the frames of the scenario, which are those of Ethernet, and the account says what it is for.
+    let (imported, settings) = imported(&[with]);
+    assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
+    assert!(settings.switch.flow_control.pfc.unwrap().lossless);
+    let mtu = |key: &str| key.starts_with("LOSSLESS_TRAFFIC_PATTERN AZURE mtu");
+    let row = imported.rows.iter().find(|row| mtu(&row.key)).unwrap();
+    let meaning = "the longest lossless frame of the headroom that is computed here; a pause waits for a frame of 9216 \
+                   bytes of any class";
+    assert_eq!(row.meaning, meaning);
 }
 
 /// Headroom below the worst case is a warning, and losses are counted.

@@ -328,6 +328,49 @@ fn a_class_that_differs_gets_a_profile_of_its_own() {
 }
 
 #[test]
+fn the_account_says_what_is_wrong_with_a_key() {
+    let text = fs::read_to_string(fixture("classes").join("config_db.json")).unwrap();
+    let text =
+        text.replace("\"Ethernet0,Ethernet4,Ethernet8|5\": {\"sch", "\"Ethernet0|5-99\": {\"sch");
+    let (imported, _) = imported(&[folder("numbers", &[("config_db.json", &text)])]);
+    let row = imported.rows.iter().find(|row| row.key.starts_with("QUEUE Ethernet0|5-99")).unwrap();
+    let meaning = "`Ethernet0|5-99` of `QUEUE` ends with \"5-99\", which is neither a number from 0 to 7 nor a range of \
+                   them";
+    assert_eq!((row.fate, row.meaning.as_str()), (Fate::Nothing, meaning));
+}
+
+/// Cables of 5 m and of 300 m need different headroom, and one entry has the groups of both. The switch gives each its
+/// own, which a profile of the entry would not.
+#[test]
+fn an_entry_of_different_cables_is_patched_only_if_it_changes() {
+    let text = fs::read_to_string(fixture("classes").join("config_db.json")).unwrap();
+    let text = text.replace("|3\": {\"profile\": \"pg_3\"}", "|3\": {}");
+    let text = text.replace("\"Ethernet8\": \"5m\"", "\"Ethernet8\": \"300m\"");
+    let root = folder("different_cables", &[("config_db.json", &text)]);
+    let (imported, _) = imported(std::slice::from_ref(&root));
+    let config = root.join("config_db.json");
+    let scenario = imported.scenario.clone();
+    let (_, _, patch) = patched(&root, std::slice::from_ref(&config), &scenario, &[]);
+    assert_eq!(patch, "tor-1 []\n");
+    fs::write(&config, &text).unwrap();
+    let changed = Overrides {
+        set: vec!["switch.buffer.shared.ingress.guaranteed=9KB".to_owned()],
+        ..Overrides::default()
+    };
+    let scenario = Scenario::parse(&scenario, "scenario.toml", &changed);
+    let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
+    let settings = &scenario.variants()[0].settings;
+    let said = patches(settings, &[root], Options::default()).unwrap_err().plain();
+    let key = "Ethernet0,Ethernet4,Ethernet8|3";
+    let expected = format!("the groups of `BUFFER_PG|{key}` would have several profiles");
+    assert!(said.contains(&expected), "{said}");
+    assert!(said.contains("help: write an entry for each group and port"), "{said}");
+    // The entry itself, not the field of another one.
+    let line = 1 + text.lines().position(|line| line.contains("|3\": {}")).unwrap();
+    assert!(said.contains(&format!("config_db.json:{line}:5")), "{said}");
+}
+
+#[test]
 fn classes_that_cannot_be_written_are_refused_or_listed() {
     let (root, _, scenario) = copied("refused_classes");
     let of = |scenario: &str, set: &str| {

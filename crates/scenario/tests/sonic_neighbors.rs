@@ -196,6 +196,31 @@ fn what_lldp_sees_is_taken_and_the_rest_is_told() {
         "{}",
         imported.scenario
     );
+    // The only cable leads elsewhere.
+    let table = fixture("neighbors/leaf.txt").replace("spine-1", "spine-2");
+    let folder = fabric("elsewhere", false, &[("leaf/lldp.txt", &table)]);
+    let said = below(&refused(&folder), &folder);
+    for expected in [
+        "no path leads from leaf-1 to spine-1: LLDP sees etp1 of spine-2 at Ethernet8 of leaf-1, and `DEVICE_NEIGHBOR` \
+         (leaf/config_db.json:10) has Ethernet0 of spine-1 there",
+        "leaf/lldp.txt:6",
+        "help: LLDP overrules what is declared: correct the cable, write the LLDP table again, or leave it out",
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
+    // Only the other end declares it.
+    let leaf = fixture("right/leaf/config_db.json");
+    let leaf = leaf.replace("\"spine-1\"", "\"spine-2\"");
+    fs::write(folder.join("leaf/config_db.json"), leaf).unwrap();
+    let said = below(&refused(&folder), &folder);
+    for expected in [
+        "no path leads from leaf-1 to spine-1: `DEVICE_NEIGHBOR` has Ethernet8 of leaf-1 at Ethernet0 of spine-1, and \
+         LLDP sees Ethernet0 of spine-2 at Ethernet8 of leaf-1 (leaf/lldp.txt:6)",
+        "spine/config_db.json:9",
+        "help: LLDP overrules what is declared",
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
     // A table that sees nobody where the other end sees it.
     let none = "{\"lldp\": {}}";
     let leaf = fixture("neighbors/leaf.json");
@@ -219,7 +244,7 @@ fn what_is_wrong_is_shown_at_its_place() {
         )
     };
     let with = |link: String| graph.replacen("<DeviceInterfaceLinks>", &link, 1);
-    let cases: [(&str, &str, String, &[&str]); 19] = [
+    let cases: [(&str, &str, String, &[&str]); 21] = [
         (
             "cut",
             "leaf/minigraph.xml",
@@ -230,7 +255,27 @@ fn what_is_wrong_is_shown_at_its_place() {
             "entities",
             "minigraph.xml",
             "<!DOCTYPE x [<!ENTITY a \"b\">]><x>&a;</x>".to_owned(),
-            &["this is not valid XML", "DTD"],
+            &[
+                "the file has a document type declaration (<!DOCTYPE>), which is not read",
+                "minigraph.xml:1:1",
+                "remove it: a minigraph has none",
+            ],
+        ),
+        (
+            "cut-json",
+            "leaf/neighbors.json",
+            leaf[..leaf.len() / 2].to_owned(),
+            &[
+                "this is not valid JSON: EOF while parsing",
+                "leaf/neighbors.json:",
+                "help: write it again with `show lldp table` or `lldpctl -f json`",
+            ],
+        ),
+        (
+            "empty-json",
+            "leaf/lldp.json",
+            String::new(),
+            &["this is not valid JSON: EOF while parsing", "help: write it again with `show lldp table`"],
         ),
         (
             "other-xml",

@@ -11,6 +11,7 @@ mod host;
 mod inert;
 mod line;
 mod linux;
+mod lossless;
 mod measured;
 mod network;
 pub(crate) mod pausing;
@@ -91,6 +92,7 @@ pub fn check(
         if let Some(pausing) = Pausing::of(settings) {
             pausing.check(settings, graph, frame, &mut findings);
         }
+        lossless::check(settings, &mut findings);
         drc::check(settings, graph, &mut findings);
         failure::check(settings, graph, &mut findings);
         line::check(settings, graph, &mut findings);

@@ -81,14 +81,14 @@ impl Config {
                             "`{field}` of `{}|{}` is neither a text nor a list of texts",
                             entry.table, entry.key
                         );
-                        return Err(Problem::error(entry.place(&field), message, FORM));
+                        return Err(Problem::error(entry.find(&field), message, FORM));
                     };
                     if value.contains(char::is_control) {
                         let message = format!(
                             "`{field}` of `{}|{}` has a control character: {value:?}",
                             entry.table, entry.key
                         );
-                        return Err(Problem::error(entry.place(&field), message, NAMES));
+                        return Err(Problem::error(entry.find(&field), message, NAMES));
                     }
                     entry.fields.push((field, value));
                 }
@@ -220,6 +220,11 @@ impl Entry {
 
     /// Where a field is, or its key if it has no such field.
     pub fn place(&self, field: &str) -> Place {
+        // Another entry after it may have such a field.
+        self.find(if self.get(field).is_some() { field } else { "" })
+    }
+
+    fn find(&self, field: &str) -> Place {
         find(&self.source, &[&self.table, &self.key, field])
     }
 
@@ -235,13 +240,22 @@ impl Entry {
         let mut parts = self.key.rsplit('|');
         let (numbers, ports) = parts.next().zip(parts.next()).ok_or_else(wrong)?;
         let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
-        let number = |text: &str| text.trim().parse::<u8>().ok().filter(|number| *number <= 7);
-        let (first, last) = number(first).zip(number(last)).ok_or_else(wrong)?;
-        if first > last {
+        let ports: Vec<&str> = ports.split(',').map(str::trim).collect();
+        if ports.contains(&"") {
             return Err(wrong());
         }
-        let ports: Vec<&str> = ports.split(',').map(str::trim).collect();
-        if ports.contains(&"") { Err(wrong()) } else { Ok((ports, first..=last)) }
+        let number = |text: &str| text.trim().parse::<u8>().ok().filter(|number| *number <= 7);
+        match number(first).zip(number(last)).filter(|(first, last)| first <= last) {
+            Some((first, last)) => Ok((ports, first..=last)),
+            None => Err(self.problem(
+                "",
+                format!(
+                    "`{}` of `{}` ends with {numbers:?}, which is neither a number from 0 to 7 nor a range of them",
+                    self.key, self.table
+                ),
+                "write it like `Ethernet0|3` or `Ethernet0|3-4`",
+            )),
+        }
     }
 }
 
@@ -336,6 +350,14 @@ mod tests {
             None,
         ];
         assert_eq!(ports, expected);
+        let wrong = config.table("QUEUE").filter_map(|entry| Some(entry.ports().err()?.message));
+        let no_number = "which is neither a number from 0 to 7 nor a range of them";
+        let expected = [
+            format!("`Ethernet0|4-3` of `QUEUE` ends with \"4-3\", {no_number}"),
+            "`x` of `QUEUE` names no ports and numbers".to_owned(),
+            format!("`Ethernet0|8` of `QUEUE` ends with \"8\", {no_number}"),
+        ];
+        assert_eq!(wrong.collect::<Vec<_>>(), expected);
         let first = config.table("QUEUE").next().unwrap();
         assert_eq!(first.get("scheduler").map(plain), Some("s"));
         let said = config.named("SCHEDULER", first, "scheduler").unwrap_err().plain();
@@ -363,5 +385,9 @@ mod tests {
         let entry = config.entry("A", "b").unwrap();
         assert!(entry.whole("n").unwrap_err().plain().contains("db.json:1:14"));
         assert!(entry.exponent("e").unwrap_err().message.contains("`e` of `A|b` is \"x\""));
+        // The entry after it has the field.
+        let config = read("{\"A\": {\"b\": {},\n\"c\": {\"n\": \"1\"}}}").unwrap();
+        let said = config.entry("A", "b").unwrap().problem("n", "", "").plain();
+        assert!(said.contains("db.json:1:8"), "{said}");
     }
 }

@@ -10,7 +10,7 @@ use floodway_model::Rate;
 use super::Options;
 use super::config::{self, Config};
 use super::neighbors::minigraph::Minigraph;
-use super::neighbors::{Heard, Unit, lldp, resolve, whole};
+use super::neighbors::{Heard, Neighbors, Overruled, Unit, lldp, resolve, whole};
 use super::switch::Switch;
 use crate::headroom::lookup::Table;
 use crate::read;
@@ -24,6 +24,8 @@ pub struct Read {
     pub units: Vec<Unit>,
     /// What is doubtful about neighbors.
     pub warnings: Vec<Problem>,
+    /// Cables between switches that are declared, and that LLDP does not see.
+    pub overruled: Vec<Overruled>,
     /// The kinds of devices, by name in small letters.
     pub kinds: BTreeMap<String, String>,
 }
@@ -124,7 +126,14 @@ impl All {
                 }
                 _ => {
                     let source = source("configuration", ".json")?;
-                    let root = config::json(&source)?;
+                    let is_lldp = || {
+                        let is_named = stem(path).to_lowercase().contains("lldp");
+                        is_named || lldp::is_begun(source.inner())
+                    };
+                    let root = config::json(&source).map_err(|problem| match is_lldp() {
+                        true => Problem { help: lldp::AGAIN.to_owned(), ..problem },
+                        false => problem,
+                    })?;
                     if lldp::is_lldp(&root) {
                         let seen = lldp::from_json(&source, &root)?;
                         heard.push(Heard { path: path.clone(), owner: None, seen });
@@ -179,12 +188,15 @@ impl All {
         }
         let configs: Vec<(&str, &Config)> =
             named.iter().map(|(name, config, _)| (name.as_str(), config)).collect();
-        let found = resolve(&configs, &self.minigraphs, &self.heard)?;
+        let mut found = resolve(&configs, &self.minigraphs, &self.heard)?;
         let mut switches = Vec::new();
-        for ((name, config, headroom), beside) in named.into_iter().zip(found.beside) {
+        for ((name, config, headroom), beside) in
+            named.into_iter().zip(std::mem::take(&mut found.beside))
+        {
             switches.push(Switch::new(name, config, headroom, beside, options.rate)?);
         }
-        Ok(Read { switches, units: found.units, warnings: found.warnings, kinds: found.kinds })
+        let Neighbors { units, warnings, overruled, kinds, .. } = found;
+        Ok(Read { switches, units, warnings, overruled, kinds })
     }
 }
 

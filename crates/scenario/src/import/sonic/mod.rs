@@ -95,10 +95,10 @@ fn import_with(
     cell: Cell,
 ) -> Result<Imported, Error> {
     let mut inputs = Vec::new();
-    let Read { switches, units, mut warnings, kinds } =
+    let Read { switches, units, mut warnings, overruled, kinds } =
         files::read_all(paths, options, &mut inputs)?;
     let plan = Plan::of(&switches, cell)?;
-    let network = Network::of(&switches)?;
+    let network = Network::of(&switches, &overruled)?;
     let mut parts = Parts {
         name,
         switches: &switches,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::{Duration, Rate};
 
-use super::neighbors::{Neighbor, Origin, shown};
+use super::neighbors::{Neighbor, Origin, Overruled, shown};
 use super::switch::{METER, Port, Switch};
 use crate::text::Problem;
 use crate::topology::custom::BETWEEN;
@@ -38,8 +38,8 @@ pub struct Link {
 }
 
 impl Network {
-    /// Joins the switches.
-    pub fn of(switches: &[Switch]) -> Result<Self, Problem> {
+    /// Joins the switches. `overruled` are cables that are declared and are none.
+    pub fn of(switches: &[Switch], overruled: &[Overruled]) -> Result<Self, Problem> {
         let mut network = Self::default();
         let mut taken = BTreeSet::new();
         for switch in switches {
@@ -75,10 +75,26 @@ impl Network {
             }
         }
         if let Some(apart) = groups.iter().position(|group| *group != groups[0]) {
+            let from_to =
+                format!("no path leads from {} to {}", switches[0].name, switches[apart].name);
+            let group = |name: &String| {
+                switches
+                    .iter()
+                    .zip(&groups)
+                    .find(|(of, _)| of.name == *name)
+                    .map(|(_, group)| group)
+            };
+            let would_join = |of: &&Overruled| group(&of.ends[0]) != group(&of.ends[1]);
+            if let Some(Overruled { warning, .. }) = overruled.iter().find(would_join) {
+                return Err(Problem::error(
+                    warning.place.clone(),
+                    format!("{from_to}: {}", warning.message),
+                    "LLDP overrules what is declared: correct the cable, write the LLDP table again, or leave it out",
+                ));
+            }
             return Err(switches[apart].config.problem(
                 format!(
-                    "no path leads from {} to {}: `DEVICE_NEIGHBOR`, minigraphs and LLDP join them by no cable",
-                    switches[0].name, switches[apart].name
+                    "{from_to}: `DEVICE_NEIGHBOR`, minigraphs and LLDP join them by no cable"
                 ),
                 format!(
                     "name {} in `DEVICE_NEIGHBOR` of a switch that is joined to it, like {{\"Ethernet0\": {{\"name\": \

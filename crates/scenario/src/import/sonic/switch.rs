@@ -21,7 +21,7 @@ pub const QUEUES: u8 = 8;
 pub const METER: Duration = Duration::from_ns(5);
 
 /// The longest frame that SONiC's ports take by default (`PORT`, `mtu` 9100, with headers).
-const JUMBO: u64 = 9_216;
+pub const JUMBO: u64 = 9_216;
 
 /// A switch.
 #[derive(Clone, Debug)]
@@ -379,22 +379,26 @@ impl Switch {
         Ok(Group { number, profile, from: From::Computed })
     }
 
-    /// The headroom that a lossless class of a port needs if so many classes pause by themselves.
+    /// The headroom that a lossless class of a port needs if so many classes pause by themselves. `mtu` of
+    /// `LOSSLESS_TRAFFIC_PATTERN` is the longest frame of lossless classes only: a pause may wait for a frame of any
+    /// class, as in SONiC's own formula, which has both (`buffer_headroom_mellanox.lua` of sonic-net/sonic-swss).
     pub fn need(&self, port: &Port, classes: usize) -> Result<Bytes, Problem> {
         let cable = port.cable.unwrap_or(Cable::meters(0));
         let traffic = self.config.table("LOSSLESS_TRAFFIC_PATTERN").next();
         let pattern = traffic.map(|entry| entry.at_most("mtu", JUMBO)).transpose()?.flatten();
+        let lossless = pattern.unwrap_or(JUMBO).max(u64::from(length::SHORTEST_FRAME));
         let link = Link {
             rate: port.rate,
             delay: cable.delay(METER),
             lossless_classes: classes as u8,
             smallest_frame: length::SHORTEST_FRAME,
-            largest_frame: pattern.unwrap_or(JUMBO).max(u64::from(length::SHORTEST_FRAME)) as u16,
+            largest_frame: lossless as u16,
             wire_overhead: length::PREAMBLE_AND_GAP,
             latency: Duration::ZERO,
             cell: Cell::default(),
         };
-        Ok(link.headroom(standard_response(port.rate)))
+        let longer = port.rate.time_for(Bytes(JUMBO - lossless));
+        Ok(link.headroom(standard_response(port.rate) + longer))
     }
 
     /// The ingress pool of lossless classes: the one with shared headroom, or else the one with `lossless` in

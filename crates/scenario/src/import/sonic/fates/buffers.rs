@@ -176,8 +176,9 @@ impl View<'_> {
 
     /// A field of `BUFFER_PG`.
     pub fn group(&self, entry: &Entry, field: &str) -> Said {
-        let Ok((ports, numbers)) = entry.ports() else {
-            return said(Nothing, "it names no port");
+        let (ports, numbers) = match entry.ports() {
+            Ok(named) => named,
+            Err(wrong) => return said(Nothing, wrong.message),
         };
         if let Some(left_out) = self.left_out(&ports) {
             return left_out;

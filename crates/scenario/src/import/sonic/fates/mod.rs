@@ -13,7 +13,7 @@ use super::maps::MAPS;
 use super::neighbors::Unit;
 use super::network::Network;
 use super::plan::Plan;
-use super::switch::{From, METER, Port, Profile, Switch};
+use super::switch::{From, JUMBO, METER, Port, Profile, Switch};
 use crate::import::account::{Fate, Row};
 
 use Fate::{Differs, Kept, Nothing};
@@ -205,9 +205,13 @@ impl<'a> View<'a> {
             "DEVICE_METADATA" if field == "hostname" => said(Kept, "the name of the switch"),
             "DEFAULT_LOSSLESS_BUFFER_PARAMETER" => self.default_parameter(field),
             "LOSSLESS_TRAFFIC_PATTERN" => match (self.has(&From::Computed), field) {
-                (true, "mtu") => {
-                    said(Differs, "the longest frame of the headroom that is computed here")
-                }
+                (true, "mtu") => said(
+                    Differs,
+                    format!(
+                        "the longest lossless frame of the headroom that is computed here; a pause waits for a frame \
+                         of {JUMBO} bytes of any class"
+                    ),
+                ),
                 (true, _) => {
                     said(Differs, "the headroom that is computed here is that of the worst case")
                 }
@@ -236,8 +240,9 @@ impl<'a> View<'a> {
 
     /// A field of `QUEUE` or `BUFFER_QUEUE`.
     fn queue(&self, entry: &Entry, field: &str) -> Said {
-        let Ok((ports, numbers)) = entry.ports() else {
-            return said(Nothing, "it names no port");
+        let (ports, numbers) = match entry.ports() {
+            Ok(named) => named,
+            Err(wrong) => return said(Nothing, wrong.message),
         };
         if let Some(left_out) = self.left_out(&ports) {
             return left_out;

@@ -14,7 +14,7 @@ use crate::text::{Place, Problem, Source};
 const KEY: &str = "lldp";
 
 /// What to do about a table that cannot be read.
-const AGAIN: &str = "write it again with `show lldp table` or `lldpctl -f json`";
+pub const AGAIN: &str = "write it again with `show lldp table` or `lldpctl -f json`";
 
 /// The columns of `show lldp table`.
 const COLUMNS: [&str; 5] =
@@ -40,6 +40,12 @@ pub struct Seen {
 /// Whether JSON is what `lldpctl` prints.
 pub fn is_lldp(node: &Node) -> bool {
     matches!(node, Node::Object(keys) if keys.len() == 1 && keys[0].0 == KEY)
+}
+
+/// Whether a text that is no JSON begins like what `lldpctl` prints.
+pub fn is_begun(text: &str) -> bool {
+    let inner = text.trim_start().strip_prefix('{').map(str::trim_start);
+    inner.is_some_and(|inner| inner.starts_with(&format!("\"{KEY}\"")))
 }
 
 /// Reads what `lldpctl` prints as JSON.

@@ -15,11 +15,7 @@ pub(super) struct Of<'a> {
 
 impl Of<'_> {
     /// What it leads to.
-    pub fn merge(
-        &self,
-        claims: &[Claim],
-        warnings: &mut Vec<Problem>,
-    ) -> Result<Neighbor, Problem> {
+    pub fn merge(&self, claims: &[Claim], found: &mut Neighbors) -> Result<Neighbor, Problem> {
         let of = |origin: Origin| claims.iter().filter(move |claim| claim.origin == origin);
         let mut stated = of(Origin::DeviceNeighbor).chain(of(Origin::Minigraph).take(1));
         let (one, two) = (stated.next(), stated.next());
@@ -28,7 +24,7 @@ impl Of<'_> {
         {
             return Err(self.contradiction(first, other, "keep one of the two links"));
         }
-        let seen = self.seen(claims, warnings)?;
+        let seen = self.seen(claims, &mut found.warnings)?;
         if let (Some(one), Some(two), None) = (one, two, seen)
             && !one.agrees(two)
         {
@@ -37,7 +33,7 @@ impl Of<'_> {
         }
         for stated in one.iter().chain(&two) {
             let Some(seen) = seen.filter(|seen| !seen.agrees(stated)) else { continue };
-            warnings.push(Problem::warning(
+            let warning = Problem::warning(
                 seen.place.clone(),
                 format!(
                     "LLDP sees {} at {} of {}, and {} ({}) has {} there",
@@ -49,7 +45,9 @@ impl Of<'_> {
                     stated.text()
                 ),
                 "the scenario has what LLDP sees: correct the cable, or what is declared",
-            ));
+            );
+            let ends = stated.switch.map(|_| [self.known.name, stated.name.as_str()]);
+            found.overrule(ends, warning);
         }
         // What is declared has the name that the operator uses.
         let agreed = |claim: &&Claim| seen.is_none_or(|seen| seen.agrees(claim));
@@ -62,7 +60,8 @@ impl Of<'_> {
         let port = taken.port.clone().or_else(|| of_switch?.port.clone());
         let overruled = of(Origin::DeviceNeighbor).any(|claim| !claim.agrees(taken));
         let Claim { name, origin, place, .. } = taken.clone();
-        Ok(Neighbor { name, port, origin, place, overruled, is_seen: seen.is_some() })
+        let seen = seen.map(|seen| seen.place.clone());
+        Ok(Neighbor { name, port, origin, place, overruled, seen })
     }
 
     /// What LLDP sees there.
@@ -119,19 +118,19 @@ impl Of<'_> {
 pub(super) fn leave_out(known: &[Known<'_>], found: &mut Neighbors) {
     let mut wrong = Vec::new();
     for (at, own) in found.beside.iter().enumerate() {
-        for (port, neighbor) in own.neighbors.iter().filter(|(_, neighbor)| !neighbor.is_seen) {
+        for (port, neighbor) in own.neighbors.iter().filter(|(_, neighbor)| neighbor.seen.is_none())
+        {
             let Some(other) = known.iter().position(|of| of.name == neighbor.name) else {
                 continue;
             };
             let Some(end) = &neighbor.port else { continue };
-            let there = found.beside[other].neighbors.get(end).filter(|there| there.is_seen);
+            let there = found.beside[other].neighbors.get(end).filter(|there| there.seen.is_some());
             let is_back = |there: &Neighbor| {
                 there.name == known[at].name && there.port.as_ref().is_none_or(|back| back == port)
             };
             let Some(there) = there.filter(|there| !is_back(there)) else { continue };
             let seen = there.port.as_ref().map_or(String::new(), |port| format!("{port} of "));
-            wrong.push((at, port.clone()));
-            found.warnings.push(Problem::warning(
+            let warning = Problem::warning(
                 neighbor.place.clone(),
                 format!(
                     "{} has {end} of {} at {port} of {}, and LLDP sees {seen}{} at {end} of {} ({})",
@@ -140,13 +139,16 @@ pub(super) fn leave_out(known: &[Known<'_>], found: &mut Neighbors) {
                     known[at].name,
                     there.name,
                     neighbor.name,
-                    shown(&there.place)
+                    shown(there.seen.as_ref().unwrap_or(&there.place))
                 ),
                 "the scenario has a host at this port: correct the cable, or what is declared",
-            ));
+            );
+            wrong.push((at, port.clone(), warning));
         }
     }
-    for (at, port) in wrong {
-        found.beside[at].neighbors.remove(&port);
+    for (at, port, warning) in wrong {
+        let neighbor = found.beside[at].neighbors.remove(&port);
+        let ends = neighbor.as_ref().map(|of| [known[at].name, of.name.as_str()]);
+        found.overrule(ends, warning);
     }
 }

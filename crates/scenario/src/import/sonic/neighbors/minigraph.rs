@@ -18,6 +18,9 @@ const ROOT: &str = "DeviceMiniGraph";
 /// The most elements and texts of a file: a switch with 1,000 ports has 100,000.
 const MOST_NODES: u32 = 20_000_000;
 
+/// How a document type declaration begins.
+const DTD: &str = "<!DOCTYPE";
+
 /// What to do about a file that is no minigraph.
 const FORM: &str =
     "give the minigraph.xml of a switch: a <DeviceMiniGraph> with <PngDec><DeviceInterfaceLinks>";
@@ -54,6 +57,12 @@ impl Minigraph {
     pub fn read(source: &Arc<Source>) -> Result<Self, Problem> {
         let options = ParsingOptions { nodes_limit: MOST_NODES, ..ParsingOptions::default() };
         let document = Document::parse_with_options(source.inner(), options).map_err(|error| {
+            if matches!(error, roxmltree::Error::DtdDetected) {
+                let at = source.inner().find(DTD).unwrap_or(0);
+                let message = format!("the file has a document type declaration ({DTD}>), which is not read");
+                let help = "remove it: a minigraph has none, and its entities can take any amount of memory";
+                return Problem::error(Place::at(source, at..at + DTD.len()), message, help);
+            }
             let message = error.to_string();
             // The place is shown by itself.
             let message = message.rsplit_once(" at ").map_or(message.as_str(), |(text, _)| text);

@@ -58,8 +58,8 @@ pub struct Neighbor {
     pub place: Place,
     /// Whether `DEVICE_NEIGHBOR` says something else.
     pub overruled: bool,
-    /// Whether LLDP sees it, from either end.
-    pub is_seen: bool,
+    /// Where LLDP sees it, from either end; none if it does not.
+    pub seen: Option<Place>,
 }
 
 /// A field of a file that is no configuration, and what became of it.
@@ -113,6 +113,15 @@ pub struct Beside {
     pub cables: BTreeMap<String, Cable>,
 }
 
+/// A cable between two switches that is declared, and that LLDP does not see.
+#[derive(Clone, Debug)]
+pub struct Overruled {
+    /// The names of the switches.
+    pub ends: [String; 2],
+    /// What both say, with both places.
+    pub warning: Problem,
+}
+
 /// What is known of all neighbors.
 #[derive(Clone, Debug, Default)]
 pub struct Neighbors {
@@ -122,8 +131,21 @@ pub struct Neighbors {
     pub units: Vec<Unit>,
     /// Where LLDP differs from what is declared.
     pub warnings: Vec<Problem>,
+    /// Of these, what is about cables between switches that were read.
+    pub overruled: Vec<Overruled>,
     /// The kinds of devices, by name in small letters.
     pub kinds: BTreeMap<String, String>,
+}
+
+impl Neighbors {
+    /// Adds a warning about what is declared of these ends.
+    fn overrule(&mut self, ends: Option<[&str; 2]>, warning: Problem) {
+        if let Some(ends) = ends {
+            let overruled = Overruled { ends: ends.map(str::to_owned), warning: warning.clone() };
+            self.overruled.push(overruled);
+        }
+        self.warnings.push(warning);
+    }
 }
 
 /// A switch whose configuration was read.
@@ -272,7 +294,7 @@ pub fn resolve(
     let listens: BTreeSet<usize> = owners.iter().copied().collect();
     for ((at, port), claims) in &claims {
         let of = Of { known: &known[*at], port, listens: listens.contains(at) };
-        let neighbor = of.merge(claims, &mut found.warnings)?;
+        let neighbor = of.merge(claims, &mut found)?;
         found.beside[*at].neighbors.insert(port.clone(), neighbor);
     }
     leave_out(&known, &mut found);

@@ -73,23 +73,33 @@ impl Writer<'_> {
     /// Profiles of lossless groups that have none: the buffer manager would make them.
     fn made(&mut self, made: &[(&Port, &Group, Profile)]) -> Result<(), Problem> {
         let switch = self.switch;
-        let mut named: BTreeMap<&str, &Profile> = BTreeMap::new();
-        for (port, group, profile) in made {
-            let entry = switch.config.table("BUFFER_PG").find(|entry| {
+        let by_entry = |port: &Port, number: u8| {
+            switch.config.table("BUFFER_PG").find(|entry| {
                 let covers = |ports: Vec<&str>| ports.contains(&port.name.as_str());
                 entry
                     .ports()
-                    .is_ok_and(|(ports, numbers)| covers(ports) && numbers.contains(&group.number))
-            });
-            if let Some(entry) = entry
-                && named.insert(&entry.key, profile).is_some_and(|other| other != profile)
-            {
+                    .is_ok_and(|(ports, numbers)| covers(ports) && numbers.contains(&number))
+            })
+        };
+        // By entry: the profile of its first group, and whether others have other ones, and whether any is changed.
+        let mut named: BTreeMap<&str, (&Profile, bool, bool)> = BTreeMap::new();
+        for (port, group, profile) in made {
+            let Some(entry) = by_entry(port, group.number) else { continue };
+            let (first, differs, is_changed) =
+                named.entry(&entry.key).or_insert((profile, false, false));
+            *differs |= *first != profile;
+            *is_changed |= *profile != group.profile;
+            // Groups that stay as they are have what the switch gives each of them.
+            if *differs && *is_changed {
                 return Err(entry.problem(
                     "profile",
                     format!("the groups of `BUFFER_PG|{}` would have several profiles", entry.key),
                     "write an entry for each group and port, and import again",
                 ));
             }
+        }
+        for (port, group, profile) in made {
+            let entry = by_entry(port, group.number);
             if *profile == group.profile {
                 continue;
             }

@@ -16,7 +16,7 @@ use floodway_sim::switch::buffer::shared;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::files::read_all;
+use super::files::{Read, read_all};
 use super::network::Network;
 use super::plan::Plan;
 use super::{Options, SCENARIO};
@@ -56,9 +56,9 @@ pub struct Patches {
 /// What `settings` change in the configurations from which a scenario was imported.
 pub fn patches(settings: &Document, paths: &[PathBuf], options: Options) -> Result<Patches, Error> {
     let mut inputs = Vec::new();
-    let switches = read_all(paths, options, &mut inputs)?.switches;
+    let Read { switches, overruled, .. } = read_all(paths, options, &mut inputs)?;
     let plan = Plan::of(&switches, settings.switch.cell)?;
-    let network = Network::of(&switches)?;
+    let network = Network::of(&switches, &overruled)?;
     let theirs = match &settings.topology {
         topology::Spec::Custom(custom) => &custom.switches[..],
         _ => &[],
