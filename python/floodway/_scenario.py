@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from floodway import _arguments, _floodway, _sweep, _toml
+from floodway import _arguments, _floodway, _patches, _sweep, _toml
 from floodway._errors import Problem, warn_of, warn_of_others
 from floodway._html import details
 from floodway._html import table as html_table
@@ -311,23 +311,7 @@ class Scenario:
         ScenarioError
             If the configurations cannot be read, are of other switches, or cannot have a value.
         """
-        paths = [configs] if isinstance(configs, (str, os.PathLike)) else configs
-        names = [os.fspath(path) for path in paths]
-        found, unsaid = self._checked.patches(self._one(variant), names, rate)
-        warn_of_others(f"the patch does not have what is changed in `{path}`" for path in unsaid)
-        texts = {name: text for name, text in found if json.loads(text)}
-        if out is not None and texts:
-            files = {f"{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}.patch.json" for name in texts}
-            if len(files) < len(texts):
-                raise ValueError(
-                    "two switches would have the same file; give one of them another `hostname`"
-                )
-            folder = Path(out)
-            folder.mkdir(parents=True, exist_ok=True)
-            for name, text in texts.items():
-                file = f"{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}.patch.json"
-                (folder / file).write_text(text, encoding="utf-8")
-        return {name: json.loads(text) for name, text in found}
+        return _patches.patches(self._checked, self._one(variant), configs, out, rate)
 
     def _check(self, variants: list[str]) -> dict[str, dict[str, Any]]:
         found = json.loads(self._checked.derived(variants))["variants"]

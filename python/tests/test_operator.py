@@ -47,12 +47,26 @@ def test_findings_are_those_of_the_program(program: str) -> None:
 
 
 def test_lint_takes_scenarios_with_changes() -> None:
-    """The trouble of the file goes with the change that its remedy names."""
+    """Only one variant has the trouble, and it goes with the change that the remedy names."""
     scenario = floodway.load(TROUBLE)
-    names = {finding.name for finding in floodway.lint(scenario)}
-    assert "headroom-below-need" in names
-    mended = scenario.with_({"switch.buffer.shared.headroom": "auto"})
-    assert "headroom-below-need" not in {finding.name for finding in floodway.lint(mended)}
+
+    def names(of: floodway.Scenario, *variants: str) -> set[str]:
+        return {finding.name for finding in floodway.lint(of, variants)}
+
+    assert "headroom-below-need" in names(scenario)
+    assert "headroom-below-need" in names(scenario, "wrong")
+    assert "headroom-below-need" not in names(scenario, "right")
+    # 65 KB are left, and the link needs 62 KB.
+    pfc = "switch.flow_control.pfc"
+    mended = scenario.with_({f"{pfc}.xoff": "40KB", f"{pfc}.xon": "30KB"})
+    assert "headroom-below-need" not in names(mended)
+
+
+def test_a_scenario_without_variants_has_one_name() -> None:
+    """Its only variant is called base."""
+    scenario = floodway.import_sonic(FABRIC).scenario
+    assert floodway.lint(scenario, ["base"]) == floodway.lint(scenario)
+    assert floodway.lint(scenario)
 
 
 def test_an_export_is_that_of_the_program(tmp_path: Path, program: str) -> None:
@@ -67,7 +81,7 @@ def test_an_export_is_that_of_the_program(tmp_path: Path, program: str) -> None:
         assert operations
         ours, theirs = (tmp_path / of / f"{name}.patch.json" for of in ("ours", "theirs"))
         assert ours.read_bytes() == theirs.read_bytes()
-    unsaid = changed.with_({"switch.latency": "700ns"})
+    unsaid = changed.with_({"switch.path": "spray"})
     with pytest.warns(UserWarning, match=r"the patch does not have what is changed in `switch\."):
         unsaid.patch(FABRIC)
 

@@ -74,7 +74,7 @@ pub struct Variant {
 }
 
 /// The one variant of a scenario without `[variants]`.
-const ONLY_VARIANT: &str = "base";
+pub(crate) const ONLY_VARIANT: &str = "base";
 
 impl Scenario {
     /// Reads and checks a scenario file.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::files::Files;
 use crate::read::{self, Documents, Written};
-use crate::scenario::{Overrides, Variant, prepare_one};
+use crate::scenario::{ONLY_VARIANT, Overrides, Variant, prepare_one};
 use crate::text::{Error, Problem, Source};
 
 pub use facts::Name;
@@ -67,7 +67,7 @@ pub fn text(
     let mut count = 0;
     for at in 0..documents.count() {
         let (name, document) = documents.get(at)?;
-        let name = name.unwrap_or_default();
+        let name = name.unwrap_or(ONLY_VARIANT);
         if !variants.is_empty() && !variants.iter().any(|wanted| wanted == name) {
             continue;
         }
