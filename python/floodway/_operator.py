@@ -228,5 +228,12 @@ def _profile(written: dict[str, Any]) -> DeviceProfile:
         for one in written["values"]
     )
     facts = tuple(ProfileFact(**one) for one in written["facts"])
-    known = [written[key] for key in ("name", "device", "model", "summary")]
-    return DeviceProfile(*known, tuple(written["rates"]), facts, values)
+    return DeviceProfile(
+        name=written["name"],
+        device=written["device"],
+        model=written["model"],
+        summary=written["summary"],
+        rates=tuple(written["rates"]),
+        facts=facts,
+        values=values,
+    )
