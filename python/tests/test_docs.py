@@ -13,6 +13,7 @@ def test_every_example_of_the_page_works(root, program, tmp_path, monkeypatch):
     for package in ("pandas", "polars", "pyarrow", "distributed"):
         pytest.importorskip(package)
     shutil.copytree(root / "scenarios/ci", tmp_path / "scenarios/ci")
+    shutil.copytree(root / "scenarios/operator", tmp_path / "scenarios/operator")
     monkeypatch.chdir(tmp_path)
     page = (root / "docs/python.md").read_text()
     names, commands = {}, 0
