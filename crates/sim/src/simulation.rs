@@ -470,9 +470,10 @@ fn largest_frame(spec: &Spec) -> u16 {
 /// such time.
 pub(crate) fn windows(spec: &Spec) -> (Windows, Duration) {
     let largest = largest_frame(spec);
+    // Link control has the shortest Ethernet frames, or credit frames of any length.
+    let credit = spec.switch.flow_control.cbfc.iter().map(|cbfc| cbfc.frame.0 as u16);
     let frames = spec.profiles.iter().map(|profile| profile.transport.shortest_frame());
-    let control = spec.switch.flow_control.shortest_frame();
-    let shortest = frames.min().unwrap_or(length::SHORTEST_FRAME).min(control);
+    let shortest = frames.chain(credit).min().unwrap_or(length::SHORTEST_FRAME);
     let overhead = u64::from(spec.wire_overhead);
     let time = |end: &Attachment, frame: u16| {
         end.delay + end.rate.time_for(Bytes(end.on_wire(frame, overhead)))

@@ -14,7 +14,6 @@ pub mod source_flow_control;
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::family::Entry;
-use floodway_model::packet::length;
 use floodway_model::{Body, Bytes, Graph, Instant, Packet};
 use pausing::{Held, Paused, Source};
 use pfc::watchdog::Event;
@@ -380,14 +379,6 @@ mechanisms! {
 }
 
 impl Spec {
-    /// Length of the shortest frame that it sends to neighbors.
-    pub fn shortest_frame(&self) -> u16 {
-        match &self.cbfc {
-            Some(cbfc) => length::SHORTEST_FRAME.min(cbfc.frame.0 as u16),
-            None => length::SHORTEST_FRAME,
-        }
-    }
-
     /// Bit c: class c is lossless, because neighbors stop before its buffer is full.
     pub fn lossless(&self) -> u8 {
         match (&self.pause, &self.pfc) {
