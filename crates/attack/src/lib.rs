@@ -13,6 +13,7 @@ pub mod captures;
 pub mod compare;
 pub mod finding;
 pub mod generate;
+pub mod goal;
 pub mod imports;
 pub mod mutate;
 pub mod readers;

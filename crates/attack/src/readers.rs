@@ -20,7 +20,7 @@ use floodway_scenario::headroom::reading::Explanation;
 use floodway_scenario::sweep::{Arguments, Spec, Sweep};
 use floodway_scenario::{Error, Overrides, Scenario};
 
-use crate::{captures, imports};
+use crate::{captures, goal, imports};
 
 /// A reader that is attacked.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "flows_parquet", run: flows_parquet, seeds: flows_as_parquet },
     Target { name: "flows_hpcc", run: flows_hpcc, seeds: Vec::new },
     Target { name: "flows_htsim", run: flows_htsim, seeds: Vec::new },
-    Target { name: "goal", run: goal, seeds: jobs },
+    Target { name: "goal", run: goal::job, seeds: goal::binary },
     Target { name: "network_hpcc", run: network_hpcc, seeds: Vec::new },
     Target { name: "network_htsim", run: network_htsim, seeds: Vec::new },
     Target { name: "import_hpcc", run: imports::import_hpcc, seeds: Vec::new },
@@ -230,9 +230,10 @@ pub fn explained(error: &Error) {
 }
 
 /// A network of eight hosts whose flows, sizes or links come from a file.
-const STAR: &str = "[topology.star]\nhosts = 8\n";
+pub(crate) const STAR: &str = "[topology.star]\nhosts = 8\n";
 
-fn beside(file: &str, bytes: &[u8], more: &str) {
+/// Checks a scenario with such a file beside it, and these workloads.
+pub(crate) fn beside(file: &str, bytes: &[u8], more: &str) {
     let folder = scratch();
     write(&folder.join(file), bytes);
     let text = format!("name = \"s\"\narrivals = \"1ms\"\nlimit = \"2ms\"\n{more}");
@@ -270,46 +271,6 @@ pub fn flows_hpcc(bytes: &[u8]) {
 /// Flows of htsim, with triggers.
 pub fn flows_htsim(bytes: &[u8]) {
     flows("flows.cm", bytes);
-}
-
-/// Jobs in GOAL, as text and in binary.
-pub fn goal(bytes: &[u8]) {
-    let file = "job.goal";
-    beside(file, bytes, &format!("{STAR}[[workload]]\n[workload.goal]\npath = \"{file}\"\n"));
-}
-
-/// A small job in binary.
-fn jobs() -> Vec<Vec<u8>> {
-    // A header, and for each rank nodes, roots and edges, as in `scenario/src/files/goal/binary.rs`.
-    let words =
-        |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    let node = |count: u32, kind: u8, peer: u32, size: u64, tag: u32, cpu: u8, edges: [u32; 4]| {
-        let mut node = words(&[count]);
-        node.push(kind);
-        node.extend(words(&[peer]));
-        node.extend(size.to_le_bytes());
-        node.extend(words(&[tag]));
-        node.extend([cpu, 0]);
-        node.extend(words(&edges));
-        node
-    };
-    let first = [
-        words(&[2, 1, 0]),
-        node(0, 3, 0, 100, 0, 1, [1, 0, 0, 1]),
-        node(1, 1, 1, 4_096, 7, 0, [0, 1, 0, 1]),
-        words(&[1]),
-    ]
-    .concat();
-    let second = [words(&[1, 1, 0]), node(0, 2, 0, 4_096, 7, 0, [0; 4])].concat();
-    let mut binary = [4_223u64.to_le_bytes().to_vec(), words(&[2]), vec![1, 0]].concat();
-    let mut at = 38u64;
-    for part in [&first, &second] {
-        binary.extend(at.to_le_bytes());
-        at += part.len() as u64;
-        binary.extend(at.to_le_bytes());
-    }
-    binary.extend([first, second].concat());
-    vec![binary]
 }
 
 fn network(file: &str, bytes: &[u8]) {
