@@ -25,11 +25,11 @@ pub struct Scale {
 }
 
 impl Domain {
-    /// The domain of quantities in this unit of results: `slowdown` and `share` have their own, all
+    /// The domain of quantities in this unit of results: slowdowns, scores of calls and shares have their own, all
     /// others are zero or more.
     pub fn of_unit(unit: &str) -> Self {
         match unit {
-            "x" => Self::AtLeastOne,
+            "x" | "MOS" => Self::AtLeastOne,
             "share" => Self::Share,
             _ => Self::NonNegative,
         }
