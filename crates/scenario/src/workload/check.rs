@@ -114,6 +114,17 @@ pub fn receivers([from, to]: [&str; 2], ends: &Ends, findings: &mut Findings<'_>
     }
 }
 
+/// Whether no host would be its own server, with what a client does to a server as a verb.
+pub fn others(ends: &Ends, verb: &str, findings: &mut Findings<'_>) {
+    if let Some((host, _)) = ends.cycled().find(|(client, server)| client == server) {
+        findings.error(
+            ["servers", "clients", ""],
+            format!("host {host} would {verb} itself"),
+            format!("the n-th of `clients` {verb}s the n-th of `servers`: change their order"),
+        );
+    }
+}
+
 /// Whether flows `start` in time, and if they have sizes, are measured; true if in time.
 pub fn starts(
     start: Duration,

@@ -219,14 +219,8 @@ impl Parameters for Spec {
         let findings = &mut findings.within(path);
         let fields = ["clients", "servers"];
         let ends = check::ends(fields, [&self.clients, &self.servers], settings, findings);
-        if let Some(ends) = &ends
-            && let Some((host, _)) = ends.cycled().find(|(client, server)| client == server)
-        {
-            findings.error(
-                ["servers", "clients", ""],
-                format!("host {host} would call itself"),
-                "the n-th of `clients` calls the n-th of `servers`: change their order",
-            );
+        if let Some(ends) = &ends {
+            check::others(ends, "call", findings);
         }
         let (start, arrivals) = (self.start, settings.arrivals);
         if check::starts(start, false, settings, findings)
