@@ -281,7 +281,9 @@ fn in_ingress_mode_two_packets_of_every_flow_may_wait() {
 fn beyond_its_limit_the_longest_flow_loses_packets() {
     let mut cake = cake(&Spec { memlimit: Some(Bytes(4_000)), ..Spec::default() });
     let mut out = Vec::new();
-    for (flow, number, bytes) in [(1, 0, 1_518), (1, 1, 1_518), (1, 2, 1_518), (2, 0, 964), (2, 1, 64)] {
+    for (flow, number, bytes) in
+        [(1, 0, 1_518), (1, 1, 1_518), (1, 2, 1_518), (2, 0, 964), (2, 1, 64)]
+    {
         push(&mut cake, packet(flow, number, bytes), Instant::ZERO);
         let dropped = std::iter::from_fn(|| cake.push_out_more());
         out.extend(dropped.map(|queued| (queued.packet.flow.0, stand::psn(&queued.packet))));
@@ -338,7 +340,8 @@ fn the_shaper_follows_what_arrives() {
         }
         while cake.pop().is_some() {}
     }
-    let close = |rate: Option<Rate>, of: u64| rate.is_some_and(|rate| (of - 100..=of).contains(&rate.0));
+    let close =
+        |rate: Option<Rate>, of: u64| rate.is_some_and(|rate| (of - 100..=of).contains(&rate.0));
     assert!(close(cake.rate, 11_355_000), "{:?}", cake.rate);
     let [_, bulk, voice] = [0, 1, 2].map(|tin| cake.tins[tin].rate);
     assert!(close(bulk, 709_687) && close(voice, 2_838_750), "{bulk:?} {voice:?}");
