@@ -388,9 +388,8 @@ fn exchange(
 ) -> FlowId {
     let up = traffic.then(sends[0](sizes[0]), after, delay);
     let down = traffic.then(sends[1](sizes[1]), &[up], service);
-    match connection {
-        Some([of, _]) => traffic.reuses.push(Reuse { flow: up, of: *of }),
-        None => {}
+    if let Some([of, _]) = connection {
+        traffic.reuses.push(Reuse { flow: up, of: *of });
     }
     let of = connection.map_or(up, |[_, of]| of);
     traffic.reuses.push(Reuse { flow: down, of });
