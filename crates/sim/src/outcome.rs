@@ -378,6 +378,9 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     if spec.switch.flow_control.cbfc.is_some() {
         rows.extend(measured.rows_of_link_credit());
     }
+    if spec.switch.queue.discipline.filters_acks() {
+        rows.extend(measured.rows_of_cake());
+    }
     let end = finished.now.min(finished.metrics.sampling().measured_until).0;
     let begun: Vec<(usize, Instant, &FlowSpec)> = flows.begun(spec).collect();
     let ending = begun.iter().filter(|(.., flow)| !flow.is_persistent());

@@ -149,7 +149,7 @@ impl Network {
         let mut left = free;
         if let Some(held) = &link.held {
             left = left.max(until);
-            match held.free_from(packet.bytes, bytes, now, left) {
+            match held.free_from(packet.bytes, (bytes, free.since(now)), now, left) {
                 Some(from) => free = from,
                 None => log.port(port, "a frame is sent ahead of the pace of its port"),
             }
