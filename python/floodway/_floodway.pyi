@@ -156,6 +156,7 @@ class Session:
 
 def picoseconds(text: str) -> int: ...
 def octets(text: str) -> int: ...
+
 @final
 class Outcome:
     """What came out of a run."""

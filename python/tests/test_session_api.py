@@ -16,8 +16,8 @@ FLOWS = [(0, 3, 200_000, 40), (1, 3, 90_000, 41), (4, 0, 5_000, 41), (5, 2, 1, 1
 
 
 def test_a_flow_on_an_idle_path_has_the_closed_form():
-    # Ten full packets of (1024 + 62 + 20) bytes at 100 Gb/s, 88.48 ns each, over four hops of 200 ns:
-    # all ten at the first hop, and the last one again at each of the others.
+    # Ten full packets of (1024 + 62 + 20) bytes at 100 Gb/s, 88.48 ns each, over four hops of
+    # 200 ns: all ten at the first hop, and the last one again at each of the others.
     with floodway.Session(floodway.Scenario(ONE), latency="3us") as session:
         assert session.advance(500) == []
         flow = session.inject("host 0", "host 5", 10_240)
