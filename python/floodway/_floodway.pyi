@@ -121,8 +121,8 @@ class Checked:
 class Session:
     """A run that Python drives. Times are picoseconds."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         scenario: Checked,
         variant: str | None,
         replication: int | None,
@@ -130,7 +130,7 @@ class Session:
         latency: int | None,
         threads: int | None,
         audit: bool,
-    ) -> None: ...
+    ) -> Session: ...
     @property
     def variant(self) -> str: ...
     @property

@@ -35,11 +35,12 @@ def test_injected_flows_have_the_times_of_a_list(threads):
     ]
     run = floodway.Scenario({**HEAD, "workload": [{"list": {"flow": flows}}]}).run()
     listed = floodway.Scenario(ONE)
+    arrived = []
     with floodway.Session(listed, latency=3_000, threads=threads) as session:
         for src, dst, size, at in FLOWS:
-            session.advance(f"{at}us")
+            arrived += session.advance(f"{at}us")
             session.inject(src, dst, size)
-        arrived = list(session)
+        arrived += session
     assert session.run.fingerprint == run.fingerprint
     assert session.run.violations == []
     expected = zip(run.flows["start_ns"], run.flows["fct_ns"], strict=True)

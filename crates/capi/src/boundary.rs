@@ -119,9 +119,8 @@ unsafe fn choice(options: *const Options) -> Result<Choice, Failure> {
     // SAFETY: the caller promises it.
     let Some(options) = (unsafe { options.as_ref() }) else { return Ok(Choice::default()) };
     // SAFETY: the caller promises it.
-    let (variant, workload) = unsafe {
-        (optional("variant", options.variant)?, optional("workload", options.workload)?)
-    };
+    let (variant, workload) =
+        unsafe { (optional("variant", options.variant)?, optional("workload", options.workload)?) };
     let replication = match options.replication {
         -1 => None,
         number => Some(u32::try_from(number).map_err(|_| {

@@ -166,9 +166,8 @@ impl Handle {
         user: u64,
     ) -> Result<u64, Failure> {
         // A number that is no host stays one that is none.
-        let [src, dst] = [source, destination].map(|number| {
-            self.hosts.get(number as usize).copied().unwrap_or(NodeId(number))
-        });
+        let [src, dst] = [source, destination]
+            .map(|number| self.hosts.get(number as usize).copied().unwrap_or(NodeId(number)));
         let session = self.session()?;
         let at = at.map_or(session.now(), Instant);
         let flow = session.inject_at(src, dst, bytes, at)?;

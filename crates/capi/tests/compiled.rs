@@ -27,7 +27,13 @@ fn root() -> PathBuf {
 }
 
 /// Compiles these sources and runs the program with these arguments; what it prints.
-fn run(name: &str, compiler: &str, options: &[&str], sources: &[PathBuf], arguments: &[&str]) -> String {
+fn run(
+    name: &str,
+    compiler: &str,
+    options: &[&str],
+    sources: &[PathBuf],
+    arguments: &[&str],
+) -> String {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&directory).unwrap();
     let (program, libraries) = (directory.join("program"), libraries());
@@ -76,7 +82,8 @@ fn the_adapter_for_astra_sim() {
         return;
     }
     let adapter = root().join("contrib/astra-sim");
-    let (include, stand_in) = (adapter.display().to_string(), adapter.join("test").display().to_string());
+    let (include, stand_in) =
+        (adapter.display().to_string(), adapter.join("test").display().to_string());
     let options = ["-std=c++17", "-I", &include, "-I", &stand_in];
     let sources = [adapter.join("floodway_network.cc"), adapter.join("test/ring.cc")];
     assert_eq!(run("astra", "c++", &options, &sources, &[]), "all is well\n");

@@ -6,10 +6,12 @@ use std::sync::atomic::AtomicBool;
 use crate::common::*;
 use crate::together;
 use floodway_model::random::Stream;
-use floodway_model::{Bytes, Duration, FlowId, FlowSpec, Instant, NodeId, SharedList};
+use floodway_model::{
+    Bytes, Duration, FlowId, FlowSpec, Instant, NodeId, Operation, SharedList, Trigger,
+};
 use floodway_sim::host::congestion::{self, ndp};
 use floodway_sim::host::transport::rocev2::recovery;
-use floodway_sim::session::{Completion, Error, Options};
+use floodway_sim::session::{Completion, Error, Options, without_workload};
 use floodway_sim::switch::discipline;
 use floodway_sim::switch::overflow::{self, trim};
 use floodway_sim::{Outcome, Session, Simulation, Spec};
@@ -450,4 +452,34 @@ fn several_sessions_are_independent() {
     }
     let ends = sessions.each_mut().map(|session| session.next(None).unwrap().unwrap().at);
     assert_eq!(ends[0], ends[1]);
+}
+
+/// Triggers and operations of other workloads are about the flows that they were about.
+#[test]
+fn without_a_workload_the_others_keep_their_dependencies() {
+    type Pairs = Vec<(FlowSpec, FlowSpec, Duration)>;
+    let flow = |spec: &Spec, flow: FlowId| spec.flows[flow.index()].clone();
+    let pairs = |spec: &Spec| -> Pairs {
+        let pair = |of: &Trigger| (flow(spec, of.after), flow(spec, of.begins), of.delay);
+        spec.triggers.iter().map(pair).collect()
+    };
+    let operations = |spec: &Spec| -> Vec<Vec<FlowSpec>> {
+        let flows = |of: &Operation| of.flows.iter().map(|one| flow(spec, *one)).collect();
+        spec.operations.iter().map(flows).collect()
+    };
+    let mut kept = [0; 2];
+    for seed in 0..60 {
+        let spec = together::scenario(seed);
+        let left = without_workload(spec.clone(), 1);
+        let stays = |flow: &FlowSpec| flow.workload != 1;
+        let flows: Vec<FlowSpec> = spec.flows.iter().filter(|one| stays(one)).cloned().collect();
+        assert_eq!(left.flows[..], flows);
+        let mut expected = (pairs(&spec), operations(&spec));
+        expected.0.retain(|(after, begins, _)| stays(after) && stays(begins));
+        expected.1.retain(|flows| flows.iter().all(stays));
+        kept[0] += expected.0.len();
+        kept[1] += expected.1.len();
+        assert_eq!((pairs(&left), operations(&left)), expected, "seed {seed}");
+    }
+    assert!(kept.iter().all(|kept| *kept > 20), "{kept:?}");
 }
