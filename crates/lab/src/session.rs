@@ -278,7 +278,7 @@ mod tests {
             says(&two, &named),
             "there is no workload `frist`: did you mean `first`? The workloads are: first, 1"
         );
-        let kernels = "[[workload]]\nlinux.hosts = \"0-1\"\n";
+        let kernels = "[[workload]]\nlinux = { hosts = \"0-1\", start = \"1us\" }\n";
         assert_eq!(
             says(kernels, &usual),
             "a session cannot have hosts that are Linux kernels: remove [workload.linux] from the scenario"
