@@ -41,3 +41,4 @@ mod source_flow_control;
 mod traffic;
 mod traffic_classes;
 mod voice;
+mod web;

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{Limits, Stop};
 use floodway_model::graph::NodeKind;
-use floodway_model::{Duration, FlowId, FlowSpec, Instant, NodeId, Operation, Trigger};
+use floodway_model::{Duration, FlowId, FlowSpec, Instant, NodeId, Operation, Reuse, Trigger};
 
 use crate::Spec;
 use crate::deadlock;
@@ -482,7 +482,12 @@ pub fn without_workload(mut spec: Spec, workload: u16) -> Spec {
         Some(Operation { flows: flows?, ..operation.clone() })
     });
     let operations: Vec<Operation> = operations.collect();
+    let reuses = spec.reuses.iter();
+    let reuses =
+        reuses.filter_map(|Reuse { flow, of }| Some(Reuse { flow: name(*flow)?, of: name(*of)? }));
+    let reuses: Vec<Reuse> = reuses.collect();
     spec.programs.retain(|program| program.workload != workload);
     spec.flows.retain(stays);
-    Spec { triggers: triggers.into(), operations: operations.into(), ..spec }
+    let (triggers, operations, reuses) = (triggers.into(), operations.into(), reuses.into());
+    Spec { triggers, operations, reuses, ..spec }
 }

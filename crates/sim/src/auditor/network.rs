@@ -1,6 +1,6 @@
 //! Links: transmission times, no overlap of frames, and arrival of each frame once and on time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use floodway_model::graph::{Node, NodeKind, on_wire};
@@ -14,6 +14,7 @@ use super::pace::Held;
 use super::{Log, time};
 use crate::Spec;
 use crate::distances::Distances;
+use crate::host::first_segments;
 
 /// If a byte does not take a whole number of picoseconds, a time may be rounded up at every step of
 /// its calculation.
@@ -28,6 +29,8 @@ pub struct Network {
     flows: RwLock<SharedList<FlowSpec>>,
     /// Longest round-trip time without queueing; zero if no flow uses credit.
     pub base_rtt: Duration,
+    /// By flow that goes on with the segment numbers of others: its first segment.
+    pub first_segments: BTreeMap<FlowId, u32>,
     /// Links, by the node and port where frames arrive.
     links: Vec<Vec<Link>>,
 }
@@ -90,6 +93,7 @@ impl Network {
         Self {
             links: nodes.map(links).collect(),
             base_rtt: base_rtt.unwrap_or_default(),
+            first_segments: first_segments(spec),
             flows: RwLock::new(spec.flows.clone()),
             spec: Spec { flows: SharedList::default(), ..spec.clone() },
         }
@@ -160,7 +164,7 @@ impl Network {
         let mut left = free;
         if let Some(held) = &link.held {
             left = left.max(until);
-            match held.free_from(packet.bytes, bytes, now, left) {
+            match held.free_from(packet.bytes, (bytes, free.since(now)), now, left) {
                 Some(from) => free = from,
                 None => log.port(port, "a frame is sent ahead of the pace of its port"),
             }
