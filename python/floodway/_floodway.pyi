@@ -124,12 +124,8 @@ class Session:
     def __new__(
         cls,
         scenario: Checked,
-        variant: str | None,
-        replication: int | None,
-        workload: str | None,
-        latency: int | None,
-        threads: int | None,
-        audit: bool,
+        run: tuple[str | None, int | None, str | None],
+        how: tuple[int | None, int | None, bool],
     ) -> Session: ...
     @property
     def variant(self) -> str: ...

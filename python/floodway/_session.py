@@ -104,12 +104,12 @@ class Session:
         self._scenario = scenario
         self._inner = _floodway.Session(
             scenario._checked,
-            variant,
-            replication,
-            None if workload is None else str(workload),
-            None if latency is None else _picoseconds("latency", latency),
-            _arguments.threads(threads),
-            audit,
+            (variant, replication, None if workload is None else str(workload)),
+            (
+                None if latency is None else _picoseconds("latency", latency),
+                _arguments.threads(threads),
+                audit,
+            ),
         )
         self._numbers = {name: number for number, name in enumerate(self._inner.hosts)}
         self._run: Run | None = None

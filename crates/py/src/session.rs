@@ -73,20 +73,16 @@ pub fn octets(text: &str) -> PyResult<u64> {
 
 #[pymethods]
 impl Session {
-    /// Opens a session; see [`lab::open`].
+    /// Opens a session; see [`lab::open`]. `run`: variant, replication and workload; `how`: latency, threads and whether
+    /// invariants are checked.
     #[new]
-    #[pyo3(signature = (scenario, variant, replication, workload, latency, threads, audit))]
-    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
         py: Python<'_>,
         scenario: PyRef<'_, Checked>,
-        variant: Option<String>,
-        replication: Option<u32>,
-        workload: Option<String>,
-        latency: Option<u64>,
-        threads: Option<usize>,
-        audit: bool,
+        run: (Option<String>, Option<u32>, Option<String>),
+        how: (Option<u64>, Option<usize>, bool),
     ) -> PyResult<Self> {
+        let ((variant, replication, workload), (latency, threads, audit)) = (run, how);
         let latency = latency.map(Duration);
         let threads = background::threads(threads)?;
         let choice = Choice { variant, replication, workload, latency, threads, audit };
