@@ -63,7 +63,7 @@ int main(int count, char **arguments) {
     says(floodway_inject(session, a, b, 0, FLOODWAY_NO_TIME, 0, NULL), FLOODWAY_ARGUMENT,
          "a flow of 0 bytes: the size must be at least 1 byte");
     says(floodway_inject(session, a, b, 1, 9999999, 0, NULL), FLOODWAY_ARGUMENT,
-         "9.999999us has passed: the session is at 10us, and the time must not be before that");
+         "9999.999ns has passed: the session is at 10us, and the time must not be before that");
     says(floodway_host(session, "leaf 3", &a), FLOODWAY_ARGUMENT,
          "the network has no host `leaf 3`: it has 2 hosts, named as in the topology");
     says(floodway_host(session, NULL, &a), FLOODWAY_ARGUMENT, "`name` is a null pointer");
