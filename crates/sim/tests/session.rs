@@ -435,7 +435,7 @@ fn what_a_session_refuses() {
     );
     assert_eq!(
         says(session.inject_at(zero, one, 1, at_ns(99_900))),
-        "100.10672us is after the end of the simulation, 100us: raise `limit` in the scenario"
+        "100106.72ns is after the end of the simulation, 100us: raise `limit` in the scenario"
     );
     // Nothing of that has changed anything.
     assert_eq!((session.now(), session.in_flight()), (at_ns(500), 0));
