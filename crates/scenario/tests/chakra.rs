@@ -134,8 +134,11 @@ impl Folder {
         self
     }
 
-    /// Writes the traces of the ranks.
+    /// Writes the traces of the ranks, instead of those of earlier ones.
     fn traces(&self, ranks: &[Vec<Node>]) -> &Self {
+        for rank in ranks.len()..9 {
+            std::fs::remove_file(self.0.join(format!("job.{rank}.et"))).ok();
+        }
         for (rank, nodes) in ranks.iter().enumerate() {
             self.file(&format!("job.{rank}.et"), &trace("1.0.0", nodes));
         }
@@ -555,10 +558,24 @@ fn what_is_wrong_with_a_file_is_said() {
         of(&more),
         format!("`job.1.et`: the length of message 3, at byte {end}, is cut off")
     );
-    assert_eq!(
-        of(b"{ \"workload_graph\": [] }"),
-        "`job.1.et`: message 0, at byte 0, has 123 bytes, of which 23 are there"
+    for (text, message) in [
+        ("{}{\"type\": 4, \"id\": \"x\"}", "message 1 is no node: \"x\" is no number of 64 bits"),
+        (
+            "{}{\"attr\": [{\"name\": \"comm_size\", \"int64Val\": true}]}",
+            "message 1 is no node: true is no value of kind int64Val, of attribute comm_size",
+        ),
+        ("{\"version\": \"0.0.2\"}", "its schema has version `0.0.2`"),
+        ("{}{\"id\": 3}", "node 3 has type 0 (INVALID_NODE)"),
+    ] {
+        assert_eq!(of(text.as_bytes()), format!("`job.1.et`: {message}"));
+    }
+    let unknown = of(b"{}{\"type\": \"COMM_NODE\"}");
+    assert!(
+        unknown.contains("\"COMM_NODE\" is no type of a node; they are: INVALID_NODE,"),
+        "{unknown}"
     );
+    assert!(of(b"{\"version\": }").contains("it cannot be read as JSON"));
+    assert!(of(b"{\"workload_graph\": [{}]}").contains("workload_graph is no list of nodes"));
     assert!(of(b"\x03\x0a\x05hello").contains("does not begin with a GlobalMetadata"));
     assert_eq!(of(&trace("0.0.3", &nodes)), "`job.1.et`: its schema has version `0.0.3`");
     let twice = [compute(4, 1), collective(4, ALL_REDUCE, 2_000)];

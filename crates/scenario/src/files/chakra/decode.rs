@@ -4,7 +4,7 @@
 use prost::Message;
 
 use super::message::{Attribute, GlobalMetadata, IoInfo, Node as Written, Value};
-use super::{End, Kind, Node, What};
+use super::{End, Kind, Node, What, json};
 use crate::files::gzip;
 
 /// What is wrong, and the remedy.
@@ -45,32 +45,17 @@ pub(super) fn trace(bytes: &[u8], rank: u32, limit: usize) -> Result<Trace, Wron
     } else {
         bytes
     };
-    let mut messages = Messages { bytes, at: 0, number: 0 };
-    let Some(first) = messages.next() else {
-        return wrong("it is empty", WHOLE);
-    };
-    match GlobalMetadata::decode(first?) {
-        Ok(metadata) => version(&metadata)?,
-        Err(_) if bytes.first() == Some(&b'{') => {
-            return wrong("it is text like JSON", "name the binary trace that it was made of");
-        }
-        Err(error) => {
-            return wrong(format!("it does not begin with a GlobalMetadata: {error}"), WHOLE);
-        }
-    }
     let mut trace = Trace::default();
-    while let Some(message) = messages.next() {
-        let written = Written::decode(message?).map_err(|error| {
-            (format!("message {} is no node: {error}", messages.number), WHOLE.to_owned())
+    if json::is_json(bytes) {
+        let (metadata, nodes) = json::messages(bytes).map_err(|why| {
+            (why, "write it as chakra_jsonizer does, or name the binary trace".to_owned())
         })?;
-        if let Some(IoInfo { values }) = &written.inputs
-            && written.r#type == METADATA
-            && values.contains("\"pg_name\"")
-        {
-            let id = written.id;
-            trace.groups.extend(groups(&written, values)?.into_iter().map(|group| (id, group)));
+        version(&metadata)?;
+        for node in nodes {
+            trace.add(node, rank)?;
         }
-        trace.nodes.push(node(written, rank)?);
+    } else {
+        trace.read(bytes, rank)?;
     }
     trace.nodes.sort_by_key(|node| node.id);
     match trace.nodes.windows(2).find(|pair| pair[0].id == pair[1].id) {
@@ -82,6 +67,43 @@ pub(super) fn trace(bytes: &[u8], rank: u32, limit: usize) -> Result<Trace, Wron
             ),
             "dependencies name nodes by it: give every node of a file its own",
         ),
+    }
+}
+
+impl Trace {
+    /// Adds what is in a file of protobuf.
+    fn read(&mut self, bytes: &[u8], rank: u32) -> Result<(), Wrong> {
+        let mut messages = Messages { bytes, at: 0, number: 0 };
+        let Some(first) = messages.next() else {
+            return wrong("it is empty", WHOLE);
+        };
+        match GlobalMetadata::decode(first?) {
+            Ok(metadata) => version(&metadata)?,
+            Err(error) => {
+                return wrong(format!("it does not begin with a GlobalMetadata: {error}"), WHOLE);
+            }
+        }
+        while let Some(message) = messages.next() {
+            let number = messages.number - 1;
+            let written = Written::decode(message?).map_err(|error| {
+                (format!("message {number} is no node: {error}"), WHOLE.to_owned())
+            })?;
+            self.add(written, rank)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a node.
+    fn add(&mut self, written: Written, rank: u32) -> Result<(), Wrong> {
+        if let Some(IoInfo { values }) = &written.inputs
+            && written.r#type == METADATA
+            && values.contains("\"pg_name\"")
+        {
+            let listed = groups(&written, values)?;
+            self.groups.extend(listed.into_iter().map(|group| (written.id, group)));
+        }
+        self.nodes.push(node(written, rank)?);
+        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod decode;
 mod groups;
+mod json;
 mod matching;
 mod message;
 

@@ -138,3 +138,49 @@ fn numbers_of_dependencies_may_be_unpacked() {
     let read = trace(&file, 0, 1 << 20).unwrap().nodes;
     assert_eq!((read[0].id, &read[0].data[..]), (9, &[3, 4][..]));
 }
+
+/// Rank 0 of the step as `chakra_jsonizer` of the same package writes it, but for spaces.
+const JSON: &str = r#"{"version": "1.0.0"}
+{"name": "forward", "type": "COMP_NODE", "durationMicros": "20", "attr": [{"name": "is_cpu_op", "boolVal": false}]}
+{"id": "1", "name": "activation to 1", "type": "COMM_SEND_NODE", "dataDeps": ["0"], "attr": [{"name": "is_cpu_op", "boolVal": false}, {"name": "comm_size", "int64Val": "65536"}, {"name": "comm_src", "int32Val": 0}, {"name": "comm_dst", "int32Val": 1}, {"name": "comm_tag", "int32Val": 7}]}
+{"id": "2", "name": "backward", "type": "COMP_NODE", "dataDeps": ["0"], "durationMicros": "40", "attr": [{"name": "is_cpu_op", "boolVal": false}]}
+{"id": "3", "name": "gradients", "type": "COMM_COLL_NODE", "dataDeps": ["2"], "attr": [{"name": "is_cpu_op", "boolVal": false}, {"name": "comm_type", "int64Val": "0"}, {"name": "comm_size", "int64Val": "1048576"}, {"name": "pg_name", "stringVal": "1"}]}
+{"id": "4", "name": "optimizer", "type": "COMP_NODE", "ctrlDeps": ["1"], "dataDeps": ["3"], "durationMicros": "5", "attr": [{"name": "is_cpu_op", "boolVal": false}]}"#;
+
+#[test]
+fn traces_in_json_are_read() {
+    assert_eq!(trace(JSON.as_bytes(), 0, 1 << 20).unwrap().nodes, expected()[0]);
+    // Types by their numbers, and numbers as such.
+    let numbers = JSON.replace("\"COMP_NODE\"", "4").replace("\"65536\"", "65536");
+    assert_eq!(trace(numbers.as_bytes(), 0, 1 << 20).unwrap().nodes, expected()[0]);
+}
+
+#[test]
+fn traces_of_the_early_feeder_are_read() {
+    let text = r#"{"workload_graph": [
+        {"Id": 4, "Name": "forward", "NodeType": 4, "is_cpu_op": true, "runtime": 20, "data_deps": []},
+        {"Id": 5, "NodeType": 5, "data_deps": [4], "comm_dst": 1, "comm_size": 64, "comm_tag": 7},
+        {"Id": 6, "NodeType": 7, "data_deps": [5], "comm_type": 0, "comm_size": 9}]}"#;
+    let forward = Node { on_cpu: true, ..node(4, "forward", compute(20), &[], &[]) };
+    let send = What::Send(End { peer: 1, bytes: 64, tag: 7 });
+    let reduce = What::Collective { kind: Kind::AllReduce, bytes: 9, group: "".into() };
+    let expected = [forward, node(5, "", send, &[4], &[]), node(6, "", reduce, &[5], &[])];
+    assert_eq!(trace(text.as_bytes(), 0, 1 << 20).unwrap().nodes, expected);
+}
+
+#[test]
+fn compressed_traces_are_read() {
+    // A block of deflate that is not compressed (RFC 1951, 3.2.4), in the frame of gzip.
+    let whole = bytes(STEP[0]);
+    let length = whole.len() as u16;
+    let mut packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1];
+    packed.extend(length.to_le_bytes());
+    packed.extend((!length).to_le_bytes());
+    packed.extend(&whole);
+    packed.extend(crc32fast::hash(&whole).to_le_bytes());
+    packed.extend(u32::from(length).to_le_bytes());
+    assert_eq!(trace(&packed, 0, 1 << 20).unwrap().nodes, expected()[0]);
+    packed.pop();
+    let (message, _) = trace(&packed, 0, 1 << 20).unwrap_err();
+    assert!(message.contains("checksum") || message.contains("decompressed"), "{message}");
+}
