@@ -55,7 +55,7 @@ tables! {
     }
 
     /// Who waits for whom when the run ends: one row per step that has begun and not finished. Only there with the
-    /// workload goal.
+    /// workloads goal and chakra.
     waits {
         /// Workload of the scenario, counted from 0.
         workload: u64,
