@@ -51,6 +51,7 @@ struct workload {
 	enum kind kind;
 	char control[16];
 	bool ecn;
+	bool upload;	 /* bulk: from B to A */
 	long count;	 /* bulk, request */
 	double rate;	 /* poisson: starts per second */
 	u64 bytes;	 /* poisson: of a flow; request: of a request */
@@ -181,7 +182,7 @@ static u64 number_of(const char *text, u64 most)
 	return value;
 }
 
-static void read_workload(enum kind kind, const char *line)
+static void read_workload(enum kind kind, bool upload, const char *line)
 {
 	struct workload *w = &workloads[workload_count];
 	char control[16], first[32], second[32] = "", third[32] = "", ecn[8] = "";
@@ -196,7 +197,7 @@ static void read_workload(enum kind kind, const char *line)
 		words = sscanf(line, "%15s %31s %7s", control, first, ecn);
 	if (words < 2 || (*ecn && strcmp(ecn, "ecn")))
 		complain("not a workload", line);
-	*w = (struct workload){.kind = kind, .ecn = *ecn, .count = 1};
+	*w = (struct workload){.kind = kind, .ecn = *ecn, .upload = upload, .count = 1};
 	strcpy(w->control, control);
 	if (kind == BULK)
 		w->count = (long)number_of(first, MOST_BULK);
@@ -213,6 +214,16 @@ static void read_workload(enum kind kind, const char *line)
 		w->pause = time_of(third);
 	}
 	workload_count++;
+}
+
+/* Words of the description that are not for the traffic. */
+static bool for_init(const char *key)
+{
+	const char *known[] = {"seed", "rate", "rtt", "qdisc", "up", "qdisc_up", "line"};
+	for (size_t n = 0; n < sizeof known / sizeof *known; n++)
+		if (!strcmp(key, known[n]))
+			return true;
+	return false;
 }
 
 static void read_description(void)
@@ -238,12 +249,14 @@ static void read_description(void)
 		else if (!strcmp(key, "ping"))
 			ping_every = time_of(rest);
 		else if (!strcmp(key, "bulk"))
-			read_workload(BULK, rest);
+			read_workload(BULK, false, rest);
+		else if (!strcmp(key, "upload"))
+			read_workload(BULK, true, rest);
 		else if (!strcmp(key, "poisson"))
-			read_workload(POISSON, rest);
+			read_workload(POISSON, false, rest);
 		else if (!strcmp(key, "request"))
-			read_workload(REQUEST, rest);
-		else if (strcmp(key, "rate") && strcmp(key, "rtt") && strcmp(key, "qdisc") && strcmp(key, "seed"))
+			read_workload(REQUEST, false, rest);
+		else if (!for_init(key))
 			complain("unknown word in the description", line);
 	}
 	fclose(file);
@@ -308,7 +321,9 @@ static int tcp_socket(void)
 
 static void listen_for(int n)
 {
-	struct sockaddr_in at = address("10.0.1.1", LISTEN + n);
+	bool upload = workloads[n].upload;
+	enter(upload ? 'A' : 'B');
+	struct sockaddr_in at = address(upload ? "10.0.0.1" : "10.0.1.1", LISTEN + n);
 	int fd = workloads[n].listener = tcp_socket();
 	set_control(fd, workloads[n].control);
 	if (bind(fd, (struct sockaddr *)&at, sizeof at) || listen(fd, 4096))
@@ -348,8 +363,10 @@ static void start_flow(long n)
 {
 	struct flow *f = &flows[n];
 	const struct workload *w = &workloads[f->workload];
-	struct sockaddr_in from = address("10.0.0.1", FIRST_PORT + (int)(n % PORTS));
-	struct sockaddr_in to = address("10.0.1.1", LISTEN + f->workload);
+	struct sockaddr_in from = address(w->upload ? "10.0.1.1" : "10.0.0.1", FIRST_PORT + (int)(n % PORTS));
+	struct sockaddr_in to = address(w->upload ? "10.0.0.1" : "10.0.1.1", LISTEN + f->workload);
+	if (w->upload)
+		enter('B');
 	int ecn = open("/proc/sys/net/ipv4/tcp_ecn", O_WRONLY);
 	if (ecn < 0 || write(ecn, w->ecn ? "1" : "2", 1) != 1)
 		fail("tcp_ecn");
@@ -365,6 +382,8 @@ static void start_flow(long n)
 	if (w->kind == REQUEST)
 		ask(f, f->start);
 	watch(f->client, EPOLLOUT | EPOLLIN | EPOLLET, tag(CLIENT, (u64)n));
+	if (w->upload)
+		enter('A');
 }
 
 static void read_client(struct flow *f, long n)
@@ -755,7 +774,6 @@ static void prepare(void)
 	enter('R');
 	observer(&before_queue, "r0", false);
 	observer(&after_queue, "r1", true);
-	enter('B');
 	for (int n = 0; n < workload_count; n++)
 		listen_for(n);
 	enter('A');

@@ -64,6 +64,21 @@ pub struct Trigger {
     pub delay: Duration,
 }
 
+/// A flow of TCP that is sent over the connection of another one, so without a handshake. The other
+/// flow goes either in the same direction, and its sender goes on with its windows, estimates and
+/// segment numbers; or in the other direction, and this is the first flow in this direction.
+///
+/// Such a flow has a trigger, and begins only after the other flow has arrived, because the packet
+/// that lets it begin carries the acknowledgement of the other flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Reuse {
+    /// The flow that is sent.
+    pub flow: FlowId,
+    /// The flow whose connection it uses. At most one flow in each direction follows a flow, and its own
+    /// entry comes before.
+    pub of: FlowId,
+}
+
 /// A group of flows that is measured as one unit, such as a call with its response or all messages
 /// of a collective. It starts with the first of its flows that starts, and completes when all of
 /// them have completed.
@@ -90,6 +105,10 @@ pub struct Operation {
     /// are left out of statistics of flows and of other operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voice: Option<Voice>,
+    /// What it loads, if it is a web page: the first of its flows begins at the navigation. Pages are left out of
+    /// statistics of flows and of other operations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<Page>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -98,14 +117,22 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Operation {
-    /// One that is neither a ping, nor a job, nor a collective, nor a call.
+    /// One that is neither a ping, nor a job, nor a collective, nor a call, nor a page.
     pub fn of(number: u32, flows: impl Into<Box<[FlowId]>>) -> Self {
-        Self { number, flows: flows.into(), ping: false, job: false, collective: None, voice: None }
+        Self {
+            number,
+            flows: flows.into(),
+            ping: false,
+            job: false,
+            collective: None,
+            voice: None,
+            page: None,
+        }
     }
 
     /// Whether it is work of the network, and not only there to measure what other traffic leaves.
     pub const fn is_work(&self) -> bool {
-        !self.ping && self.voice.is_none()
+        !self.ping && self.voice.is_none() && self.page.is_none()
     }
 }
 
@@ -122,6 +149,17 @@ pub struct Voice {
     pub impairment: f64,
     /// Packet-loss robustness factor of the codec, Bpl (ITU-T G.113).
     pub robustness: f64,
+}
+
+/// A web page that is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Page {
+    /// Objects, the root document included.
+    pub objects: u32,
+    /// Sum of their sizes in bytes.
+    pub bytes: u64,
+    /// Connections that are opened for it.
+    pub connections: u32,
 }
 
 /// A collective operation of several ranks.

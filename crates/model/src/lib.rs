@@ -31,7 +31,7 @@ pub mod tables;
 pub mod units;
 
 pub use delay::Delay;
-pub use flow::{Collective, CollectiveKind, FlowSpec, Operation, Trigger, Voice};
+pub use flow::{Collective, CollectiveKind, FlowSpec, Operation, Page, Reuse, Trigger, Voice};
 pub use graph::Graph;
 pub use id::{Class, FlowId, NodeId, PortIx};
 pub use interval::IntervalEnd;

@@ -28,7 +28,9 @@ const MORE: [&str; 11] = [
 ];
 
 /// Ends of names of which less is better.
-const LESS: [&str; 31] = [
+const LESS: [&str; 33] = [
+    "page_load_ns",
+    "pages_incomplete",
     "voice_missing_up",
     "voice_missing_down",
     "_rtt_ns",

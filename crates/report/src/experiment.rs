@@ -255,6 +255,14 @@ impl Experiment {
         all.into_iter().map(|(key, of)| (key, Sketch::pooled(of.into_iter()))).collect()
     }
 
+    /// The page load times of a variant by workload, all replications as one.
+    pub fn pages(&self, variant: usize) -> BTreeMap<u64, Sketch> {
+        let mut all: BTreeMap<u64, Vec<&Sketch>> = BTreeMap::new();
+        let pages = self.shapes_of(variant).flat_map(|shapes| &shapes.pages);
+        pages.for_each(|(workload, sketch)| all.entry(*workload).or_default().push(sketch));
+        all.into_iter().map(|(workload, of)| (workload, Sketch::pooled(of.into_iter()))).collect()
+    }
+
     /// What pings measured over time in a variant, in its first replication; `None` without pings.
     pub fn pings_over_time(&self, variant: usize) -> Option<&PingShapes> {
         let mut all = self.shapes_of(variant).map(|shapes| &shapes.pings);

@@ -64,6 +64,7 @@ mod throughput;
 pub mod together;
 pub mod trace;
 mod voice;
+mod web;
 pub mod why;
 pub mod words;
 

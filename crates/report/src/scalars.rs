@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::latency;
 use crate::shapes::{occupancy, quantile};
 use crate::statistics::{Scale, mean};
-use crate::{entries, jobs, operations, pings, throughput, voice};
+use crate::{entries, jobs, operations, pings, throughput, voice, web};
 
 /// One number about a whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +86,7 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     latency::add(tables, &mut scalars);
     pings::add(tables, &mut scalars);
     voice::add(tables, &mut scalars);
+    web::add(tables, &mut scalars);
     scalars
 }
 

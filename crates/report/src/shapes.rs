@@ -12,6 +12,7 @@ use crate::metrics::{FlowTime, SizeClasses};
 use crate::pings::PingShapes;
 use crate::recording::{Fabric, Recording};
 use crate::throughput;
+use crate::web;
 use crate::why::{Digest, Explanation};
 
 /// How many points a thinned distribution or time series has at most.
@@ -169,6 +170,8 @@ pub struct Shapes {
     pub responses: BTreeMap<u64, Vec<Window>>,
     /// What pings measured.
     pub pings: PingShapes,
+    /// Page load times by workload.
+    pub pages: BTreeMap<u64, Sketch>,
 }
 
 impl Shapes {
@@ -199,6 +202,7 @@ impl Shapes {
             rates,
             responses: windows(tables),
             pings: PingShapes::of(tables),
+            pages: web::sketches(tables),
             deadlock: deadlock::members(tables),
             ranks: jobs::last(tables),
             why: Explanation::of(tables, workloads, classes).map(|why| Digest::of(&why)),

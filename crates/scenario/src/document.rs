@@ -246,6 +246,14 @@ impl Document {
                 entry.congestion.get_or_insert_with(|| transport.usual_control());
                 entry.transport = Some(transport);
             }
+            let host_has_tcp = matches!(self.host.transport, transport::Spec::Tcp(_));
+            if let (workload::Spec::Web(_), None, false) =
+                (&entry.traffic, &entry.transport, host_has_tcp)
+            {
+                let transport = transport::Spec::Tcp(Default::default());
+                entry.congestion.get_or_insert_with(|| transport.usual_control());
+                entry.transport = Some(transport);
+            }
             if let workload::Spec::Voice(voice) = &entry.traffic {
                 let workload::Entry { transport, congestion, .. } = entry;
                 voice.write_out(transport, congestion, self.wire_overhead);

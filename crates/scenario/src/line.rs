@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::line::{Counting, Framing, Line};
-use floodway_model::{Bytes, Graph, NodeId, PortIx, Rate};
+use floodway_model::{Bytes, Duration, Graph, NodeId, PortIx, Rate};
 use floodway_sim::loss::Loss;
-use floodway_sim::pace::{By, Pace, Trace};
+use floodway_sim::pace::{By, Pace, Trace, grants};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,12 @@ pub struct AccessLine {
     /// The same at the second node, for the other direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shaper_back: Option<Shaper>,
+    /// The first node of `link` only sends what the second one has granted on request, as a cable modem does. Default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grants: Option<Grants>,
+    /// The same at the second node, for the other direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grants_back: Option<Grants>,
     /// What the files of both directions say.
     #[serde(skip)]
     pub(crate) traces: [Option<Arc<Trace>>; 2],
@@ -72,6 +78,49 @@ pub struct Shaper {
     /// Bytes that may leave ahead of that, one after the other, beyond one frame. Default 0B.
     #[serde(default)]
     pub burst: Bytes,
+}
+
+/// A port that sends in slots that the other end grants on request, as in the upstream of DOCSIS. Requests go at the start of
+/// every interval, with data or without, and do not collide. Slots have the rate of the link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Grants {
+    /// Interval of requests and of grants: the MAP interval of DOCSIS, and the cycle of EPON and GPON. Default 2ms (CableLabs,
+    /// DOCSIS module of ns-3: `MapInterval`).
+    pub interval: Duration,
+    /// From a request to the earliest start of the interval for which it is granted: propagation, processing at both ends, and
+    /// the time by which grants are ahead. Default 1.5ms, the sum of these times in the DOCSIS module of ns-3 with its default
+    /// parameters.
+    pub request_to_grant: Duration,
+    /// Rate that is granted without a request, at the start of every interval (guaranteed grant rate of the proactive grant
+    /// service of DOCSIS 3.1, with the interval as its guaranteed grant interval). Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proactive: Option<Rate>,
+}
+
+impl Default for Grants {
+    fn default() -> Self {
+        Self {
+            interval: Duration::from_ms(2),
+            request_to_grant: Duration::from_us(1_500),
+            proactive: None,
+        }
+    }
+}
+
+impl Grants {
+    /// At a port of this rate.
+    fn at(&self, rate: Rate) -> By {
+        let share = |of: Rate| {
+            let time = u128::from(self.interval.0) * u128::from(of.0) / u128::from(rate.0.max(1));
+            Duration(u64::try_from(time).unwrap_or(u64::MAX).min(self.interval.0))
+        };
+        By::Grants(grants::Grants {
+            interval: self.interval,
+            delay: self.request_to_grant,
+            proactive: self.proactive.map_or(Duration::ZERO, share),
+        })
+    }
 }
 
 /// Bursts of losses by the model of Gilbert and Elliott: a bad state of the line, which begins and ends with these
@@ -90,6 +139,10 @@ pub struct Bursts {
 
 /// The smallest probability with which a burst begins or ends: once in a million frames.
 const RAREST: f64 = 1e-6;
+
+/// The shortest and the longest interval of grants.
+const SHORTEST: Duration = Duration::from_us(10);
+const LONGEST: Duration = Duration::from_ms(1_000);
 
 fn one() -> f64 {
     1.0
@@ -115,6 +168,23 @@ impl Check for AccessLine {
         for (field, shaper) in self.shapers() {
             let findings = &mut findings.within(field);
             findings.positive("rate", shaper.rate, "remove the shaper for the rate of the link");
+        }
+        for (field, grants) in self.grants() {
+            let findings = &mut findings.within(field);
+            let often = "DOCSIS has 2ms, and GPON 125us";
+            findings.range("interval", grants.interval, SHORTEST..=LONGEST, often);
+            let late = "1.5ms is usual for DOCSIS 3.1";
+            findings.range(
+                "request_to_grant",
+                grants.request_to_grant,
+                Duration::ZERO..=LONGEST,
+                late,
+            );
+            findings.positive(
+                "proactive",
+                grants.proactive,
+                "leave it out for grants on request only",
+            );
         }
     }
 }
@@ -142,6 +212,12 @@ impl AccessLine {
         both.into_iter().filter_map(|(field, shaper)| Some((field, shaper.as_ref()?)))
     }
 
+    /// The grants that are written, by their fields.
+    pub fn grants(&self) -> impl Iterator<Item = (&'static str, &Grants)> {
+        let both = [("grants", &self.grants), ("grants_back", &self.grants_back)];
+        both.into_iter().filter_map(|(field, grants)| Some((field, grants.as_ref()?)))
+    }
+
     /// The files that are written, by their fields.
     pub fn files(&self) -> [(&'static str, Option<&String>); 2] {
         [("trace", self.trace.as_ref()), ("trace_back", self.trace_back.as_ref())]
@@ -149,7 +225,9 @@ impl AccessLine {
 
     /// Whether it holds back what is sent.
     pub fn holds(&self) -> bool {
-        self.shapers().next().is_some() || self.files().iter().any(|(_, file)| file.is_some())
+        self.shapers().next().is_some()
+            || self.grants().next().is_some()
+            || self.files().iter().any(|(_, file)| file.is_some())
     }
 
     /// What ports are held to, by the field that says so.
@@ -171,6 +249,12 @@ impl AccessLine {
                 paces.extend(shaper.as_ref().map(|&Shaper { rate, burst }| {
                     (field, Pace { node, port, by: By::Shaper { rate, burst } })
                 }));
+                let fields = [("grants", &self.grants), ("grants_back", &self.grants_back)];
+                let (field, grants) = fields[direction];
+                let rate = graph.node(node).ports[port.index()].rate;
+                paces.extend(
+                    grants.as_ref().map(|grants| (field, Pace { node, port, by: grants.at(rate) })),
+                );
             }
         }
         paces
@@ -203,6 +287,12 @@ impl AccessLine {
             }
             if let Some(shaper) = [&self.shaper, &self.shaper_back][direction] {
                 parts.push(of(format!("shaper of {}", shaper.rate)));
+            }
+            if let Some(grants) = [&self.grants, &self.grants_back][direction] {
+                let proactive = grants
+                    .proactive
+                    .map_or(String::new(), |rate| format!(" ({rate} of them proactive)"));
+                parts.push(of(format!("grants every {}{proactive}", grants.interval)));
             }
         }
         parts.retain(|part| !part.is_empty());

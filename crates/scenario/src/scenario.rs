@@ -212,7 +212,7 @@ impl Variant {
     pub fn build(&self, seed: u64) -> Spec {
         let Self { settings, graph, workloads, .. } = self;
         let measured = self.measured();
-        let workload::Traffic { flows, triggers, programs, operations, .. } =
+        let workload::Traffic { flows, triggers, reuses, programs, operations, .. } =
             workload::traffic(workloads, settings, graph, seed);
         Spec {
             graph: graph.clone(),
@@ -221,6 +221,7 @@ impl Variant {
             profiles: settings.profiles(),
             flows: flows.into(),
             triggers: triggers.into(),
+            reuses: reuses.into(),
             programs: programs.into(),
             operations: operations.into(),
             // Checked: a frame with it is at most 65535 bytes long.

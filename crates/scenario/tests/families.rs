@@ -30,7 +30,7 @@ const TOPOLOGIES: [(&str, &str, [usize; 3]); 8] = [
 ];
 
 /// Each workload, with parameters, for a star of eight hosts.
-const WORKLOADS: [(&str, &str); 18] = [
+const WORKLOADS: [(&str, &str); 19] = [
     (
         "many_to_many",
         "load = 0.5\nclusters = 2\ncluster_size = 4\nsizes = \"web_search\"\nmax_size = \"1MB\"",
@@ -57,6 +57,7 @@ const WORKLOADS: [(&str, &str); 18] = [
     ("saturated", "from = \"0-3\"\nto = \"4-7\"\nsizes = \"exponential(8000B, 46B, 64KB)\""),
     ("ping", "clients = \"0-3\"\nservers = \"4-7\"\ninterval = \"50us\""),
     ("voice", "clients = \"0-3\"\nservers = \"4-7\"\ninterval = \"50us\"\njitter = \"50us\""),
+    ("web", "clients = \"0-3\"\nservers = \"4-7\"\nthink = \"20us\"\nparsing = \"5us\""),
     ("linux", "hosts = \"0-3\"\nrun = \"ping host-1\"\nstart = \"1us\""),
 ];
 

@@ -126,6 +126,27 @@ fn packets_leave_at_the_times_of_a_trace() {
     assert_eq!(spec.paces.len(), 1);
 }
 
+/// Three packets at once in slots on request; on the line each takes 1749 us. The first one reaches the switch before it after
+/// 1.012 ms and its latency. All are requested at 2 ms and have their slot from 4 ms on. With 4 of the 8 Mb/s granted without
+/// a request, they have 1 ms from 2 ms on and are done 1 ms sooner.
+#[test]
+fn packets_leave_in_granted_slots() {
+    let of = |grants: &str, starts: Duration| {
+        let spec = spec(&[grants, "workload.0.list.flow.0.bytes=4500B"]);
+        let outcome = Simulation::new(spec.clone()).run();
+        assert_eq!(outcome.violations, Vec::<String>::new());
+        let line = Duration(33 * 53 * 1_000_000 * 3);
+        let rest = Duration::from_ms(3) + spec.switch.latency + Duration(1_538 * 8_000);
+        assert_eq!(outcome.table("flows").f64s("fct_ns"), [(starts + line + rest).as_ns()]);
+        assert_eq!(spec.paces.len(), 1);
+    };
+    of("line.0.grants={}", Duration::from_ms(4));
+    of("line.0.grants={ proactive = \"4Mbps\" }", Duration::from_ms(3));
+    // Every 0.5 ms: requested at 1.5 ms, and granted as much later.
+    of("line.0.grants={ interval = \"500us\" }", Duration::from_ms(3));
+    of("line.0.grants={ interval = \"1ms\", request_to_grant = \"0ms\" }", Duration::from_ms(2));
+}
+
 #[test]
 fn facts_say_what_is_special_about_a_line() {
     let fact = |set: &[&str]| {
@@ -143,5 +164,11 @@ fn facts_say_what_is_special_about_a_line() {
         fact(&set),
         "left switch to right switch: 18 B per packet, loses 0.01 of frames, trace four.trace of 4.81 Mb/s on average \
          at left switch, shaper of 900Kbps at right switch"
+    );
+    let set = ["line.0.grants={}", "line.0.grants_back={ proactive = \"500Kbps\" }"];
+    assert_eq!(
+        fact(&set),
+        "left switch to right switch: 40 B per packet in ATM cells, grants every 2ms at left switch, grants every 2ms \
+         (500Kbps of them proactive) at right switch"
     );
 }

@@ -42,3 +42,4 @@ mod source_flow_control;
 mod traffic;
 mod traffic_classes;
 mod voice;
+mod web;

@@ -175,6 +175,21 @@ fn calls_across_ranks_are_heard() {
     assert!(calls.f64s("mos").iter().all(|mos| (1.0..=4.5).contains(mos)));
 }
 
+/// The messages of a connection begin and arrive at hosts of different ranks.
+#[test]
+fn pages_across_ranks_are_loaded() {
+    let stop = AtomicBool::new(false);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/toolbox/web.toml");
+    let set = ["arrivals=7s", "measure_until=7s", "limit=9s"].map(str::to_owned).to_vec();
+    let scenario = Scenario::load(&path, &Overrides { quick: true, set })
+        .unwrap_or_else(|error| panic!("{}", error.plain()));
+    let spec = scenario.build(&scenario.variants()[1], 0);
+    let one = Simulation::new(spec.clone()).audited(false).run();
+    assert_same("codel", &one, &over(&spec, (most_ranks(&spec).min(2), 1), &stop));
+    let loads = one.table("pages").f64s("load_ns");
+    assert!(loads.len() > 4 && loads.iter().any(|load| *load > 0.0), "{loads:?}");
+}
+
 /// Any rank can be asked to stop: all end after the same window.
 #[test]
 fn one_rank_stops_all() {

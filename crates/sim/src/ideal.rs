@@ -132,9 +132,14 @@ impl<'a> Ideal<'a> {
     /// links, plus all delays and latencies. If packets may take different paths, they follow each
     /// other only on the first and on the last hop, and the last packet may overtake others in
     /// between. With TCP, the SYN and its answer precede the data. `None` for a long-lived flow.
-    /// `finished`, the completion time of the flow, determines which link failures may have moved
-    /// its packets to different paths.
-    pub fn completion_time(&self, flow: &FlowSpec, finished: Instant) -> Option<Duration> {
+    /// A `connected` flow has no handshake. `finished`, the completion time of the flow, determines
+    /// which link failures may have moved its packets to different paths.
+    pub fn completion_time(
+        &self,
+        flow: &FlowSpec,
+        connected: bool,
+        finished: Instant,
+    ) -> Option<Duration> {
         if flow.is_persistent() {
             return None;
         }
@@ -156,7 +161,11 @@ impl<'a> Ideal<'a> {
             let back = hops.iter().map(|hop| hop.time_back(syn)).sum::<Duration>();
             delay * 2 + frame(syn, 0) + back
         };
-        let delay = delay + transport.handshake_frame().map_or(Duration::ZERO, there_and_back);
+        let delay = delay
+            + transport
+                .handshake_frame()
+                .filter(|_| !connected)
+                .map_or(Duration::ZERO, there_and_back);
         if packets == 1 {
             return Some(delay + tail(0));
         }

@@ -50,7 +50,7 @@ extern crate self as floodway_sim;
 
 use digest::Digest;
 use floodway_model::family::Entry;
-use floodway_model::{Duration, FlowSpec, Graph, Operation, Program, SharedList, Trigger};
+use floodway_model::{Duration, FlowSpec, Graph, Operation, Program, Reuse, SharedList, Trigger};
 use serde::Serialize;
 
 pub use floodway_engine::{MAX_PORTS, Progress, Ranks, Stop};
@@ -73,6 +73,8 @@ pub struct Spec {
     pub flows: SharedList<FlowSpec>,
     /// Dependencies between flows: which flows begin after which others.
     pub triggers: SharedList<Trigger>,
+    /// Flows that are sent over the connections of others.
+    pub reuses: SharedList<Reuse>,
     /// Programs of the ranks of jobs, which begin flows on their hosts, in order of workload and rank.
     pub programs: SharedList<Program>,
     /// Groups of flows that form one operation for the application, by workload and number.

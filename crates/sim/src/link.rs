@@ -244,7 +244,7 @@ impl Transmitter {
         }
         let bytes = u64::from(packet.bytes) + u64::from(self.wire_overhead);
         let wire_time = self.byte_time.of(bytes);
-        self.put(packet, class, now, (now + wire_time, wire_time), context);
+        self.put(packet, class, now, (now + wire_time, wire_time, wire_time), context);
     }
 
     /// Sends a frame on a link with another framing, or from a port that is held to a pace.
@@ -257,7 +257,8 @@ impl Transmitter {
         now: Instant,
         context: &mut Context,
     ) {
-        let ends = now + self.wire_time(packet.bytes);
+        let wire_time = self.wire_time(packet.bytes);
+        let ends = now + wire_time;
         let seldom = &mut *self.seldom;
         let (ends, free) = match &mut seldom.pacing {
             None => (ends, ends),
@@ -266,23 +267,25 @@ impl Transmitter {
                 pacing.send(packet.bytes, on_wire, now, ends)
             }
         };
-        self.put(packet, class, now, (ends, free.since(now)), context);
+        let occupied = free.since(now);
+        self.put(packet, class, now, (ends, occupied, occupied.max(wire_time)), context);
     }
 
-    /// Puts a frame on the wire, which it has left at `ends`. The next one may follow after `occupied`.
+    /// Puts a frame on the wire, which it has left at `ends`. The next one may follow after `occupied`, and the wire counts as
+    /// busy for `busy`.
     #[inline(always)]
     fn put(
         &mut self,
         packet: &Packet,
         class: Class,
         now: Instant,
-        (ends, occupied): (Instant, Duration),
+        (ends, occupied, busy): (Instant, Duration, Duration),
         context: &mut Context,
     ) {
         debug_assert!(self.busy_until <= now, "the wire is busy");
         let before = self.busy_until;
         self.busy_until = now + occupied;
-        self.busy += occupied;
+        self.busy += busy;
         self.frames += 1;
         self.bytes += u64::from(packet.bytes);
         let flight = match packet.is_one_hop() {

@@ -11,6 +11,8 @@ mod operations;
 mod voice;
 
 use floodway_engine::Stop;
+use std::collections::BTreeSet;
+
 use floodway_model::graph::NodeKind;
 use floodway_model::id::CLASSES;
 use floodway_model::table::{Table, fingerprint};
@@ -102,6 +104,7 @@ impl Outcome {
             frames::entries(spec, finished, &requests, &flows),
             operations::table(spec, &flows, &job_times),
             operations::pings(spec, &flows),
+            operations::pages(spec, &flows, &measured),
             operations::collectives(spec, &flows),
             voice_packets,
             voice,
@@ -146,13 +149,14 @@ impl Outcome {
 fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> Table {
     let ideal = Ideal::new(spec);
     let apart = operations::apart(spec);
+    let connected: BTreeSet<usize> = spec.reuses.iter().map(|reuse| reuse.flow.index()).collect();
     let mut impossible = 0;
     let row = |(place, start, flow): (usize, Instant, &FlowSpec)| {
         let (sent, receiver) = (&facts.sent[place], &facts.received[place]);
         let after_start = |at: Option<Instant>| at.map_or(f64::NAN, |at| (at - start).as_ns());
         let fct_ns = after_start(receiver.finished);
         let finished = receiver.finished.unwrap_or(Instant::NEVER);
-        let ideal = ideal.completion_time(flow, finished);
+        let ideal = ideal.completion_time(flow, connected.contains(&place), finished);
         let ideal_fct_ns = ideal.map_or(f64::NAN, |time| time.as_ns());
         impossible += u64::from(fct_ns < ideal_fct_ns);
         let ends = !flow.is_persistent();
@@ -373,6 +377,9 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     }
     if spec.switch.flow_control.cbfc.is_some() {
         rows.extend(measured.rows_of_link_credit());
+    }
+    if spec.switch.queue.discipline.filters_acks() {
+        rows.extend(measured.rows_of_cake());
     }
     let end = finished.now.min(finished.metrics.sampling().measured_until).0;
     let begun: Vec<(usize, Instant, &FlowSpec)> = flows.begun(spec).collect();

@@ -1,4 +1,4 @@
-//! Ports that send at less than the rate of their link: at the times of a trace, or through a shaper.
+//! Ports that send at less than the rate of their link: at the times of a trace, through a shaper, or in granted slots.
 //!
 //! A trace has *delivery opportunities*, as the link emulator of Mahimahi has them (Netravali et al., USENIX ATC 2015): at
 //! each of its times a number of bytes may leave. A frame that needs more than an opportunity has left takes the rest from
@@ -9,6 +9,10 @@
 //! A shaper lets the next frame begin when all frames before it would have left at its rate, or earlier by the time that
 //! its burst takes at that rate: the generic cell rate algorithm (ITU-T I.371, Annex A) with frames of different lengths.
 //! Each frame itself leaves at the rate of the link.
+//!
+//! Granted slots are in [`grants`].
+
+pub mod grants;
 
 use floodway_model::line::{Counting, Framing};
 use floodway_model::units::ByteTime;
@@ -16,6 +20,7 @@ use floodway_model::{Bytes, Duration, Instant, NodeId, PortIx, Rate};
 use serde::Serialize;
 
 use crate::Spec;
+use grants::Grants;
 
 /// Bytes of an opportunity: an IP packet of 1500 and four that Mahimahi adds to it (its `PACKET_SIZE`).
 pub const OPPORTUNITY: u64 = 1_504;
@@ -46,6 +51,8 @@ pub enum By {
         /// Bytes by which frames may be ahead of it.
         burst: Bytes,
     },
+    /// Grants on request.
+    Grants(Grants),
 }
 
 /// The delivery opportunities of a trace.
@@ -118,6 +125,13 @@ pub enum Pacing {
         /// When all frames until now have left at its rate.
         sent_by: Instant,
     },
+    /// Of grants.
+    Grants {
+        /// When they come.
+        grants: Grants,
+        /// End of the last frame.
+        last: Instant,
+    },
 }
 
 impl Pacing {
@@ -142,11 +156,13 @@ impl Pacing {
                 let early = byte_time.of(burst.0);
                 Self::Shaper { byte_time, early, sent_by: Instant::ZERO }
             }
+            By::Grants(grants) => Self::Grants { grants: *grants, last: Instant::ZERO },
         }
     }
 
     /// A frame of `bytes` begins at `now`; at the rate of the link, its `on_wire` bytes would have left at `ends`.
-    /// Returns when they have left, and when the next frame may begin.
+    /// Returns when they have left, and when the next frame may be taken from its queue. With grants, that may be before this
+    /// one has left, because the next one is requested then.
     pub fn send(
         &mut self,
         bytes: u16,
@@ -180,6 +196,10 @@ impl Pacing {
             Self::Shaper { byte_time, early, sent_by } => {
                 *sent_by = now.max(*sent_by) + byte_time.of(on_wire);
                 (ends, ends.max(Instant(sent_by.0.saturating_sub(early.0))))
+            }
+            Self::Grants { grants, last } => {
+                *last = grants.leaves(now, *last, ends.since(now));
+                (*last, now.max(Instant(last.0.saturating_sub(grants.ahead().0))))
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::auditor::Network;
 use crate::deadlock::{self, Deadlocks};
 use crate::distances::Distances;
 use crate::failure::{self, Outages};
-use crate::host::{Host, KernelHost, Profile, Shared, followers};
+use crate::host::{Connections, Host, KernelHost, Profile, Shared, followers};
 use crate::kernel::{Backend, Octets};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
@@ -80,6 +80,7 @@ impl Simulation {
             places: places(&spec),
             flows: spec.flows.clone(),
             followers: followers(&spec.flows, &spec.triggers),
+            connections: Connections::new(&spec.reuses, &spec.flows),
             tiers: tiers(&spec.graph),
             distances: asks_for_answers(&spec).then(|| Distances::of(&spec)),
             telemetry: wants_telemetry(&spec),

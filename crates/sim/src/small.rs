@@ -39,6 +39,7 @@ pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
         profiles: vec![host::Profile::default()],
         flows: flows.into(),
         triggers: SharedList::default(),
+        reuses: SharedList::default(),
         programs: SharedList::default(),
         operations: SharedList::default(),
         wire_overhead: 20,

@@ -2,7 +2,7 @@
 
 use crate::common::{clos, flow, isolating, plain};
 use floodway_model::graph::NodeKind;
-use floodway_model::{Bytes, Duration, FlowId, Instant, NodeId, Operation, PortIx, Trigger};
+use floodway_model::{Bytes, Duration, FlowId, Instant, NodeId, Operation, PortIx, Reuse, Trigger};
 use floodway_sim::failure::Failure;
 use floodway_sim::{SOURCES, Spec};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ type Change = (&'static str, fn(&mut Spec));
 
 #[test]
 fn every_difference_makes_another_key() {
-    let changes: [Change; 26] = [
+    let changes: [Change; 27] = [
         ("nothing", |_| {}),
         ("seed", |spec| spec.seed += 1),
         ("end", |spec| spec.end += Duration(1)),
@@ -39,6 +39,9 @@ fn every_difference_makes_another_key() {
         ("trigger", |spec| {
             let (after, begins) = (FlowId(0), FlowId(1));
             spec.triggers.push(Trigger { after, begins, delay: Duration(1) });
+        }),
+        ("a connection", |spec| {
+            spec.reuses.push(Reuse { flow: FlowId(1), of: FlowId(0) });
         }),
         ("operation", |spec| {
             spec.operations.push(Operation::of(0, [FlowId(0)]));
@@ -81,7 +84,7 @@ fn every_field_is_in_the_key() {
     }
     let fields = fields!(
         spec();
-        graph, switch, host, profiles, flows, triggers, programs, operations, wire_overhead, end, warmup,
+        graph, switch, host, profiles, flows, triggers, reuses, programs, operations, wire_overhead, end, warmup,
         measured_until, awaited, sample_interval, flow_samples, departures, latencies, record,
         explained, failures, losses, paces, kernels, seed
     );

@@ -15,6 +15,9 @@ title = "Small"
 question = "How does b compare with a?"
 answer = ["{change} and {S1/time moves}; {#by-size falls} of {#by-size run} fall, {by-size at most -60}."]
 
+[table]
+linux = "linux.csv"
+
 [quantity.dropped]
 sql = "SELECT sum(packets) FROM drops"
 unit = "packets"
@@ -103,6 +106,17 @@ metric = "the same with 2 MB compared with 1 MB"
 rule = "described"
 measure = { quantity = "time", from = "star-2/a", to = "star-2/b", than = { from = "star-1/a", to = "star-1/b" }, unpaired = true }
 
+[[claim.number]]
+part = "of Linux"
+metric = "packets dropped, as a multiple of those in Linux"
+rule = "described"
+measure = { of = "star-1/b", scale = "ratio", unit = "x", sql = """SELECT 1.0 * sum(drops.packets) / (SELECT packets
+    FROM linux WHERE variant = (SELECT DISTINCT variant FROM settings)) FROM drops""" }
+
+[[check]]
+metric = "packets that Linux drops"
+rule = { exactly = 12 }
+measure = { fact = "SELECT sum(packets) FROM linux" }
 [[check]]
 id = "C1"
 part = "hosts"
@@ -171,7 +185,9 @@ fn place(name: &str, from: &str, to: &str) -> PathBuf {
         "{}\n[switch.queue]\nsize = \"2MB\"\n[variants.a]\n[variants.b]\n",
         synthetic::STAR
     );
-    synthetic::place(name, STUDY, (from, to), &[("1-star.toml", &*star), ("2-star.toml", &*star)])
+    let linux = "# kernel 6.12\nvariant,packets\na,8\nb,4\n";
+    let files = [("1-star.toml", &*star), ("2-star.toml", &*star), ("linux.csv", linux)];
+    synthetic::place(name, STUDY, (from, to), &files)
 }
 
 fn study(name: &str) -> &'static Study {
@@ -240,13 +256,15 @@ fn numbers_over_settings_and_runs() {
     // A tenth compared with a half, and a quarter with a half.
     near(of("S2", "than"), -80.0);
     near(of("S2", "unpaired"), -50.0);
+    // b drops 2 and 4 packets, and Linux 4: the geometric mean of a half and 1.
+    near(of("S2", "of Linux"), 0.5_f64.sqrt());
     assert_eq!(synthetic::claim(&parts, "S2", "all").source, "page 3");
     let (claims, checks) = study.judge(&evidence);
     assert_eq!(claims[0].result, "b is sooner: falls by 65 % (the same in all replications).");
-    assert_eq!((checks[0].id.as_str(), checks[1].id.as_str()), ("C1", "check 2"));
+    assert_eq!((checks[1].id.as_str(), checks[2].id.as_str()), ("C1", "check 3"));
     let values: Vec<Option<f64>> = checks.iter().map(|check| check.measured).collect();
-    assert_eq!(values, [Some(4.0), Some(3.0), Some(2e11)]);
-    assert!(checks[0].expected.starts_with("a check of the scenario, not a result; "));
+    assert_eq!(values, [Some(12.0), Some(4.0), Some(3.0), Some(2e11)]);
+    assert!(checks[1].expected.starts_with("a check of the scenario, not a result; "));
     assert_eq!(
         (study.answer)(&evidence),
         ["-75 % and falls by 65 % (the same in all replications); 2 of 2 fall, \"2 MB\"."]
@@ -330,6 +348,19 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
             "measure = { fact = \"SELECT count(*) FROM network_node",
             "no such table: network_node",
             "settings, derived, network_nodes",
+        ),
+        (
+            "linux = \"linux.csv\"",
+            "linux = \"lnux.csv\"",
+            "lnux.csv cannot be read",
+            "beside study.toml",
+        ),
+        ("linux = \"linux.csv\"", "linux = \"1-star.toml\"", "1-star.toml:", "as many values"),
+        (
+            "linux = \"linux.csv\"",
+            "flows = \"linux.csv\"",
+            "`flows` is a table of every run",
+            "another name",
         ),
         ("except = [\"3\"]\nset", "except = [\"4\"]\nset", "there is no setting `4`", "1"),
         ("\"other-{size}\" }", "\"oter-{size}\" }", "there is no experiment `oter-1`", "other-1"),

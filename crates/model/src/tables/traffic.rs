@@ -138,6 +138,31 @@ tables! {
         rtt_ns: f64,
     }
 
+    /// One row per web page whose load has begun. Empty without the workload web.
+    pages {
+        /// Workload of the scenario, counted from 0.
+        workload: u64,
+        /// Number of the page in its workload, counted from 0.
+        page: u64,
+        /// Node number of the host that loads it.
+        client: u64,
+        /// Node number of the host that has it.
+        server: u64,
+        /// Number of objects, the root document included.
+        objects: u64,
+        /// Sum of their sizes.
+        bytes: u64,
+        /// Connections that are opened for it.
+        connections: u64,
+        /// Start of the navigation.
+        start_ns: f64,
+        /// Page load time: from then to the arrival of the last byte of the last object; empty if the page was not
+        /// complete when the run ended.
+        load_ns: f64,
+        /// 1 if the navigation started during the measured interval.
+        measured: u64,
+    }
+
     /// One row per packet of a call. Empty without the workload voice.
     voice_packets {
         /// Workload of the scenario, counted from 0.

@@ -14,7 +14,7 @@ use crate::{format, trace};
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
 
 /// The tables of floodway, those of earlier versions included.
-const TABLES: [&str; 46] = [
+const TABLES: [&str; 47] = [
     "backlogs",
     "collectives",
     "counters",
@@ -43,6 +43,7 @@ const TABLES: [&str; 46] = [
     "occupancy",
     "operations",
     "packet_parts",
+    "pages",
     "pause_causes",
     "pause_intervals",
     "pauses",

@@ -97,7 +97,8 @@ impl Page<'_> {
                 let those = of.iter().filter(|((workload, part), _)| is(*workload, *part));
                 Sketch::pooled(those.map(|(_, sketch)| sketch))
             });
-            self.ping_chart(what, pooled.collect())
+            let title = format!("Share of pings under load that take at most as long, {what}");
+            self.cdf_chart(title, what, "pings", pooled.collect())
         };
         let note = "Pings under load, all replications pooled. A lost ping has no time, so the line of a variant ends \
                     below 1 by the share that it loses.";
@@ -131,7 +132,14 @@ impl Page<'_> {
         workloads
     }
 
-    fn ping_chart(&self, what: &str, sketches: Vec<Sketch>) -> Option<Lines> {
+    /// Distributions of times, one for each variant; `None` if all are empty.
+    pub(super) fn cdf_chart(
+        &self,
+        title: String,
+        heading: &str,
+        things: &str,
+        sketches: Vec<Sketch>,
+    ) -> Option<Lines> {
         let line = |(series, sketch): (usize, Sketch)| {
             let all = sketch.count() as f64;
             let mut seen = 0;
@@ -150,10 +158,10 @@ impl Page<'_> {
         let (least, most) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
         let lowest = least / 1.1;
         Some(Lines {
-            title: format!("Share of pings under load that take at most as long, {what}"),
-            heading: what.to_owned(),
+            title,
+            heading: heading.to_owned(),
             x: Axis::log("time, logarithmic", "ns").within(lowest, most.max(lowest * 2.0)),
-            y: Axis::linear("pings", "share").within(0.0, 1.0),
+            y: Axis::linear(things, "share").within(0.0, 1.0),
             lines,
             ..Lines::default()
         })

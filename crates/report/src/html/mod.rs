@@ -19,6 +19,7 @@ mod load;
 mod memory;
 mod network;
 mod overlay;
+mod pages;
 mod playback;
 mod profiles;
 mod provenance;
@@ -103,6 +104,7 @@ impl Kind {
             Self::Access => &[
                 "deadlocks",
                 "latency-under-load",
+                "web-pages",
                 "latency",
                 "goodput",
                 "rates",
@@ -296,6 +298,7 @@ impl Page<'_> {
             self.deadlocks(),
             self.latency_under_load(),
             self.voice(),
+            self.web_pages(),
             self.delays(),
             self.operations(),
             self.ranks(),
@@ -333,7 +336,13 @@ impl Page<'_> {
         };
         match () {
             () if self.summary.has_flows() => Kind::Completion,
-            () if has("_goodput_bps") || has("_rtt_ns") || has("_mean_sojourn_ns") => Kind::Access,
+            () if has("_goodput_bps")
+                || has("_rtt_ns")
+                || has("_page_load_ns")
+                || has("_mean_sojourn_ns") =>
+            {
+                Kind::Access
+            }
             () => Kind::Capacity,
         }
     }

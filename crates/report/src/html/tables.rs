@@ -131,7 +131,7 @@ impl Page<'_> {
     }
 
     /// A table of such numbers in groups, if there are any.
-    fn groups<const N: usize>(
+    pub(super) fn groups<const N: usize>(
         &self,
         (id, heading): (&str, &str),
         groups: [(&str, Vec<Shown>); N],

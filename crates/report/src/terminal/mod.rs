@@ -10,7 +10,7 @@ use crate::latency;
 use crate::statistics::{NoInterval, refused};
 use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
-use crate::{entries, jobs, operations, pings, throughput, voice};
+use crate::{entries, jobs, operations, pings, throughput, voice, web};
 
 pub use claims::{claims, run_claims};
 pub use sweep::sweep;
@@ -209,6 +209,8 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
         ("score of calls by direction", voice::scores_by_direction(summary)),
         ("time from mouth to ear", voice::delays_of(summary)),
         ("packets of calls lost or late", voice::missing_of(summary)),
+        ("page load time", web::times_of(summary)),
+        ("pages not complete at the end", web::incomplete_of(summary)),
         ("mean bandwidth of collectives", operations::bandwidths_of(summary)),
         ("mean goodput per flow", throughput::goodputs_of(summary)),
         ("response time of database entries", entries::responses_of(summary)),

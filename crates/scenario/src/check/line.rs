@@ -21,8 +21,8 @@ pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
         if entry.counting().is_none() && !entry.loses() && !entry.holds() {
             findings.error(
                 &[&path],
-                "the line has no framing, no loss, no trace and no shaper",
-                "write its `kind`, like \"pppoe_ptm\", or `loss`, `trace` or `shaper`, or leave it out",
+                "the line has no framing, no loss, no trace, no shaper and no grants",
+                "write its `kind`, like \"pppoe_ptm\", or `loss`, `trace`, `shaper` or `grants`, or leave it out",
             );
         }
         check_paces(&path, entry, graph, findings);
@@ -46,16 +46,23 @@ pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
     goes_together(settings, graph, findings);
 }
 
-/// Whether a shaper or a trace holds back anything, and whether there is only one in each direction.
+/// Whether traces, shapers and grants hold back anything, and whether there is only one of them in each direction.
 fn check_paces(path: &str, entry: &AccessLine, graph: &Graph, findings: &mut Problems<'_>) {
-    for [trace, shaper] in [["trace", "shaper"], ["trace_back", "shaper_back"]] {
-        let has_both = entry.files().iter().any(|(field, file)| *field == trace && file.is_some())
-            && entry.shapers().any(|(field, _)| field == shaper);
-        if has_both {
+    let files =
+        entry.files().into_iter().filter(|(_, file)| file.is_some()).map(|(field, _)| field);
+    let shapers = entry.shapers().map(|(field, _)| field);
+    let grants = entry.grants().map(|(field, _)| field);
+    let fields: Vec<&str> = files.chain(shapers).chain(grants).collect();
+    for back in [false, true] {
+        let mut of = fields.iter().filter(|field| field.ends_with("_back") == back);
+        if let (Some(one), Some(other)) = (of.next(), of.next()) {
             findings.error(
-                &[&format!("{path}.{shaper}"), &format!("{path}.{trace}")],
-                format!("`{trace}` and `{shaper}` hold back the same port"),
-                "leave out one of them, or shape at a node before it",
+                &[&format!("{path}.{other}"), &format!("{path}.{one}")],
+                format!("`{one}` and `{other}` hold back the same port"),
+                match other.starts_with("shaper") {
+                    true => "leave out one of them, or shape at a node before it",
+                    false => "leave out one of them, or write it at a node before it",
+                },
             );
         }
     }
@@ -67,6 +74,11 @@ fn check_paces(path: &str, entry: &AccessLine, graph: &Graph, findings: &mut Pro
                 &[&format!("{path}.{field}.rate"), &format!("{path}.{field}")],
                 format!("the rate of the shaper ({rate}) is above that of its link ({link})"),
                 "lower it, or remove the shaper: the link is the limit anyway",
+            ),
+            By::Grants(grants) if grants.interval == grants.proactive && said.insert(field) => findings.warn(
+                &[&format!("{path}.{field}.proactive"), &format!("{path}.{field}")],
+                format!("all of the link ({link}) is granted without a request"),
+                "lower `proactive` below the rate of the link, or remove the grants: nothing ever waits for one",
             ),
             By::Trace(trace) if trace.mean_rate() > link.0 as f64 && said.insert(field) => {
                 let mean = Rate(trace.mean_rate() as u64);

@@ -55,6 +55,9 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Vec<Ready> {
         if let workload::Spec::Voice(_) = &entry.traffic {
             workload::voice::Spec::check_sending(entry, of_entry);
         }
+        if let workload::Spec::Web(_) = &entry.traffic {
+            workload::web::Spec::check_sending(entry, of_entry);
+        }
         let path = format!("workload.{number}.{}", entry.traffic.name());
         entry.traffic.member().ready(&path, settings, findings)
     });
@@ -64,8 +67,8 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Vec<Ready> {
 /// Whether any flow may have a size, as far as that is known.
 pub fn has_sizes(settings: &Document) -> bool {
     let sized = |entry: &workload::Entry| {
-        use workload::Spec::{Linux, LongFlows, Ping, Voice};
-        !matches!(entry.traffic, LongFlows(_) | Linux(_) | Ping(_) | Voice(_))
+        use workload::Spec::{Linux, LongFlows, Ping, Voice, Web};
+        !matches!(entry.traffic, LongFlows(_) | Linux(_) | Ping(_) | Voice(_) | Web(_))
     };
     settings.workload.is_empty() || settings.workload.iter().any(sized)
 }
@@ -169,6 +172,7 @@ fn check_flow_numbers(
         // Calls that wait for each other are all made before the run.
         let (what, remedy) = match settings.workload[most].traffic {
             workload::Spec::Rpc(_) => ("may", "lower `outstanding`, raise `think`"),
+            workload::Spec::Web(_) => ("may", "lower `pages`, raise `think`"),
             _ => ("would", "lower the load"),
         };
         let of_one = by_workload[most];

@@ -31,6 +31,7 @@ pub mod rpc;
 pub mod saturated;
 mod sizes;
 pub mod voice;
+pub mod web;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -38,8 +39,8 @@ use std::sync::Arc;
 
 use floodway_model::random::Stream;
 use floodway_model::{
-    Bytes, Collective, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, Program,
-    Rate, Trigger, Voice,
+    Bytes, Collective, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, Page,
+    Program, Rate, Reuse, Trigger, Voice,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,6 +89,8 @@ floodway_model::family! {
         "A request and its echo at an interval: what latency other traffic leaves.",
     Voice = "voice" (voice::Spec):
         "Calls: packets at the interval of a codec in both directions, rated by the E-model.",
+    Web = "web" (web::Spec):
+        "Web pages, one after the other: TCP, TLS and HTTP, objects of a published model or by hand.",
     Linux = "linux" (linux::Spec):
         "Hosts that are Linux kernels, each with a command: for `floodway emulate`.",
 }
@@ -221,6 +224,8 @@ pub struct Traffic {
     pub flows: Vec<FlowSpec>,
     /// Which of them begin after which others.
     pub triggers: Vec<Trigger>,
+    /// Which of them are sent over the connections of others.
+    pub reuses: Vec<Reuse>,
     /// Programs of ranks, which begin some of them.
     pub programs: Vec<Program>,
     /// Which of them are one thing to whoever waits for it, in order of their numbers.
@@ -267,18 +272,25 @@ impl Traffic {
         self.operations.last_mut().into_iter().for_each(|operation| operation.voice = Some(voice));
     }
 
+    /// The flows from this one on are the next operation, a page.
+    fn page(&mut self, first: u32, page: Page) {
+        self.operation((first..self.flows.len() as u32).map(FlowId));
+        self.operations.last_mut().into_iter().for_each(|operation| operation.page = Some(page));
+    }
+
     /// Adds what another workload sends.
     fn extend(&mut self, other: Self) {
         let offset = self.flows.len() as u32;
         let moved = |flow: FlowId| FlowId(flow.0 + offset);
         self.flows.extend(other.flows);
         self.in_order.extend(other.in_order);
-        self.rename((other.triggers, other.programs), other.operations, moved);
+        let others = (other.triggers, other.reuses, other.programs);
+        self.rename(others, other.operations, moved);
     }
 
     fn rename(
         &mut self,
-        (triggers, programs): (Vec<Trigger>, Vec<Program>),
+        (triggers, reuses, programs): (Vec<Trigger>, Vec<Reuse>, Vec<Program>),
         operations: Vec<Operation>,
         name: impl Fn(FlowId) -> FlowId,
     ) {
@@ -286,6 +298,9 @@ impl Traffic {
         self.triggers.extend(triggers.into_iter().map(|Trigger { after, begins, delay }| {
             Trigger { after: name(after), begins: name(begins), delay }
         }));
+        let reuses = reuses.into_iter();
+        self.reuses
+            .extend(reuses.map(|Reuse { flow, of }| Reuse { flow: name(flow), of: name(of) }));
         self.operations.extend(operations.into_iter().map(|operation| {
             let flows = operation.flows.iter().map(|&flow| name(flow)).collect();
             Operation { flows, ..operation }
@@ -311,7 +326,11 @@ impl Traffic {
         let mut names = vec![FlowId(0); order.len()];
         (0..).zip(&order).for_each(|(name, &place)| names[place as usize] = FlowId(name));
         self.flows = order.iter().map(|&place| self.flows[place as usize].clone()).collect();
-        let begin = (std::mem::take(&mut self.triggers), std::mem::take(&mut self.programs));
+        let begin = (
+            std::mem::take(&mut self.triggers),
+            std::mem::take(&mut self.reuses),
+            std::mem::take(&mut self.programs),
+        );
         let operations = std::mem::take(&mut self.operations);
         self.rename(begin, operations, |flow| names[flow.index()]);
     }

@@ -103,7 +103,7 @@ struct Sized {
 
 /// A way as an idle network has it.
 #[derive(Clone, Copy)]
-struct Way {
+pub(super) struct Way {
     /// All delays, and the shortest frame on every link.
     shortest: Duration,
     delays: Duration,
@@ -112,13 +112,13 @@ struct Way {
 
 /// The way of requests, and that of responses.
 #[derive(Clone, Copy)]
-struct Ways {
-    there: Way,
-    back: Way,
+pub(super) struct Ways {
+    pub(super) there: Way,
+    pub(super) back: Way,
 }
 
 impl Ways {
-    fn between(around: &Surroundings<'_>, src: NodeId, dst: NodeId) -> Self {
+    pub(super) fn between(around: &Surroundings<'_>, src: NodeId, dst: NodeId) -> Self {
         Self::by(around, &around.graph.path(src, dst).unwrap_or_default())
     }
 
@@ -147,7 +147,7 @@ impl Way {
     }
 
     /// No message of this size takes less time.
-    fn least(&self, bytes: u64) -> Duration {
+    pub(super) fn least(&self, bytes: u64) -> Duration {
         self.shortest.max(self.delays + self.slowest.time_for(Bytes(bytes)))
     }
 }

@@ -36,7 +36,18 @@ pub struct Sender {
     pub credit: Spending,
 }
 
+/// The first segment of a flow.
+fn first(network: &Network, flow: FlowId) -> u32 {
+    network.first_segments.get(&flow).copied().unwrap_or(0)
+}
+
 impl Sender {
+    /// That of a flow that has sent nothing.
+    pub fn of(network: &Network, flow: FlowId) -> Self {
+        let first = first(network, flow);
+        Self { acknowledged: first, next: first, ..Self::default() }
+    }
+
     /// A reply of the receiver has arrived.
     pub fn hears(&mut self, body: &Body) {
         match *body {
@@ -132,6 +143,11 @@ pub struct Receiver {
 }
 
 impl Receiver {
+    /// That of a flow of which nothing has arrived.
+    pub fn of(network: &Network, flow: FlowId) -> Self {
+        Self { next: first(network, flow), ..Self::default() }
+    }
+
     /// A packet arrives, possibly a duplicate.
     fn take(&mut self, psn: u32, bytes: u64) {
         if psn < self.next || self.above.contains_key(&psn) {

@@ -34,6 +34,14 @@ pub struct Host {
 }
 
 impl Host {
+    fn sender(&mut self, network: &Network, flow: FlowId) -> &mut Sender {
+        self.senders.entry(flow).or_insert_with(|| Sender::of(network, flow))
+    }
+
+    fn receiver(&mut self, network: &Network, flow: FlowId) -> &mut Receiver {
+        self.receivers.entry(flow).or_insert_with(|| Receiver::of(network, flow))
+    }
+
     /// A frame has arrived.
     pub fn arrives(&mut self, network: &Network, packet: &Packet, log: &mut Log) {
         let (node, now) = (log.node, log.now);
@@ -60,10 +68,10 @@ impl Host {
                 *hold = (*hold).max(now + Duration::from_ns(pause_ns.into()));
             }
             Body::Ack { .. } | Body::Nak { .. } | Body::TcpAck { .. } | Body::UetAck { .. } => {
-                self.senders.entry(packet.flow).or_default().hears(&packet.body);
+                self.sender(network, packet.flow).hears(&packet.body);
             }
             Body::Credit { number } => {
-                self.senders.entry(packet.flow).or_default().credit.hears(number);
+                self.sender(network, packet.flow).credit.hears(number);
             }
             Body::Data { .. } | Body::Trimmed { .. } => self.grants.arrives(network, packet),
             _ => {}
@@ -95,7 +103,7 @@ impl Host {
                 log.queue(0, class.into(), text);
             }
         }
-        self.senders.entry(packet.flow).or_default().departs(network, departure, log);
+        self.sender(network, packet.flow).departs(network, departure, log);
     }
 
     /// A frame is sent.
@@ -121,7 +129,7 @@ impl Host {
             *waiting = waiting.saturating_sub(packet.bytes.into());
         }
         if let Body::TcpAck { ack, .. } = packet.body {
-            let receiver = self.receivers.entry(packet.flow).or_default();
+            let receiver = self.receiver(network, packet.flow);
             receiver.check_answer(packet.flow, Some(ack), log);
         }
     }
@@ -133,7 +141,7 @@ impl Host {
 
     /// A receiver has accepted a packet.
     pub fn delivers(&mut self, network: &Network, delivery: &Delivery, log: &mut Log) {
-        let receiver = self.receivers.entry(delivery.packet.flow).or_default();
+        let receiver = self.receiver(network, delivery.packet.flow);
         receiver.delivers(network, delivery, log);
     }
 }

@@ -2,7 +2,7 @@
 //! marks, and with layer 2 congestion indication any packet may get that indication.
 
 use floodway_model::graph::NodeKind;
-use floodway_model::{Ecn, Packet};
+use floodway_model::{Dscp, Ecn, Packet};
 
 use super::Log;
 use super::network::Network;
@@ -19,7 +19,8 @@ pub fn check(
 ) {
     let spec = &network.spec.switch;
     let (port, queue) = place;
-    if before.dscp() != after.dscp() {
+    let washed = spec.queue.discipline.washes() && after.dscp() == Dscp::DEFAULT;
+    if before.dscp() != after.dscp() && !washed {
         log.queue(port, queue, "the DSCP of a packet has changed");
     }
     let indication = spec.congestion_indication.as_ref();

@@ -1,17 +1,18 @@
 //! Links: transmission times, no overlap of frames, and arrival of each frame once and on time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
 
 use floodway_model::graph::{Node, NodeKind, on_wire};
 use floodway_model::line::Counting;
 use floodway_model::units::PS_PER_S;
-use floodway_model::{Body, Duration, Instant, NodeId, Packet, PortIx, Rate};
+use floodway_model::{Body, Duration, FlowId, Instant, NodeId, Packet, PortIx, Rate};
 
 use super::pace::Held;
 use super::{Log, time};
 use crate::Spec;
 use crate::distances::Distances;
+use crate::host::first_segments;
 
 /// If a byte does not take a whole number of picoseconds, a time may be rounded up at every step of
 /// its calculation.
@@ -24,6 +25,8 @@ pub struct Network {
     pub spec: Spec,
     /// Longest round-trip time without queueing; zero if no flow uses credit.
     pub base_rtt: Duration,
+    /// By flow that goes on with the segment numbers of others: its first segment.
+    pub first_segments: BTreeMap<FlowId, u32>,
     /// Links, by the node and port where frames arrive.
     links: Vec<Vec<Link>>,
 }
@@ -86,6 +89,7 @@ impl Network {
         Self {
             links: nodes.map(links).collect(),
             base_rtt: base_rtt.unwrap_or_default(),
+            first_segments: first_segments(spec),
             spec: spec.clone(),
         }
     }
@@ -145,7 +149,7 @@ impl Network {
         let mut left = free;
         if let Some(held) = &link.held {
             left = left.max(until);
-            match held.free_from(packet.bytes, bytes, now, left) {
+            match held.free_from(packet.bytes, (bytes, free.since(now)), now, left) {
                 Some(from) => free = from,
                 None => log.port(port, "a frame is sent ahead of the pace of its port"),
             }

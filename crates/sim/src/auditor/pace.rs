@@ -2,11 +2,12 @@
 
 use std::sync::Mutex;
 
-use floodway_model::{Bytes, Instant, NodeId, PortIx};
+use floodway_model::{Bytes, Duration, Instant, NodeId, PortIx};
 
 use super::network::lock;
 use crate::Spec;
 use crate::pace::By;
+use crate::pace::grants::Grants;
 
 /// A port that is held to a pace.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ struct Sent {
     bytes: u64,
     /// When the first frame began.
     begun: Option<Instant>,
-    /// Of a shaper: when all of it has left at its rate.
+    /// Of a shaper: when all of it has left at its rate. Of grants: when the last frame has left.
     by: Instant,
 }
 
@@ -33,12 +34,12 @@ impl Held {
         Some(Self { by: pace.by.clone(), sent: Mutex::default() })
     }
 
-    /// A frame begins at `now` and has left at `left`; it has `bytes`, and `on_wire` on the wire. When the next one may
-    /// begin; `None` if it is more than there may be until then.
+    /// A frame begins at `now` and has left at `left`; it has `bytes`, and `on_wire` on the wire, which take `time` at the rate
+    /// of the link. When the next one may begin; `None` if it is more than there may be until then.
     pub fn free_from(
         &self,
         bytes: u16,
-        on_wire: u64,
+        (on_wire, time): (u64, Duration),
         now: Instant,
         left: Instant,
     ) -> Option<Instant> {
@@ -59,6 +60,30 @@ impl Held {
                 let early = rate.time_for(*burst);
                 is_allowed.then_some(left.max(Instant(sent.by.0.saturating_sub(early.0))))
             }
+            By::Grants(grants) => {
+                let begun = now.max(sent.by);
+                sent.by = left;
+                let early = grants.interval.0
+                    + grants.delay.0.div_ceil(grants.interval.0) * grants.interval.0;
+                let free = now.max(Instant(left.0.saturating_sub(early)));
+                (slots(grants, now, begun, left) >= time.0).then_some(free)
+            }
         }
     }
+}
+
+/// How long the wire is granted between `begun` and `left` to a frame that is taken at `taken`, interval by interval: the first
+/// part of each, and all of those that begin late enough after its request.
+fn slots(grants: &Grants, taken: Instant, begun: Instant, left: Instant) -> u64 {
+    let requested = taken.0.div_ceil(grants.interval.0) * grants.interval.0;
+    let (mut interval, mut sum) = (begun.0 / grants.interval.0 * grants.interval.0, 0);
+    while interval < left.0 {
+        let ends = match interval >= requested + grants.delay.0 {
+            true => interval + grants.interval.0,
+            false => interval + grants.proactive.0,
+        };
+        sum += ends.min(left.0).saturating_sub(interval.max(begun.0));
+        interval += grants.interval.0;
+    }
+    sum
 }

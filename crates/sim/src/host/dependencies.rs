@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use floodway_model::flow::numbered;
 use floodway_model::{Duration, FlowId, FlowSpec, Instant, Program, SharedList, Trigger};
 
+use super::connections::Kept;
 use super::programs::{self, Programs, Timers};
 use super::{Host, Shared};
 use crate::context::Context;
@@ -29,6 +30,8 @@ pub struct Dependencies {
     early: Timers,
     /// Programs of ranks, if there are any on this host.
     pub programs: Option<Box<Programs>>,
+    /// Connections between two flows.
+    pub connections: Kept,
 }
 
 /// Dependencies of a flow.
@@ -109,7 +112,15 @@ impl Dependencies {
         let (handed_over, mut early) = (vec![false; outgoing.len()], BinaryHeap::new());
         let counts = [outgoing.len(), incoming];
         let programs = Programs::new(programs, here, counts, shared, &mut early);
-        Some(Box::new(Self { next, handed_over, waits, triggers, early, programs }))
+        Some(Box::new(Self {
+            next,
+            handed_over,
+            waits,
+            triggers,
+            early,
+            programs,
+            connections: Kept::new(),
+        }))
     }
 
     /// The programs, and the timers that they set.
@@ -327,6 +338,7 @@ mod tests {
             switch: Default::default(),
             places: flows.iter().map(&mut place).collect(),
             followers: Vec::new(),
+            connections: Default::default(),
             flows: flows.into(),
             distances: None,
             telemetry: false,

@@ -10,6 +10,7 @@
 pub mod application;
 mod buffer;
 pub mod congestion;
+mod connections;
 mod credit;
 mod dependencies;
 mod holds;
@@ -58,6 +59,7 @@ use record::Record;
 use sender::Sender;
 use transport::Sent;
 
+pub use connections::{Connections, first_segments};
 pub use dependencies::followers;
 pub use kernel::KernelHost;
 pub use receiver::Receiver;
@@ -80,6 +82,8 @@ pub struct Shared {
     /// By flow: its index among the outgoing flows of its sender, and among the incoming flows of
     /// its receiver.
     pub places: Vec<(u32, u32)>,
+    /// Which flows are sent over the connections of others.
+    pub connections: Connections,
     /// Number of switch tiers in the network.
     pub tiers: u8,
     /// Distances between hosts; `None` if no congestion control needs them.
@@ -234,6 +238,7 @@ impl Host {
         if switch.flow_control.pauses_are_endless() {
             host.nic.tx.pause_endlessly();
         }
+        host.establish_receivers();
         host.set_started(0);
         host
     }

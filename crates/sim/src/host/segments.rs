@@ -49,6 +49,7 @@ impl Host {
         }
         self.set_delay(place);
         if arrived.completes && self.dependencies.is_some() {
+            self.continue_connection(packet.flow, place);
             self.on_received(place, now, context);
         }
     }

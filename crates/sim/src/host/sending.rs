@@ -176,8 +176,11 @@ impl Host {
         let sent = sender.sent();
         self.ended.push((sender.flow, sent));
         self.free.push(slot);
-        if self.dependencies.is_some() && sent.acknowledged.is_some() {
-            self.on_acknowledged(sender.flow, now);
+        if self.dependencies.is_some() {
+            if sent.acknowledged.is_some() {
+                self.on_acknowledged(sender.flow, now);
+            }
+            self.keep_connection(*sender);
         }
     }
 

@@ -64,6 +64,7 @@ impl Host {
         let queue = switch.classify.queue(dscp, sender.ecn(), spec.dst, switch.queue.count);
         let class = Class(queue);
         sender.begin_in(class);
+        self.take_connection(&mut sender, now);
         if let Some(physical_queues) = &mut self.nic.physical_queues {
             sender.physical_queue = physical_queues.take(class, flow);
         }

@@ -212,6 +212,8 @@ counters! {
     credits_received: "Credit frames that arrived at senders, also of flows that were complete.",
     ; rows_of_link_credit, there "with credit-based flow control":
     link_credits_sent: "Credit frames by which switches told neighbours of room for a class.",
+    ; rows_of_cake, there "with the ACK filter of CAKE":
+    acks_filtered: "Acknowledgements that CAKE dropped because a newer one in the same queue said as much.",
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! The tables of operations that consist of several flows: calls with their responses,
 //! collectives and jobs; and pings.
 
+use std::ops::Range;
+
 use floodway_model::Instant;
 use floodway_model::flow::Operation;
 use floodway_model::table::Table;
-use floodway_model::tables::{collectives, operations, pings};
+use floodway_model::tables::{collectives, operations, pages, pings};
 
 use super::{FlowFacts, jobs, nanoseconds};
 use crate::Spec;
@@ -59,7 +61,29 @@ pub(super) fn pings(spec: &Spec, facts: &FlowFacts) -> Table {
     spec.operations.iter().filter(|operation| operation.ping).filter_map(row).collect()
 }
 
-/// By flow: whether it is of a ping or of a call; empty without any.
+/// One row per web page whose load has begun, in order of workload and number.
+pub(super) fn pages(spec: &Spec, facts: &FlowFacts, measured: &Range<Instant>) -> Table {
+    let row = |operation: &Operation| {
+        let page = operation.page?;
+        let (start, finish) = times(operation, facts)?;
+        let first = &spec.flows[operation.flows[0].index()];
+        Some(pages::Row {
+            workload: first.workload.into(),
+            page: operation.number.into(),
+            client: first.src.0.into(),
+            server: first.dst.0.into(),
+            objects: page.objects.into(),
+            bytes: page.bytes,
+            connections: page.connections.into(),
+            start_ns: nanoseconds(start),
+            load_ns: finish.map_or(f64::NAN, |finish| (finish - start).as_ns()),
+            measured: u64::from(measured.contains(&start)),
+        })
+    };
+    spec.operations.iter().filter_map(row).collect()
+}
+
+/// By flow: whether it is of a ping, of a call or of a page; empty without any.
 pub(super) fn apart(spec: &Spec) -> Vec<bool> {
     let mut apart = Vec::new();
     for operation in spec.operations.iter().filter(|operation| !operation.is_work()) {

@@ -258,7 +258,7 @@ impl Switch {
         if self.only_fifos {
             port.queues[queue].push(queued, now);
         } else {
-            self.push_by_discipline(egress, queue, queued, now);
+            self.push_by_discipline(egress, queue, queued, now, context);
         }
 
         let joined = Joined { egress, queue, packet };

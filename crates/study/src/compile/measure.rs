@@ -381,7 +381,8 @@ impl Compiler<'_> {
             return None;
         }
         let unit = of.unit.as_deref().map_or("", name);
-        match Fact::new(text.get_ref(), &self.files, unit) {
+        let asked = sql::with_views(text.get_ref(), &self.views);
+        match Fact::new(&asked, &self.files, unit) {
             Ok(fact) => Some(Asked::Fact(kept(fact))),
             Err(message) => {
                 let help = "scenarios have the tables settings, derived, network_nodes, network_links and workloads: see \

@@ -43,6 +43,9 @@ pub struct Document {
     /// Statements that stand for tables in SQL, by their names.
     #[serde(default)]
     pub view: BTreeMap<String, String>,
+    /// Files of comma-separated values beside it, by the names of the tables that they are in SQL.
+    #[serde(default)]
+    pub table: BTreeMap<String, Spanned<String>>,
     /// What is measured, by name: measures without cases.
     #[serde(default)]
     pub quantity: BTreeMap<String, Spanned<Measure>>,

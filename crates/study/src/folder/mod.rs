@@ -5,6 +5,7 @@
 //! - `experiments`: experiments over lists of settings and values
 //! - `readings`: readings of a design over factors, and the search among them
 //! - `one_choice`: readings that make one other choice each
+//! - `tables`: files that are tables in SQL
 //! - `answer`: sentences with numbers in them
 //! - `chart`: sections with charts
 //!
@@ -19,6 +20,7 @@ mod experiments;
 mod files;
 mod one_choice;
 mod readings;
+mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -124,6 +126,8 @@ impl<'a> Loading<'a> {
         let groups: Vec<FlowGroup> = measure::groups(&document.flows);
         self.compiler.quantities.clone_from(&document.quantity);
         self.compiler.views.clone_from(&document.view);
+        let tables = self.tables();
+        self.compiler.views.extend(tables);
         let (mut claims, rows) = self.compiler.claims(&document.claim);
         let mut rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
         for (at, of) in document.check.iter().enumerate() {

@@ -4,6 +4,7 @@ use super::*;
 use crate::failure::Failure;
 use floodway_model::Rate;
 
+use crate::pace::grants::Grants;
 use crate::pace::{By, Pace, Trace};
 
 #[test]
@@ -70,14 +71,22 @@ fn links_that_are_down_lose_everything_and_nothing_else_does() {
     ]);
 }
 
-/// Host 1 sends through a shaper of 50 Gb/s, half of the rate of its link, and then by a trace with an opportunity in each
-/// millisecond, which a frame of 1066 bytes does not fill: it counts as 1052.
+/// Host 1 sends through a shaper of 50 Gb/s, half of the rate of its link, then by a trace with an opportunity in each
+/// millisecond, which a frame of 1066 bytes does not fill: it counts as 1052. At last it has grants in intervals of 1 ms, one
+/// after the request: the first two frames are requested at 0, and the next ones leave in it as well, too soon.
 #[test]
 fn a_port_does_not_send_ahead_of_its_pace() {
     let shaper = By::Shaper { rate: Rate::from_gbps(50), burst: Bytes(0) };
     let ms = 1_000_000_000;
     let trace = By::Trace(Trace::new([Duration(ms)]).unwrap());
+    let grants = By::Grants(Grants {
+        interval: Duration(ms),
+        delay: Duration(ms),
+        proactive: Duration::ZERO,
+    });
+    let granted = [(0, ms + FRAME), (0, ms + 2 * FRAME)];
     for (by, times, early) in [
+        (grants, granted, (T, ms + 3 * FRAME)),
         (shaper, [(T, T + FRAME), (T + 2 * FRAME, T + 3 * FRAME)], (T + 3 * FRAME, T + 4 * FRAME)),
         (trace, [(0, ms), (ms, 2 * ms)], (2 * ms, 2 * ms + FRAME)),
     ] {

@@ -81,6 +81,16 @@ impl Spec {
         matches!(self, Self::FqCodel(_) | Self::Cake(_))
     }
 
+    /// Whether it drops acknowledgements for newer ones.
+    pub fn filters_acks(&self) -> bool {
+        matches!(self, Self::Cake(spec) if !spec.ack_filter.is_off())
+    }
+
+    /// Whether packets leave it with the DSCP 0.
+    pub const fn washes(&self) -> bool {
+        matches!(self, Self::Cake(spec) if spec.wash)
+    }
+
     /// The path of the field because of which its AQM never marks; `None` if it may mark, or if it has none.
     pub fn no_marks(&self) -> Option<&'static str> {
         match self {
@@ -165,8 +175,8 @@ pub trait Discipline: Debug + Send {
         None
     }
 
-    /// Room has been made with [`Discipline::push_out`]: removes a packet that is dropped nevertheless, in the same
-    /// batch. Called until it returns `None`.
+    /// A packet has joined, or room has been made with [`Discipline::push_out`]: removes a packet that is dropped
+    /// nevertheless, in the same batch. Called until it returns `None`.
     fn push_out_more(&mut self) -> Option<Queued> {
         None
     }
@@ -227,16 +237,24 @@ impl Switch {
         queue: usize,
         queued: Queued,
         now: Instant,
+        context: &mut Context,
     ) {
         if self.crossbar.is_some() {
             return self.enter_input(egress, queue, queued, now);
         }
         let port = &mut self.ports[egress];
-        let queue = &mut port.queues[queue];
         if port.tx.busy_until <= now {
-            queue.settle(now);
+            port.queues[queue].settle(now);
         }
-        queue.push_ordered(queued, now, &mut self.rng);
+        port.queues[queue].push_ordered(queued, now, &mut self.rng);
+        self.discard_more(egress, queue, now, context);
+    }
+
+    /// Drops what the discipline has chosen beside the packet that has joined, or beside the one for which there was no room.
+    fn discard_more(&mut self, egress: usize, queue: usize, now: Instant, context: &mut Context) {
+        while let Some(out) = self.ports[egress].queues[queue].push_out_more() {
+            self.discard(egress, queue, DropReason::PushedOut, &out.packet, now, context);
+        }
     }
 
     /// The packet has been refused. If its queue has no room, the discipline may drop other packets
@@ -257,10 +275,7 @@ impl Switch {
             self.discard(egress, queue, DropReason::PushedOut, &out.packet, now, context);
             match self.admit(egress, queue, packet) {
                 Ok(()) => {
-                    while let Some(out) = self.ports[egress].queues[queue].push_out_more() {
-                        let out = out.packet;
-                        self.discard(egress, queue, DropReason::PushedOut, &out, now, context);
-                    }
+                    self.discard_more(egress, queue, now, context);
                     return true;
                 }
                 Err(other) => reason = other,

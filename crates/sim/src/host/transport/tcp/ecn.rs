@@ -87,6 +87,11 @@ impl Signals {
         }
     }
 
+    /// With accurate feedback: number of marks reported so far, as the receiver counts them.
+    pub fn told(&self) -> u16 {
+        self.told
+    }
+
     /// The window is being reduced, for any reason.
     pub fn on_reduction(&mut self) {
         self.reduced = self.feedback == EcnFeedback::Classic;

@@ -29,6 +29,11 @@ impl Handshake {
         }
     }
 
+    /// That of a connection that was established before.
+    pub fn over() -> Self {
+        Self { established: true, due: false, ..Self::new(Duration::ZERO) }
+    }
+
     #[inline]
     pub fn is_established(&self) -> bool {
         self.established

@@ -28,6 +28,7 @@ mod prr;
 mod rack;
 mod rate;
 mod receiver;
+mod reuse;
 mod rtt;
 mod sack;
 mod scoreboard;

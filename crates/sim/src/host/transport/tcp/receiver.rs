@@ -53,15 +53,15 @@ pub struct Arrived {
 /// The receiving side of one connection.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    expected: u32,
-    /// Number of segments of the message; `None` if that is not known.
-    total: Option<u32>,
+    pub(super) expected: u32,
+    /// Number of the segment after the last one of the message; `None` if that is not known.
+    pub(super) total: Option<u32>,
     /// Segments above `expected` that have arrived.
     held: Numbers,
     held_count: u32,
     blocks: Blocks,
     /// Bytes of payload in order.
-    delivered: u64,
+    pub(super) delivered: u64,
     /// Of the held segments, those that are not full or end with PSH.
     odd: Vec<(u32, u16, bool)>,
     feedback: EcnFeedback,

@@ -53,7 +53,7 @@ impl RoundTrips {
 
     /// A round-trip time sample of the network: of the last-sent packet among those acknowledged.
     pub fn on_latest(&mut self, sample: Duration) {
-        let is_least = self.count == 0 || sample < self.min;
+        let is_least = self.min == Duration::ZERO || sample < self.min;
         if is_least {
             self.min = sample;
         }

@@ -283,7 +283,7 @@ impl<C: Control> Sender<C> {
     /// Restarts after a long idle time, if the sender was idle.
     fn check_idle(&mut self, rules: Rules<C>, now: Instant) {
         let (idle, timeout) = (now.since(self.last_sent_at), self.trips.timeout(rules.tcp));
-        if idle <= timeout || self.sent.packets == 0 || self.unsent.is_empty() {
+        if idle <= timeout || self.board.next() == 0 || self.unsent.is_empty() {
             return;
         }
         if let Some(halvings) = rules.tcp.idle_restart.halvings(idle, timeout) {

@@ -14,7 +14,7 @@ const DECREASE: u16 = 1;
 const CERTAIN: u16 = 4_096;
 
 /// Parameters of a tin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Params {
     /// Acceptable standing queue delay.
     pub target: Duration,
@@ -25,6 +25,12 @@ pub struct Params {
 }
 
 impl Params {
+    /// In ingress mode, with so many bulk flows: the delay may also be two packets of each (Linux; the paper has four packets in
+    /// all).
+    pub fn with_flows(self, flows: u64) -> Self {
+        Self { mtu_time: Duration(self.mtu_time.0 * flows.max(2) / 2), ..self }
+    }
+
     /// `interval / sqrt(count)` after `from`.
     fn control(&self, from: Instant, count: u32) -> Instant {
         let divisor = f64::from(count.max(1)).sqrt();

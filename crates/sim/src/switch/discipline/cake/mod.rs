@@ -3,31 +3,38 @@
 //! COBALT, and a shaper in deficit mode that counts bytes as the line does.
 //!
 //! Behavior that paper and manual leave open is that of Linux 6.12. Unlike there, hosts are distinguished exactly and not by
-//! a hash. The ACK filter, the modes `ingress`, `autorate-ingress`, `wash`, `diffserv8` and `precedence`, and NAT are not
-//! implemented.
+//! a hash. `nat` has no meaning here, because no address is ever translated, nor have `split-gso`, because a packet is never
+//! longer than a frame, and `fwmark`.
 
+pub mod acks;
 mod cobalt;
 pub mod diffserv;
+mod estimate;
+mod rtt;
 #[cfg(test)]
 mod tests;
 mod tin;
 
 use std::any::Any;
+use std::collections::VecDeque;
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::line::{Counting, FCS, Framing, Line};
 use floodway_model::random::{Stream, mix};
-use floodway_model::{Bytes, Duration, Graph, Instant, Packet, Rate};
+use floodway_model::{Bytes, Dscp, Duration, Graph, Instant, Packet, Rate, Tos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Discipline, Leaving};
 use crate::link::Transmitter;
+use crate::metric::Tally;
 use crate::switch::aqm::Verdict;
 use crate::switch::mechanism::Site;
 use crate::switch::queue::Queued;
+use acks::AckFilter;
 use cobalt::Params;
-use diffserv::{Diffserv, Share};
+use diffserv::Diffserv;
+use estimate::Estimate;
 use tin::Tin;
 
 /// Flow queues of a tin.
@@ -49,7 +56,11 @@ pub struct Spec {
     pub diffserv: Diffserv,
     /// What shares the tin equally. Default `triple_isolate` (tc-cake(8)).
     pub isolation: Isolation,
-    /// Round-trip time for which the AQM is set: its interval, and 20 times its target. Default 100ms (tc-cake(8)).
+    /// Round-trip time for which the AQM is set: its interval, and 20 times its target; or a keyword of tc-cake(8) for it:
+    /// `datacentre` (100us), `lan` (1ms), `metro` (10ms), `regional` (30ms), `internet` (100ms), `oceanic` (300ms), `satellite`
+    /// (1s). Default 100ms (tc-cake(8)).
+    #[serde(deserialize_with = "rtt::read")]
+    #[schemars(with = "rtt::Rtt")]
     pub rtt: Duration,
     /// Kind of line: the defaults of the following fields. Default `raw` (tc-cake(8)).
     pub line: Line,
@@ -62,6 +73,24 @@ pub struct Spec {
     /// How the line divides packets. Default that of `line`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
+    /// Which acknowledgements of TCP are dropped for newer ones. Default `off` (tc-cake(8)).
+    #[serde(skip_serializing_if = "AckFilter::is_off")]
+    pub ack_filter: AckFilter,
+    /// Whether packets that are dropped count for the shaper as well, because they have already crossed the line: for a shaper
+    /// behind it (`ingress`). Default false (tc-cake(8)).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ingress: bool,
+    /// Whether the shaper follows an estimate of the rate at which packets arrive, from `rate` or `share` on if one is written
+    /// (`autorate-ingress`). Default false (tc-cake(8)).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub autorate_ingress: bool,
+    /// Bytes that may be queued, in frames; beyond it, the longest flow queue loses packets (`memlimit`). Default none: the
+    /// size of the switch's queue is the limit, with the same drops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memlimit: Option<Bytes>,
+    /// Whether packets leave with the DSCP 0, after it has chosen their tin (`wash`). Default false (tc-cake(8)).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wash: bool,
 }
 
 /// What shares a tin equally.
@@ -123,6 +152,11 @@ impl Default for Spec {
             overhead: None,
             mpu: None,
             framing: None,
+            ack_filter: AckFilter::Off,
+            ingress: false,
+            autorate_ingress: false,
+            memlimit: None,
+            wash: false,
         }
     }
 }
@@ -151,8 +185,17 @@ impl Check for Spec {
                 "remove one of the two",
             );
         }
+        const ROOM: &str = "room for a frame at least; Linux has four times what the rate carries in `rtt`, and 4MB at least";
+        findings.range("memlimit", self.memlimit, Bytes(1_518).., ROOM);
         if self.shapes() {
             return;
+        }
+        if self.ingress {
+            findings.warn(
+                "ingress",
+                format!("`{}` has no effect without a shaper", findings.path("ingress")),
+                "it makes the shaper count what is dropped: set `rate` or `share`, or `autorate_ingress`",
+            );
         }
         for (given, field) in [
             (self.line != Line::Raw, "line"),
@@ -181,25 +224,25 @@ impl Spec {
             self.share.map(|share| Rate(((link.rate.0 as f64 * share).round() as u64).max(1)))
         });
         let largest = u64::from(link.largest_frame).saturating_sub(FCS);
-        let tin = |share: &Share| {
-            let threshold = rate.map(|rate| Rate((rate.0 / share.divisor).max(1)));
-            let params = self.params(threshold, largest);
-            // A 4096th of what the threshold carries in a second.
-            let bytes = threshold.map_or(1_514, |rate| (rate.0 / 8 / 4_096).clamp(300, 1_514));
-            Tin::new(self.isolation, params, threshold, bytes)
-        };
-        Cake {
+        let mut cake = Cake {
             spec: self.clone(),
             counting: self.line.counting().with(self.overhead, self.mpu, self.framing),
+            largest,
             seed: rng.bits(),
             rng,
             rate,
             next: Instant::ZERO,
-            tins: self.diffserv.tins().iter().map(tin).collect(),
+            tins: self.diffserv.tins().iter().map(|_| Tin::new(self.isolation)).collect(),
             turn: 0,
             current: None,
             popped: None,
-        }
+            again: None,
+            estimate: self.autorate_ingress.then(|| Estimate::new(rate)),
+            out: VecDeque::new(),
+            acks_filtered: 0,
+        };
+        cake.shape(rate);
+        cake
     }
 
     /// Checks that the shaper is slower than some link of a switch.
@@ -218,7 +261,7 @@ impl Spec {
 
     /// Whether it has a shaper.
     pub const fn shapes(&self) -> bool {
-        self.rate.is_some() || self.share.is_some()
+        self.rate.is_some() || self.share.is_some() || self.autorate_ingress
     }
 
     /// Parameters of COBALT in a tin with this threshold: one and a half packet times of it are within the target.
@@ -236,6 +279,8 @@ impl Spec {
 pub struct Cake {
     spec: Spec,
     counting: Counting,
+    /// Largest frame on the link, without its FCS.
+    largest: u64,
     /// Seed of the hash.
     seed: u64,
     /// For the rounding of quanta and for BLUE.
@@ -251,9 +296,58 @@ pub struct Cake {
     current: Option<(usize, usize)>,
     /// Tin and flow queue of the packet that was removed last.
     popped: Option<(usize, usize)>,
+    /// In ingress mode: a packet of this tin was dropped at this time, when the shaper had let it go, and another one goes in
+    /// its place.
+    again: Option<(usize, Instant)>,
+    /// With `autorate_ingress`.
+    estimate: Option<Estimate>,
+    /// Packets that were dropped when another one joined.
+    out: VecDeque<Queued>,
+    acks_filtered: u64,
 }
 
 impl Cake {
+    /// Sets the rate of the shaper, and what depends on it.
+    fn shape(&mut self, rate: Option<Rate>) {
+        self.rate = rate;
+        for (tin, share) in self.tins.iter_mut().zip(self.spec.diffserv.tins()) {
+            let threshold = rate.map(|rate| share.threshold(rate));
+            tin.configure(threshold, self.spec.params(threshold, self.largest));
+        }
+    }
+
+    /// The shaper counts a packet of a tin; returns its length on the line.
+    fn advance(&mut self, tin: usize, packet: &Packet, now: Instant) -> u64 {
+        let bytes = self.counting.bytes(packet.bytes);
+        let time =
+            |rate: Option<Rate>| rate.map_or(Duration::ZERO, |rate| rate.time_for(Bytes(bytes)));
+        self.next += time(self.rate);
+        let of_tin = time(self.tins[tin].rate);
+        self.tins[tin].advance(of_tin, now);
+        bytes
+    }
+
+    /// A packet of a tin is dropped; in ingress mode, the shaper counts it.
+    fn drops(&mut self, tin: usize, packet: &Packet, now: Instant) {
+        if self.spec.ingress {
+            self.advance(tin, packet, now);
+        }
+    }
+
+    /// Removes the packet at the head of the longest flow queue, if a packet with this tin, hash and length had joined.
+    fn overflow(&mut self, joining: Option<(usize, u64, u16)>, now: Instant) -> Option<Queued> {
+        let of_tin = |(number, tin): (usize, &Tin)| {
+            let arriving = joining.filter(|(own, ..)| *own == number);
+            let (bytes, slot) = tin.longest(arriving.map(|(_, hash, bytes)| (hash, bytes)))?;
+            Some((bytes, number, slot))
+        };
+        let longest = self.tins.iter().enumerate().filter_map(of_tin).max_by_key(|of| of.0);
+        let (_, tin, slot) = longest?;
+        let out = self.tins[tin].overflow(slot, now)?;
+        self.drops(tin, &out.packet, now);
+        Some(out)
+    }
+
     fn hash(&self, packet: &Packet) -> u64 {
         mix(self.spec.isolation.key(packet) ^ self.seed)
     }
@@ -282,16 +376,37 @@ impl Cake {
 }
 
 impl Discipline for Cake {
-    fn push(&mut self, queued: Queued, now: Instant, _: &mut Stream) {
+    fn push(&mut self, mut queued: Queued, now: Instant, _: &mut Stream) {
         if self.is_empty() {
             self.next = self.next.max(now);
         }
         let hash = self.hash(&queued.packet);
-        let tin = &mut self.tins[self.spec.diffserv.tin(queued.packet.dscp())];
+        let number = self.spec.diffserv.tin(queued.packet.dscp());
+        if self.spec.wash {
+            queued.packet.tos = Tos::new(Dscp::DEFAULT, queued.packet.ecn());
+        }
+        let tin = &mut self.tins[number];
         if tin.is_empty() {
             tin.next = tin.next.max(now);
         }
-        tin.push(hash, queued, now, &mut self.rng);
+        let mut bytes = queued.packet.bytes;
+        if let Some(ack) = tin.push(hash, queued, now, self.spec.ack_filter, &mut self.rng) {
+            self.drops(number, &ack.packet, now);
+            bytes = bytes.saturating_sub(ack.packet.bytes);
+            self.acks_filtered += 1;
+            self.out.push_back(ack);
+        }
+        if let Some(rate) =
+            self.estimate.as_mut().and_then(|estimate| estimate.arrives(bytes.into(), now))
+        {
+            self.shape(Some(rate));
+        }
+        if let Some(Bytes(limit)) = self.spec.memlimit {
+            while self.tins.iter().map(|tin| tin.bytes).sum::<u64>() > limit {
+                let Some(out) = self.overflow(None, now) else { break };
+                self.out.push_back(out);
+            }
+        }
     }
 
     fn settle(&mut self, now: Instant) -> Instant {
@@ -299,10 +414,11 @@ impl Discipline for Cake {
         if self.is_empty() {
             return Instant::NEVER;
         }
-        if self.rate.is_some() && self.next > now {
+        let again = self.again.filter(|&(tin, at)| at == now && !self.tins[tin].is_empty());
+        if again.is_none() && self.rate.is_some() && self.next > now {
             return self.next;
         }
-        let tin = self.tin(now);
+        let tin = again.map_or_else(|| self.tin(now), |(tin, _)| tin);
         self.current = self.tins[tin].settle(now, &mut self.rng).map(|slot| (tin, slot));
         Instant::NEVER
     }
@@ -327,8 +443,17 @@ impl Discipline for Cake {
         let Some((queued, since)) = self.tins[tin].head(slot) else { return Verdict::Pass };
         let sojourn = leaving.now.since(*since);
         let can_mark = leaving.can_mark(&queued.packet);
+        let (packet, now) = (queued.packet, leaving.now);
+        let flows = if self.spec.ingress { self.tins[tin].bulk_flows() } else { 0 };
         let (cobalt, params, is_last) = self.tins[tin].aqm(slot);
-        cobalt.decide(params, (sojourn, leaving.now), (can_mark, is_last), &mut self.rng)
+        let params = params.with_flows(flows);
+        let verdict = cobalt.decide(&params, (sojourn, now), (can_mark, is_last), &mut self.rng);
+        if self.spec.ingress && verdict == Verdict::Drop {
+            let bytes = self.advance(tin, &packet, now);
+            self.tins[tin].charge(slot, bytes as i64);
+            self.again = Some((tin, now));
+        }
+        verdict
     }
 
     fn pop(&mut self) -> Option<Queued> {
@@ -342,25 +467,22 @@ impl Discipline for Cake {
 
     fn on_sent(&mut self, packet: &Packet, _: &Transmitter, now: Instant) {
         let Some((tin, slot)) = self.popped.take() else { return };
-        let bytes = self.counting.bytes(packet.bytes);
-        let time =
-            |rate: Option<Rate>| rate.map_or(Duration::ZERO, |rate| rate.time_for(Bytes(bytes)));
-        self.next += time(self.rate);
-        let of_tin = time(self.tins[tin].rate);
-        self.tins[tin].on_sent(slot, bytes as i64, of_tin, now);
+        self.again = None;
+        let bytes = self.advance(tin, packet, now);
+        self.tins[tin].on_sent(slot, bytes as i64);
     }
 
     fn push_out(&mut self, packet: &Packet, now: Instant) -> Option<Queued> {
-        let own = self.spec.diffserv.tin(packet.dscp());
-        let hash = self.hash(packet);
-        let of_tin = |(number, tin): (usize, &Tin)| {
-            let arriving = (number == own).then_some((hash, packet.bytes));
-            let (bytes, slot) = tin.longest(arriving)?;
-            Some((bytes, number, slot))
-        };
-        let longest = self.tins.iter().enumerate().filter_map(of_tin).max_by_key(|of| of.0);
-        let (_, tin, slot) = longest?;
-        self.tins[tin].overflow(slot, now)
+        let joining = (self.spec.diffserv.tin(packet.dscp()), self.hash(packet), packet.bytes);
+        self.overflow(Some(joining), now)
+    }
+
+    fn push_out_more(&mut self) -> Option<Queued> {
+        self.out.pop_front()
+    }
+
+    fn count(&self, _: Instant, tally: &mut Tally) {
+        tally.acks_filtered += self.acks_filtered;
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Queued> + '_> {

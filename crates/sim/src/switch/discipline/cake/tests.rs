@@ -1,6 +1,6 @@
 use super::*;
 use crate::link::Link;
-use crate::switch::discipline::stand::{flows, packet};
+use crate::switch::discipline::stand::{self, flows, packet};
 use crate::switch::mechanism::SitePort;
 use floodway_model::{Dscp, Ecn, NodeId, Tos};
 
@@ -216,4 +216,133 @@ fn eight_ways_avoid_collisions() {
     let mut few = self::cake(&Spec::default());
     (0..8).for_each(|flow| push(&mut few, packet(flow, 0, 100), Instant::ZERO));
     assert_eq!(few.tins[0].used(), 8);
+}
+
+/// At 10 Mb/s a packet takes 1,211,200 ns. In ingress mode, a packet that is dropped for lack of room has taken its time of the
+/// shaper, as it has crossed the line: the next one leaves as much later.
+#[test]
+fn in_ingress_mode_the_shaper_counts_what_is_dropped() {
+    let times = |ingress| {
+        let spec = Spec { rate: Some(Rate::from_mbps(10)), ingress, ..Spec::default() };
+        let mut cake = cake(&spec);
+        (0..3).for_each(|_| push(&mut cake, packet(1, 0, 1_518), Instant::ZERO));
+        assert!(cake.push_out(&packet(1, 0, 1_518).packet, Instant::ZERO).is_some());
+        leave(&mut cake, 2).into_iter().map(|(ns, _)| ns).collect::<Vec<_>>()
+    };
+    assert_eq!(times(false), [0, 1_211_200]);
+    assert_eq!(times(true), [1_211_200, 2_422_400]);
+}
+
+/// A packet that COBALT drops counts too, and another one goes in its place at once. The delay is above the target at 10 ms,
+/// and a packet is dropped 100 ms later. Then the shaper has counted three packets since it was set: the one that left at 10
+/// ms is before that.
+#[test]
+fn in_ingress_mode_the_shaper_counts_what_cobalt_drops() {
+    let waits_until = |ingress| {
+        let spec = Spec { rate: Some(Rate::from_mbps(10)), ingress, ..Spec::default() };
+        let mut cake = cake(&spec);
+        (0..200).for_each(|_| push(&mut cake, packet(1, 0, 1_518), Instant::ZERO));
+        let mut rng = Stream::named(1, "none");
+        let mut ask = |cake: &mut Cake, now: Instant| {
+            assert_eq!(cake.settle(now), Instant::NEVER);
+            let rng = &mut rng;
+            let mut leaving = Leaving { now, indicates: false, largest_frame: 1_518, rng };
+            let verdict = cake.on_departure(&mut leaving);
+            let packet = cake.pop().unwrap().packet;
+            if verdict != Verdict::Drop {
+                cake.on_sent(&packet, &Transmitter::new(SitePort::HOST.link), now);
+            }
+            verdict
+        };
+        let early = Instant::ZERO + Duration::from_ms(10);
+        assert_eq!(ask(&mut cake, early), Verdict::Pass);
+        let now = Instant::ZERO + Duration::from_ms(111);
+        cake.next = now;
+        assert_eq!(ask(&mut cake, now), Verdict::Drop);
+        assert_eq!(ask(&mut cake, now), Verdict::Pass);
+        cake.settle(now).since(now).0 / 1_000
+    };
+    assert_eq!(waits_until(false), 1_211_200);
+    assert_eq!(waits_until(true), 2 * 1_211_200);
+}
+
+/// Four packets may always wait, in ingress mode two of every bulk flow: with ten flows 20 packets.
+#[test]
+fn in_ingress_mode_two_packets_of_every_flow_may_wait() {
+    let params = Params { mtu_time: Duration(1_000), ..Params::default() };
+    for (flows, packets) in [(0, 4), (1, 4), (2, 4), (3, 6), (10, 20)] {
+        assert_eq!(4 * params.with_flows(flows).mtu_time.0, packets * 1_000, "{flows}");
+    }
+}
+
+/// By hand: three packets of 1518 bytes are more than 4000, and the first one of the longest flow is dropped; so is the next one
+/// of that flow when a short packet of another flow joins.
+#[test]
+fn beyond_its_limit_the_longest_flow_loses_packets() {
+    let mut cake = cake(&Spec { memlimit: Some(Bytes(4_000)), ..Spec::default() });
+    let mut out = Vec::new();
+    for (flow, number, bytes) in
+        [(1, 0, 1_518), (1, 1, 1_518), (1, 2, 1_518), (2, 0, 964), (2, 1, 64)]
+    {
+        push(&mut cake, packet(flow, number, bytes), Instant::ZERO);
+        let dropped = std::iter::from_fn(|| cake.push_out_more());
+        out.extend(dropped.map(|queued| (queued.packet.flow.0, stand::psn(&queued.packet))));
+    }
+    assert_eq!(out, [(1, 0), (1, 1)]);
+    assert_eq!(cake.iter().count(), 3);
+}
+
+/// A packet of EF is in the tin of voice and leaves with the DSCP 0 and its ECN field.
+#[test]
+fn packets_are_washed_after_their_tin_is_chosen() {
+    let mut cake = cake(&Spec { wash: true, ..Spec::default() });
+    let mut queued = packet(1, 0, 500);
+    queued.packet.tos = Tos::new(Dscp(46), Ecn::Ect1);
+    push(&mut cake, queued, Instant::ZERO);
+    assert_eq!(cake.tins[2].used(), 1);
+    cake.settle(Instant::ZERO);
+    let left = cake.pop().unwrap().packet;
+    assert_eq!((left.dscp(), left.ecn()), (Dscp::DEFAULT, Ecn::Ect1));
+}
+
+/// Ten acknowledgements in a row: eight or nine are dropped, counted and accounted, and do not count for the shaper.
+#[test]
+fn superfluous_acknowledgements_are_dropped() {
+    use floodway_model::{AckFlags, Body};
+    for (ack_filter, remain) in [(AckFilter::Conservative, 2), (AckFilter::Aggressive, 1)] {
+        let spec = Spec { ack_filter, rate: Some(Rate::from_mbps(10)), ..Spec::default() };
+        let mut cake = cake(&spec);
+        for ack in 1..=10 {
+            let mut queued = packet(1, 0, 70);
+            let flags = AckFlags::new(false, false);
+            queued.packet.body = Body::TcpAck { flags, marked: 0, ack, sack: Default::default() };
+            push(&mut cake, queued, Instant::ZERO);
+        }
+        assert_eq!(std::iter::from_fn(|| cake.push_out_more()).count(), 10 - remain);
+        assert_eq!(cake.tins[0].bytes, 70 * remain as u64);
+        let mut tally = Tally::default();
+        cake.count(Instant::ZERO, &mut tally);
+        assert_eq!(tally.acks_filtered, 10 - remain as u64);
+        assert_eq!(leave(&mut cake, 1), [(0, 1)]);
+    }
+}
+
+/// Bursts of ten packets of 1514 bytes, as in `estimate.rs`: 11.355 Mb/s, of which the tin of voice has a quarter and that of
+/// bulk a sixteenth. Before the first estimate there is no shaper.
+#[test]
+fn the_shaper_follows_what_arrives() {
+    let mut cake = cake(&Spec { autorate_ingress: true, ..Spec::default() });
+    assert_eq!(cake.rate, None);
+    for burst in 1..=300 {
+        for number in 0..10 {
+            let now = Instant::ZERO + Duration::from_ms(10 * burst) + Duration::from_us(number);
+            cake.push(packet(1, 0, 1_514), now, &mut Stream::named(1, "none"));
+        }
+        while cake.pop().is_some() {}
+    }
+    let close =
+        |rate: Option<Rate>, of: u64| rate.is_some_and(|rate| (of - 100..=of).contains(&rate.0));
+    assert!(close(cake.rate, 11_355_000), "{:?}", cake.rate);
+    let [_, bulk, voice] = [0, 1, 2].map(|tin| cake.tins[tin].rate);
+    assert!(close(bulk, 709_687) && close(voice, 2_838_750), "{bulk:?} {voice:?}");
 }

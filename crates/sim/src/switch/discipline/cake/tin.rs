@@ -9,8 +9,11 @@ use floodway_model::{Duration, Instant, NodeId, Packet, Rate};
 use rustc_hash::FxHashMap;
 
 use super::cobalt::{Cobalt, Params};
-use super::{FLOWS, Isolation, WAYS};
+use super::{AckFilter, FLOWS, Isolation, WAYS};
 use crate::switch::queue::Queued;
+
+/// The quantum of a flow, without a shaper, and at most.
+const QUANTUM: u64 = 1_514;
 
 /// Where a flow is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,28 +67,38 @@ pub struct Tin {
     decaying: VecDeque<u16>,
     /// Bulk flows by source and by destination host. Iterated by checks only.
     bulk: [FxHashMap<NodeId, u64>; 2],
+    /// Bulk flows of all hosts.
+    bulk_flows: u64,
     /// Whether a decaying flow has been visited since the last departure.
     has_visited: bool,
 }
 
 impl Tin {
     /// An empty tin.
-    pub fn new(isolation: Isolation, params: Params, rate: Option<Rate>, quantum: u64) -> Self {
+    pub fn new(isolation: Isolation) -> Self {
         Self {
             isolation,
-            params,
-            rate,
+            params: Params::default(),
+            rate: None,
             next: Instant::ZERO,
             deficit: 0,
             bytes: 0,
-            quantum,
+            quantum: QUANTUM,
             flows: Vec::new(),
             new: VecDeque::new(),
             old: VecDeque::new(),
             decaying: VecDeque::new(),
             bulk: Default::default(),
+            bulk_flows: 0,
             has_visited: false,
         }
+    }
+
+    /// Sets its threshold, and the parameters of its AQM, which depend on it.
+    pub fn configure(&mut self, rate: Option<Rate>, params: Params) {
+        // A 4096th of what the threshold carries in a second.
+        self.quantum = rate.map_or(QUANTUM, |rate| (rate.0 / 8 / 4_096).clamp(300, QUANTUM));
+        (self.rate, self.params) = (rate, params);
     }
 
     /// The flow queue of a flow with this hash: of the eight of its set, the one that is reserved for it, a free one, or,
@@ -100,8 +113,15 @@ impl Tin {
         ways().find(is_its_own).or_else(|| ways().find(is_free)).unwrap_or(direct)
     }
 
-    /// Adds a packet of the flow with this hash.
-    pub fn push(&mut self, hash: u64, queued: Queued, now: Instant, rng: &mut Stream) {
+    /// Adds a packet of the flow with this hash. Returns an acknowledgement that is dropped for it.
+    pub fn push(
+        &mut self,
+        hash: u64,
+        queued: Queued,
+        now: Instant,
+        filter: AckFilter,
+        rng: &mut Stream,
+    ) -> Option<Queued> {
         if self.flows.is_empty() {
             self.flows.resize_with(FLOWS, Flow::default);
         }
@@ -122,6 +142,11 @@ impl Tin {
             Set::SparseWait => self.enter(slot, Set::Bulk),
             Set::Sparse | Set::Bulk => {}
         }
+        let flow = &mut self.flows[slot];
+        let (out, _) = flow.packets.remove(filter.superfluous(&flow.packets)?)?;
+        flow.bytes -= u64::from(out.packet.bytes);
+        self.bytes -= u64::from(out.packet.bytes);
+        Some(out)
     }
 
     /// Reserves a flow queue for a flow. If it is that of another flow, the hosts change.
@@ -145,6 +170,7 @@ impl Tin {
         let (was, is) = (flow.set == Set::Bulk, set == Set::Bulk);
         flow.set = set;
         let Some(hosts) = flow.hosts.filter(|_| was != is) else { return };
+        self.bulk_flows = if is { self.bulk_flows + 1 } else { self.bulk_flows - 1 };
         for (counts, host) in self.bulk.iter_mut().zip(hosts) {
             let count = counts.entry(host).or_default();
             *count = if is { *count + 1 } else { *count - 1 };
@@ -240,12 +266,20 @@ impl Tin {
         Some(queued)
     }
 
-    /// A packet of a flow queue goes to the wire, where it is as long as this; with a shaper, it takes `time` of the tin's
-    /// threshold.
-    pub fn on_sent(&mut self, slot: usize, bytes: i64, time: Duration, now: Instant) {
+    /// A packet of a flow queue goes to the wire, where it is as long as this.
+    pub fn on_sent(&mut self, slot: usize, bytes: i64) {
+        self.has_visited = false;
+        self.charge(slot, bytes);
+    }
+
+    /// Counts bytes against the deficit of a flow and of the tin.
+    pub fn charge(&mut self, slot: usize, bytes: i64) {
         self.flows[slot].deficit -= bytes;
         self.deficit -= bytes;
-        self.has_visited = false;
+    }
+
+    /// Counts `time` of its threshold.
+    pub fn advance(&mut self, time: Duration, now: Instant) {
         self.next = match self.next < now {
             true => self.next + time,
             false => self.next.max(now + time),
@@ -286,6 +320,11 @@ impl Tin {
         self.flows.iter().flat_map(|flow| &flow.packets).map(|(queued, _)| queued)
     }
 
+    /// Bulk flows.
+    pub fn bulk_flows(&self) -> u64 {
+        self.bulk_flows
+    }
+
     /// Flow queues with packets.
     #[cfg(test)]
     pub fn used(&self) -> usize {
@@ -302,6 +341,7 @@ impl Tin {
         self.flows.iter().all(|flow| sum(flow) == flow.bytes)
             && self.flows.iter().map(|flow| flow.bytes).sum::<u64>() == self.bytes
             && [&self.new, &self.old, &self.decaying].map(in_list).iter().sum::<usize>() == in_sets
+            && self.bulk_flows == bulk
             && self.bulk.iter().all(|counts| counts.values().sum::<u64>() == bulk)
     }
 }
