@@ -28,13 +28,8 @@ pub struct Program {
     pub edges: Box<[Edge]>,
     /// The nodes of the trace that its steps were made of, in order of their steps; empty if each step is
     /// an operation of the file.
-    #[serde(skip_serializing_if = "is_empty")]
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub nodes: Box<[TraceNode]>,
-}
-
-#[expect(clippy::borrowed_box, reason = "serde passes a reference to the field")]
-fn is_empty(nodes: &Box<[TraceNode]>) -> bool {
-    nodes.is_empty()
 }
 
 /// A node of a trace, which one or more consecutive steps carry out.
