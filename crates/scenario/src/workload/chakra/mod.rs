@@ -307,8 +307,13 @@ impl Spec {
 
 impl Parameters for Spec {
     fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
-        if self.path.is_empty() == self.files.is_empty() {
-            // Reported with the other parameters.
+        // What is wrong with parameters is reported with all of them.
+        let cuts = (1..=MOST_CHANNELS).contains(&self.channels)
+            && (1..=MOST_CHUNKS).contains(&self.chunks);
+        let known = self.algorithms().iter().all(|(_, kind, chosen)| {
+            chosen.is_none_or(|chosen| Algorithm::of(*kind).contains(&chosen))
+        });
+        if self.path.is_empty() == self.files.is_empty() || !cuts || !known {
             return None;
         }
         let named = Named {
