@@ -23,7 +23,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     packed.extend(crc(SMALL).to_le_bytes());
     packed.extend(u32::from(length).to_le_bytes());
     // Types 1 to 6 with the attributes of both ends of a message.
-    let attributes = b"\x52\x0f\x0a\x09comm_size\x48\x80\x08\x52\x0c\x0a\x08comm_dst\x48\x01\
+    let attributes = b"\x52\x0e\x0a\x09comm_size\x48\x80\x08\x52\x0c\x0a\x08comm_dst\x48\x01\
                        \x52\x0c\x0a\x08comm_src\x48\x01\x52\x0c\x0a\x08comm_tag\x38\x07";
     let mut each = vec![0];
     for kind in 1..=6u8 {
