@@ -230,7 +230,7 @@ impl Spec {
         let computes = operations as f64 / peak;
         let moves = self.memory_bandwidth.map_or(0.0, |rate| bytes as f64 * 8e12 / rate.0 as f64);
         let time = computes.max(moves).round();
-        (time < MOST as f64).then(|| Duration(time as u64))
+        (time < MOST as f64).then_some(Duration(time as u64))
     }
 
     /// Whether every computation, and all of a rank, is possible.

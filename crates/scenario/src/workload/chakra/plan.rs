@@ -84,6 +84,9 @@ impl Exchange {
     }
 }
 
+/// An exchange with the number of its messages and the bytes of the largest.
+type Known = (Exchange, (u64, u64));
+
 impl Planned {
     /// How the collectives of a job are carried out. The error has a field, a message and a remedy.
     pub(super) fn new(spec: &Spec, job: &Job) -> Result<Self, (&'static str, String, String)> {
@@ -94,7 +97,7 @@ impl Planned {
             largest: sizes.max().unwrap_or(0),
         };
         // A job has many collectives of the same size.
-        let mut known: BTreeMap<(Kind, usize, u64), (Exchange, (u64, u64))> = BTreeMap::new();
+        let mut known: BTreeMap<(Kind, usize, u64), Known> = BTreeMap::new();
         for of in &job.collectives {
             let ranks = of.members.len();
             if ranks < 2 {
