@@ -383,6 +383,9 @@ impl<'a> Draft<'a> {
             "path" if words[0] == "topology" => {
                 self.pick(&["network_hpcc/small.txt", "network_htsim/small.topo"])
             }
+            "path" if words.contains(&"chakra") => self.pick(&["chakra/small"]),
+            "files" if words.contains(&"chakra") => self.pick(&["chakra/small.0.et"]),
+            "groups" if words.contains(&"chakra") => self.pick(&["chakra/groups.json"]),
             "path" if words.contains(&"goal") => self.pick(&["goal/small.goal"]),
             "path" => {
                 self.pick(&["flows_csv/small.csv", "flows_hpcc/small.txt", "flows_htsim/small.cm"])

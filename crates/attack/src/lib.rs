@@ -10,6 +10,7 @@
 //! - [`standing`]: all attacks alternately, for as long as asked
 
 pub mod captures;
+pub mod chakra;
 pub mod compare;
 pub mod finding;
 pub mod generate;

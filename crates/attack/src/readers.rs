@@ -20,7 +20,7 @@ use floodway_scenario::headroom::reading::Explanation;
 use floodway_scenario::sweep::{Arguments, Spec, Sweep};
 use floodway_scenario::{Error, Overrides, Scenario};
 
-use crate::{captures, goal, imports};
+use crate::{captures, chakra, goal, imports};
 
 /// A reader that is attacked.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "flows_parquet", run: flows_parquet, seeds: flows_as_parquet },
     Target { name: "flows_hpcc", run: flows_hpcc, seeds: Vec::new },
     Target { name: "flows_htsim", run: flows_htsim, seeds: Vec::new },
+    Target { name: "chakra", run: chakra::traces, seeds: chakra::seeds },
+    Target { name: "chakra_groups", run: chakra::groups, seeds: Vec::new },
     Target { name: "goal", run: goal::job, seeds: goal::binary },
     Target { name: "network_hpcc", run: network_hpcc, seeds: Vec::new },
     Target { name: "network_htsim", run: network_htsim, seeds: Vec::new },

@@ -26,6 +26,25 @@ pub struct Program {
     pub steps: Box<[Step]>,
     /// Dependencies between steps, without cycles.
     pub edges: Box<[Edge]>,
+    /// The nodes of the trace that its steps were made of, in order of their steps; empty if each step is
+    /// an operation of the file.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub nodes: Box<[TraceNode]>,
+}
+
+/// A node of a trace, which one or more consecutive steps carry out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TraceNode {
+    /// Its identifier in the file.
+    pub id: u64,
+    /// Its name in the file.
+    pub name: Box<str>,
+    /// What it does: `compute`, `send`, or a collective like `all_reduce`.
+    pub kind: &'static str,
+    /// Its first step.
+    pub first: u32,
+    /// Number of its steps, at least 1.
+    pub steps: u32,
 }
 
 impl Program {
@@ -83,6 +102,25 @@ pub enum Action {
     /// Receives this flow: it finishes when the step has begun and all of the flow has arrived, in
     /// either order. Occupies its stream for no time.
     Receive(FlowId),
+    /// Occupies its stream until a [`Action::Release`] of it. Finishes as soon as it has begun, and is no
+    /// computation.
+    Hold,
+    /// Ends the [`Action::Hold`] of its stream, for which it does not need to be idle.
+    Release,
+    /// Finishes after this time, and occupies its stream for no time.
+    Elapse {
+        /// The time.
+        time: Duration,
+        /// Whether it is computation.
+        computes: bool,
+    },
+}
+
+impl Action {
+    /// Whether it begins only when its stream is idle.
+    pub const fn needs_stream(self) -> bool {
+        !matches!(self, Self::Release)
+    }
 }
 
 /// A dependency between two steps of a program.
@@ -136,6 +174,7 @@ mod tests {
             sends: SendEnd::HandedOver,
             steps: steps.into(),
             edges: Box::default(),
+            nodes: Box::default(),
         };
         assert_eq!(program.streams(), 4);
         assert_eq!(program.sent().collect::<Vec<_>>(), [(1, FlowId(4))]);

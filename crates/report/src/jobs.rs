@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use floodway_model::Table;
-use floodway_model::tables::{ranks, waits};
+use floodway_model::tables::{ranks, trace_nodes, waits};
 
 use crate::scalars::{Scalar, put};
 use crate::statistics::mean;
@@ -103,7 +103,9 @@ pub fn sentences(tables: &[Table], simulated_ns: f64) -> Vec<String> {
     let unfinished = jobs.into_iter().filter(|(_, (_, left))| *left > 0);
     unfinished
         .map(|(workload, (ranks, left))| {
-            let steps = waits::View::of(tables).map_or_else(Vec::new, |of| named(&of, workload));
+            let nodes = Nodes::of(tables);
+            let steps =
+                waits::View::of(tables).map_or_else(Vec::new, |of| named(&of, &nodes, workload));
             format!(
                 "The job of workload {workload} was not finished when the run ended at {}: {left} of \
                  {ranks} ranks had steps left.{}",
@@ -116,7 +118,7 @@ pub fn sentences(tables: &[Table], simulated_ns: f64) -> Vec<String> {
 
 /// The steps for which a job waits: first those that depend on nothing but the network and the time, then
 /// those that wait for another rank to send.
-fn named(of: &waits::View<'_>, workload: u64) -> Vec<String> {
+fn named(of: &waits::View<'_>, nodes: &Nodes, workload: u64) -> Vec<String> {
     let is_send = |row: usize| of.kind[row] == "send";
     let received: Vec<f64> =
         (0..of.rows()).filter(|&row| of.kind[row] == "receive").map(|row| of.flow[row]).collect();
@@ -128,26 +130,53 @@ fn named(of: &waits::View<'_>, workload: u64) -> Vec<String> {
     let waits_for_rank = |row: usize| of.kind[row] == "receive" && of.sent[row] == 0;
     rows.sort_by_key(|&row| waits_for_rank(row));
     let mut sentences: Vec<String> =
-        rows.iter().take(NAMED).map(|&row| sentence(of, row)).collect();
+        rows.iter().take(NAMED).map(|&row| sentence(of, nodes, row)).collect();
     if let more @ 1.. = rows.len().saturating_sub(NAMED) {
         sentences.push(format!(" The table waits has {more} more."));
     }
     sentences
 }
 
-fn sentence(of: &waits::View<'_>, row: usize) -> String {
-    let step = |step: f64, line: u64| match line {
-        0 => format!("step {step}"),
-        line => format!("line {line}"),
-    };
-    let here = step(of.step[row] as f64, of.line[row]);
-    let there = step(of.peer_step[row], of.peer_line[row]);
+/// Nodes of traces, by workload, rank and first step: number of steps, identifier and name.
+struct Nodes(BTreeMap<(u64, u64, u64), (u64, String)>);
+
+impl Nodes {
+    fn of(tables: &[Table]) -> Self {
+        let Some(of) = trace_nodes::View::of(tables) else { return Self(BTreeMap::new()) };
+        let node = |row: usize| {
+            let (id, name) = (of.id[row], &of.name[row]);
+            let text =
+                if name.is_empty() { format!("node {id}") } else { format!("node {id}, {name}") };
+            ((of.workload[row], of.rank[row], of.first_step[row]), (of.steps[row], text))
+        };
+        Self((0..of.rows()).map(node).collect())
+    }
+
+    /// What the node of a step is called, if it is of a trace.
+    fn name(&self, workload: u64, rank: u64, step: f64) -> Option<String> {
+        let step = step as u64;
+        let (key, (steps, text)) = self.0.range(..=(workload, rank, step)).next_back()?;
+        let is_in = (key.0, key.1) == (workload, rank) && step < key.2 + steps;
+        is_in.then(|| text.clone())
+    }
+}
+
+fn sentence(of: &waits::View<'_>, nodes: &Nodes, row: usize) -> String {
     let (rank, node, peer) = (of.rank[row], of.node[row], of.peer[row]);
+    let step =
+        |rank: u64, step: f64, line: u64| match (line, nodes.name(of.workload[row], rank, step)) {
+            (0, Some(name)) => name,
+            (0, None) => format!("step {step}"),
+            (line, _) => format!("line {line}"),
+        };
+    let here = step(rank, of.step[row] as f64, of.line[row]);
+    let there = step(peer as u64, of.peer_step[row], of.peer_line[row]);
     let who = format!("Rank {rank} on node {node} ({here})");
     let since = words::time(of.since_ns[row]);
     let size = words::bytes(of.bytes[row] as f64);
     match &*of.kind[row] {
         "compute" => format!(" {who} computes since {since}."),
+        "delay" => format!(" {who} has not ended, which began at {since}."),
         "send" => format!(" {who} sends {size} to rank {peer} since {since}."),
         _ if of.sent[row] == 0 => format!(
             " {who} waits since {since} for {size} that rank {peer} has not begun to send ({there})."
@@ -214,6 +243,19 @@ mod tests {
                 .u64("delivered_bytes", "", vec![0, 1_000, 1_000])
                 .u64("sent", "", vec![0, 1, 1]),
         );
+        let nodes = complete(
+            Table::new("trace_nodes", "")
+                .u64("workload", "", vec![2; 3])
+                .u64("rank", "", vec![1, 1, 2])
+                .u64("id", "", vec![40, 41, 9])
+                .text("name", "", texts(&["", "gradients", "loss"]))
+                .u64("first_step", "", vec![0, 1, 0])
+                .u64("steps", "", vec![1, 2, 1]),
+        );
+        let with_nodes = sentences(&[ranks(), waits.clone(), nodes], 2_000.0).concat();
+        assert!(with_nodes.contains("Rank 1 on node 6 (node 41, gradients) waits"), "{with_nodes}");
+        // Lines are named where there are some.
+        assert!(with_nodes.contains("Rank 2 on node 7 (line 31) waits"), "{with_nodes}");
         assert_eq!(
             sentences(&[ranks(), waits], 2_000.0),
             [

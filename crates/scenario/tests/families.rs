@@ -30,7 +30,7 @@ const TOPOLOGIES: [(&str, &str, [usize; 3]); 8] = [
 ];
 
 /// Each workload, with parameters, for a star of eight hosts.
-const WORKLOADS: [(&str, &str); 18] = [
+const WORKLOADS: [(&str, &str); 19] = [
     (
         "many_to_many",
         "load = 0.5\nclusters = 2\ncluster_size = 4\nsizes = \"web_search\"\nmax_size = \"1MB\"",
@@ -52,6 +52,7 @@ const WORKLOADS: [(&str, &str); 18] = [
     ("all_reduce", "ranks = \"all\"\nbytes = \"80KB\""),
     ("collective", "operation = \"all_gather\"\nbytes = \"80KB\""),
     ("goal", "path = \"../../scenarios/toolbox/training.goal\""),
+    ("chakra", "path = \"../../crates/attack/corpus/chakra/small\""),
     ("rpc", "clients = \"0-3\"\nservers = \"4-7\"\nrequest = \"256B\"\nresponse = \"16KB\""),
     ("saturated", "from = \"0-3\"\nto = \"4-7\"\nsizes = \"exponential(8000B, 46B, 64KB)\""),
     ("ping", "clients = \"0-3\"\nservers = \"4-7\"\ninterval = \"50us\""),

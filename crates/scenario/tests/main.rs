@@ -2,6 +2,7 @@
 //! than testing.
 
 mod buffer;
+mod chakra;
 mod collectives;
 mod composability;
 mod custom;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use crate::common::*;
-use floodway_model::program::{Action, Edge, On, SendEnd, Step};
+use floodway_model::program::{Action, Edge, On, SendEnd, Step, TraceNode};
 use floodway_model::random::Stream;
 use floodway_model::{
     Bytes, Duration, FlowId, FlowSpec, Instant, NodeId, Operation, PortIx, Program,
@@ -38,6 +38,7 @@ fn program(rank: u32, steps: &[Step], after: &[(u32, u32)]) -> Program {
         sends: SendEnd::HandedOver,
         steps: steps.into(),
         edges: after.iter().map(edge).collect(),
+        nodes: Box::default(),
     }
 }
 
@@ -232,6 +233,74 @@ fn a_send_is_finished_when_handed_over_or_when_acknowledged() {
             assert_eq!(acknowledged, whole + 2 * 86 * 80 + 400_000);
         }
     }
+}
+
+fn on(stream: u8, action: Action) -> Step {
+    Step { action, stream, line: 0 }
+}
+
+#[test]
+fn a_held_stream_is_busy_until_it_is_released() {
+    // Steps 0 to 2 hold stream 2 for 10 us, 3 to 5 for 20 us; step 6 computes for 5 us on stream 2 as
+    // soon as it can, which is between the two: the lowest number begins. Step 7 needs no idle stream.
+    let elapse = |ns| Action::Elapse { time: Duration::from_ns(ns), computes: false };
+    let steps = [
+        on(2, Action::Hold),
+        on(3, elapse(10_000)),
+        on(2, Action::Release),
+        compute(5_000, 2),
+        on(2, Action::Hold),
+        on(3, elapse(20_000)),
+        on(2, Action::Release),
+        compute(1_000, 0),
+    ];
+    let after = [(0, 1), (1, 2), (4, 5), (5, 6)];
+    let outcome = run(spec(2, Vec::new(), vec![program(0, &steps, &after)]));
+    let expected = [
+        (0, 0),
+        (0, 10 * US),
+        (10 * US, 10 * US),
+        (10 * US, 15 * US),
+        (15 * US, 15 * US),
+        (15 * US, 35 * US),
+        (35 * US, 35 * US),
+        (0, US),
+    ];
+    assert_eq!(times(&outcome), expected);
+    // Only the two computations count as such.
+    assert_eq!(ps(&outcome, "ranks", "compute_ns"), [6 * US]);
+    assert_eq!(ps(&outcome, "ranks", "exposed_ns"), [29 * US]);
+    let kinds = outcome.table("steps").texts("kind");
+    let names = ["hold", "delay", "release", "compute", "hold", "delay", "release", "compute"];
+    assert_eq!(kinds, names);
+}
+
+#[test]
+fn computations_without_a_stream_overlap_and_count_once() {
+    let elapse = |ns| Action::Elapse { time: Duration::from_ns(ns), computes: true };
+    let steps = [on(0, elapse(4_000)), on(0, elapse(3_000)), on(0, elapse(0)), compute(2_000, 0)];
+    // The last one begins after the second, while the first goes on.
+    let outcome = run(spec(2, Vec::new(), vec![program(0, &steps, &[(1, 3)])]));
+    assert_eq!(times(&outcome), [(0, 4 * US), (0, 3 * US), (0, 0), (3 * US, 5 * US)]);
+    assert_eq!(ps(&outcome, "ranks", "compute_ns"), [5 * US]);
+}
+
+#[test]
+fn nodes_of_traces_last_from_their_first_step_to_their_last() {
+    let elapse = |ns| Action::Elapse { time: Duration::from_ns(ns), computes: false };
+    let steps =
+        [on(2, Action::Hold), on(3, elapse(7_000)), on(2, Action::Release), compute(1_000, 0)];
+    let node = |id: u64, kind, first, steps| TraceNode { id, name: "n".into(), kind, first, steps };
+    let program = Program {
+        nodes: vec![node(40, "broadcast", 0, 3), node(7, "compute", 3, 1)].into(),
+        ..program(0, &steps, &[(0, 1), (1, 2), (2, 3)])
+    };
+    let outcome = run(spec(2, Vec::new(), vec![program]));
+    let nodes = outcome.table("trace_nodes");
+    assert_eq!((nodes.u64s("id"), nodes.u64s("first_step")), (&[40, 7][..], &[0, 3][..]));
+    assert_eq!(nodes.texts("kind"), ["broadcast", "compute"]);
+    assert_eq!(ps(&outcome, "trace_nodes", "start_ns"), [0, 7 * US]);
+    assert_eq!(ps(&outcome, "trace_nodes", "finish_ns"), [7 * US, 8 * US]);
 }
 
 #[test]

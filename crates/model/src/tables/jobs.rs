@@ -1,7 +1,7 @@
 //! Tables of jobs whose ranks have programs.
 
 tables! {
-    /// One row per rank of a job. Only there with the workload goal.
+    /// One row per rank of a job. Only there with the workloads goal and chakra.
     ranks {
         /// Workload of the scenario, counted from 0.
         workload: u64,
@@ -26,8 +26,8 @@ tables! {
         sent_bytes: u64,
     }
 
-    /// One row per step of a rank that has begun, in order of workload, rank and step. Only there with the workload
-    /// goal.
+    /// One row per step of a rank that has begun, in order of workload, rank and step. Only there with the
+    /// workloads goal and chakra.
     steps {
         /// Workload of the scenario, counted from 0.
         workload: u64,
@@ -37,9 +37,10 @@ tables! {
         step: u64,
         /// Line of the file in which it is written, counted from 1; 0 if the file has no lines.
         line: u64,
-        /// `compute`, `send` or `receive`.
+        /// `compute`, `send` or `receive`; of traces also `hold` and `release`, between which a node occupies its
+        /// stream, and `delay`, a time in which nothing is computed.
         kind: String,
-        /// Its stream: cpu in GOAL.
+        /// Its stream: cpu in GOAL; in Chakra 0 for the GPU, 1 for the CPU, 2 for communication, 3 for none.
         stream: u64,
         /// The flow that it sends or receives; empty if it computes.
         flow: f64,
@@ -54,7 +55,7 @@ tables! {
     }
 
     /// Who waits for whom when the run ends: one row per step that has begun and not finished. Only there with the
-    /// workload goal.
+    /// workloads goal and chakra.
     waits {
         /// Workload of the scenario, counted from 0.
         workload: u64,
@@ -66,7 +67,7 @@ tables! {
         step: u64,
         /// Line of the file in which it is written, counted from 1; 0 if the file has no lines.
         line: u64,
-        /// `compute`, `send` or `receive`.
+        /// `compute`, `send`, `receive` or `delay`.
         kind: String,
         /// Since when it waits: when it began.
         since_ns: f64,
@@ -86,5 +87,27 @@ tables! {
         delivered_bytes: u64,
         /// 1 if the send has begun; 0 if the rank that is to send has not come to it.
         sent: u64,
+    }
+
+    /// One row per node of the trace of a rank, in order of workload, rank and node. Only there with the workload chakra.
+    trace_nodes {
+        /// Workload of the scenario, counted from 0.
+        workload: u64,
+        /// Rank in the job, counted from 0.
+        rank: u64,
+        /// Identifier of the node in the file of its rank.
+        id: u64,
+        /// Name of the node.
+        name: String,
+        /// `compute`, `memory`, `metadata`, `send`, `receive`, or the collective, like `all_reduce`.
+        kind: String,
+        /// Its first step in the table steps.
+        first_step: u64,
+        /// Number of its steps: of a collective one per message of this rank, besides its beginning and its end.
+        steps: u64,
+        /// When it began at this rank; empty if that did not happen before the run ended.
+        start_ns: f64,
+        /// When it finished at this rank; empty if that did not happen before the run ended.
+        finish_ns: f64,
     }
 }

@@ -7,6 +7,7 @@ use floodway_model::Duration;
 
 use super::Problems;
 use crate::document::Document;
+use crate::files::chakra::{self, Named};
 use crate::files::flows::{self, Failure, Hosts};
 use crate::files::goal::{self, Job};
 use crate::files::{Files, Unreadable, networks, traces};
@@ -157,6 +158,22 @@ pub fn read_job(path: &str, file: &str, findings: &mut Problems<'_>) -> Option<J
         }
         Err(goal::Failure::Text(problem)) => {
             findings.problems.push(*problem);
+            None
+        }
+    }
+}
+
+/// The job of the traces that the workload with `field` names, if they can be read.
+pub fn read_chakra(
+    field: &str,
+    named: Named<'_>,
+    findings: &mut Problems<'_>,
+) -> Option<chakra::Job> {
+    let scenario = findings.source_name();
+    match chakra::read(findings.files, named, &scenario) {
+        Ok(job) => Some(job),
+        Err(Unreadable { message, help }) => {
+            findings.error(&[field], message, help);
             None
         }
     }

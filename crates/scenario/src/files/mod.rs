@@ -5,14 +5,18 @@
 //! is said where the format is described. Numbers are read exactly, whatever the tool that the
 //! format comes from makes of them: times to the picosecond, sizes in 64 bits.
 
+pub(crate) mod chakra;
+mod cycle;
 pub mod flows;
 pub(crate) mod goal;
+mod gzip;
 pub mod networks;
 pub mod traces;
 mod words;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,6 +100,17 @@ impl Files {
             .into();
         self.read.borrow_mut().insert(path.clone(), Arc::clone(&bytes));
         Ok((bytes, path))
+    }
+
+    /// The names of the files in a folder, in no particular order; none if it cannot be read.
+    fn names(&self, folder: &Path) -> Vec<String> {
+        let of_library = self.library.keys().filter(|path| path.parent() == Some(folder));
+        let of_library = of_library.filter_map(|path| path.file_name()).map(OsStr::to_os_string);
+        // The folder of a path of one word has no name.
+        let here = if folder == Path::new("") { Path::new(".") } else { folder };
+        let read = std::fs::read_dir(here).into_iter().flatten().flatten();
+        let names = of_library.chain(read.map(|entry| entry.file_name()));
+        names.map(|name| name.to_string_lossy().into_owned()).collect()
     }
 
     /// The text of a file, found likewise.

@@ -9,6 +9,7 @@
 pub mod all_reduce;
 pub mod all_to_all;
 pub mod builtin;
+pub mod chakra;
 mod check;
 pub mod collective;
 pub mod distribution;
@@ -78,6 +79,8 @@ floodway_model::family! {
         "All-reduce, reduce-scatter, all-gather, broadcast or all-to-all, by the algorithms of NCCL and MPI.",
     Goal = "goal" (goal::Spec):
         "A job from a file of LogGOPSim or ATLAHS: what each rank computes, sends and receives.",
+    Chakra = "chakra" (chakra::Spec):
+        "A job from Chakra traces, a file per rank: what it computes, and in which collectives it takes part.",
     Rpc = "rpc" (rpc::Spec):
         "Requests and responses in a closed loop: the next request waits for the response.",
     Saturated = "saturated" (saturated::Spec):

@@ -61,7 +61,7 @@ struct Running {
 /// A stream of a program.
 #[derive(Debug, Default)]
 struct Stream {
-    /// Whether it computes.
+    /// Whether it computes, or is held.
     busy: bool,
     /// Steps that could begin if it were idle.
     waiting: BinaryHeap<Reverse<u32>>,
@@ -308,9 +308,10 @@ impl Programs {
         if *open > 0 {
             return;
         }
-        let stream = self.step(step).1;
+        let (action, stream) = self.step(step);
         let stream = &mut self.streams[stream];
-        if stream.busy { &mut stream.waiting } else { &mut self.ready }.push(Reverse(step));
+        let waits = stream.busy && action.needs_stream();
+        if waits { &mut stream.waiting } else { &mut self.ready }.push(Reverse(step));
     }
 
     /// The steps that depend on this event of a step have one dependency less.
@@ -325,7 +326,7 @@ impl Programs {
     fn run(&mut self, now: Instant, around: &mut Around<'_>) {
         while let Some(Reverse(step)) = self.ready.pop() {
             let (action, stream) = self.step(step);
-            if self.streams[stream].busy {
+            if self.streams[stream].busy && action.needs_stream() {
                 self.streams[stream].waiting.push(Reverse(step));
                 continue;
             }
@@ -354,16 +355,20 @@ impl Programs {
         match action {
             Action::Compute(time) if time > Duration::ZERO => {
                 self.streams[stream].busy = true;
-                let owner = self.owner(step);
-                let of = &mut self.running[owner];
-                if of.computing == 0 {
-                    of.since = now;
-                }
-                of.computing += 1;
-                let code = self.sends.len() as u32 + step;
-                around.timers.push(Reverse((now + time, code)));
+                self.computes(step, now);
+                around.timers.push(Reverse((now + time, self.sends.len() as u32 + step)));
             }
-            Action::Compute(_) => self.finish(step, now),
+            Action::Elapse { time, computes } if time > Duration::ZERO => {
+                if computes {
+                    self.computes(step, now);
+                }
+                around.timers.push(Reverse((now + time, self.sends.len() as u32 + step)));
+            }
+            Action::Compute(_) | Action::Elapse { .. } | Action::Release => self.finish(step, now),
+            Action::Hold => {
+                self.streams[stream].busy = true;
+                self.finish(step, now);
+            }
             Action::Send(flow) => {
                 let place = around.shared.places[flow.index()].0;
                 around.timers.push(Reverse((now, place)));
@@ -383,9 +388,17 @@ impl Programs {
         let owner = self.owner(step);
         self.running[owner].left -= 1;
         let (action, stream) = self.step(step);
-        if matches!(action, Action::Compute(time) if time > Duration::ZERO) {
+        let (frees, computed) = match action {
+            Action::Compute(time) => (time > Duration::ZERO, time > Duration::ZERO),
+            Action::Elapse { time, computes } => (false, computes && time > Duration::ZERO),
+            Action::Release => (true, false),
+            Action::Send(_) | Action::Receive(_) | Action::Hold => (false, false),
+        };
+        if frees {
             self.streams[stream].busy = false;
             self.next_of(stream);
+        }
+        if computed {
             let of = &mut self.running[owner];
             of.computing -= 1;
             if of.computing == 0 {
@@ -394,6 +407,16 @@ impl Programs {
             }
         }
         self.satisfy(step, On::Finished);
+    }
+
+    /// A step begins to compute.
+    fn computes(&mut self, step: u32, now: Instant) {
+        let owner = self.owner(step);
+        let of = &mut self.running[owner];
+        if of.computing == 0 {
+            of.since = now;
+        }
+        of.computing += 1;
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::program::{Action, Step};
+use floodway_model::program::{Action, Step, TraceNode};
 use floodway_model::table::Table;
-use floodway_model::tables::{ranks, steps, waits};
+use floodway_model::tables::{ranks, steps, trace_nodes, waits};
 use floodway_model::{FlowId, Instant, Program};
 
 use super::{FlowFacts, nanoseconds};
@@ -37,9 +37,11 @@ impl Ends {
     /// The flow of a step, with the step at its other end.
     fn other(&self, action: Action) -> Option<(FlowId, Option<At>)> {
         let (flow, end) = match action {
-            Action::Compute(_) => return None,
             Action::Send(flow) => (flow, 1),
             Action::Receive(flow) => (flow, 0),
+            Action::Compute(_) | Action::Hold | Action::Release | Action::Elapse { .. } => {
+                return None;
+            }
         };
         Some((flow, self.of.get(&flow).and_then(|ends| ends[end])))
     }
@@ -47,9 +49,12 @@ impl Ends {
 
 fn kind(action: Action) -> String {
     let name = match action {
-        Action::Compute(_) => "compute",
+        Action::Compute(_) | Action::Elapse { computes: true, .. } => "compute",
         Action::Send(_) => "send",
         Action::Receive(_) => "receive",
+        Action::Hold => "hold",
+        Action::Release => "release",
+        Action::Elapse { computes: false, .. } => "delay",
     };
     name.to_owned()
 }
@@ -90,11 +95,43 @@ pub(super) fn tables(spec: &Spec, facts: &FlowFacts, ran: &[Ran], end: Instant) 
         return Vec::new();
     }
     let ends = Ends::new(&spec.programs);
-    vec![
+    let mut tables = vec![
         ran.iter().map(|of| rank(spec, of, end)).collect::<Table>(),
         step_table(spec, &ends, ran),
         wait_table(spec, facts, &ends, ran),
-    ]
+    ];
+    if spec.programs.iter().any(|program| !program.nodes.is_empty()) {
+        tables.push(node_table(spec, ran));
+    }
+    tables
+}
+
+/// One row per node of a trace.
+fn node_table(spec: &Spec, ran: &[Ran]) -> Table {
+    let of_program = |of: &Ran| {
+        let program = &spec.programs[of.program as usize];
+        let row = |node: &TraceNode| {
+            let times = &of.times[node.first as usize..][..node.steps as usize];
+            let start = times.iter().map(|[began, _]| *began).min();
+            let finish = times.iter().map(|[_, finished]| *finished).max();
+            let time = |at: Option<Instant>| {
+                at.filter(|&at| at < Instant::NEVER).map_or(f64::NAN, nanoseconds)
+            };
+            trace_nodes::Row {
+                workload: program.workload.into(),
+                rank: program.rank.into(),
+                id: node.id,
+                name: node.name.to_string(),
+                kind: node.kind.to_owned(),
+                first_step: node.first.into(),
+                steps: node.steps.into(),
+                start_ns: time(start),
+                finish_ns: time(finish),
+            }
+        };
+        program.nodes.iter().map(row).collect::<Vec<_>>()
+    };
+    ran.iter().flat_map(of_program).collect()
 }
 
 fn rank(spec: &Spec, of: &Ran, end: Instant) -> ranks::Row {

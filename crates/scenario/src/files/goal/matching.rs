@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::check::count_of;
 use floodway_model::program::On;
+
+use crate::files::cycle;
 
 use super::{ANY, Action, End, Fault, Job, Places, Rank};
 
@@ -70,7 +71,7 @@ pub(super) fn matched(ranks: Vec<Rank>, places: &Places) -> Result<Job, Fault> {
     }
     messages.sort_unstable();
     let job = Job { ranks, messages };
-    match cycle(&job) {
+    match waiting(&job) {
         None => Ok(job),
         Some(cycle) => Err(never(&cycle, places)),
     }
@@ -157,7 +158,7 @@ type At = (u32, u32);
 /// `None` if all can begin and finish.
 ///
 /// An operation has two events, its beginning and its end; `2 n` and `2 n + 1` for the n-th of all.
-fn cycle(job: &Job) -> Option<Vec<At>> {
+fn waiting(job: &Job) -> Option<Vec<At>> {
     let mut first = Vec::with_capacity(job.ranks.len() + 1);
     let mut count = 0usize;
     for rank in &job.ranks {
@@ -178,47 +179,9 @@ fn cycle(job: &Job) -> Option<Vec<At>> {
             job.messages.iter().map(|message| (2 * at(message.from), 2 * at(message.to) + 1));
         own.chain(within).chain(messages)
     };
-    let (mut start, mut open) = (vec![0usize; events + 1], vec![0u32; events]);
-    for (from, to) in edges() {
-        start[from + 1] += 1;
-        open[to] += 1;
-    }
-    (0..events).for_each(|event| start[event + 1] += start[event]);
-    let (mut next, mut after) = (start.clone(), vec![0usize; start[events]]);
-    for (from, to) in edges() {
-        after[next[from]] = to;
-        next[from] += 1;
-    }
-    let mut ready: Vec<usize> = (0..events).filter(|&event| open[event] == 0).collect();
-    while let Some(event) = ready.pop() {
-        for &to in &after[start[event]..start[event + 1]] {
-            open[to] -= 1;
-            if open[to] == 0 {
-                ready.push(to);
-            }
-        }
-    }
-    // An event that never occurs waits for another such, so that one comes into a cycle from each.
-    let mut event = open.iter().position(|&open| open > 0)?;
-    let mut before = vec![usize::MAX; events];
-    for (from, to) in edges().filter(|&(from, to)| open[from] > 0 && open[to] > 0) {
-        before[to] = from;
-    }
-    (0..events).for_each(|_| event = before[event]);
-    let mut cycle = vec![event];
-    let mut other = before[event];
-    while other != event {
-        cycle.push(other);
-        other = before[other];
-    }
-    // Begin with the first of the file, and of an operation name one event.
-    let lowest = (0..cycle.len()).min_by_key(|&place| cycle[place])?;
-    cycle.rotate_left(lowest);
-    let mut steps: Vec<usize> = cycle.into_iter().map(|event| event / 2).collect();
-    steps.dedup();
-    if steps.len() > 1 && steps.first() == steps.last() {
-        steps.pop();
-    }
+    let cycle = cycle::find(events, edges)?;
+    // Of an operation name one event.
+    let steps = cycle::named_once(cycle.into_iter().map(|event| event / 2));
     let of = |step: usize| {
         // Ranks without operations have the same first one as the rank after them.
         let rank = first.partition_point(|&first| first <= step) - 1;
@@ -229,28 +192,8 @@ fn cycle(job: &Job) -> Option<Vec<At>> {
 
 /// What is said of a cycle.
 fn never(cycle: &[At], places: &Places) -> Fault {
-    const SHOWN: usize = 6;
     let (rank, step) = cycle[0];
-    let name = |&(rank, step): &At| places.name(rank, step);
-    let mut message = format!("{} waits for ", name(&cycle[0]));
-    for at in cycle.iter().skip(1).take(SHOWN) {
-        message += &format!("{}, which waits for ", name(at));
-    }
-    if cycle.len() > SHOWN + 1 {
-        message += &format!("{} more, the last of them for ", cycle.len() - SHOWN - 1);
-    }
-    message += &match cycle {
-        [_] => "itself".to_owned(),
-        _ => name(&cycle[0]),
-    };
-    let what = count_of(cycle.len() as u64, "operation");
-    Fault {
-        rank,
-        step,
-        message,
-        help: format!(
-            "none of this cycle of {what} can ever finish: remove one of the dependencies, or send \
-             before receiving"
-        ),
-    }
+    let (message, help) =
+        cycle::sentence(cycle, "operation", |&(rank, step)| places.name(rank, step));
+    Fault { rank, step, message, help }
 }

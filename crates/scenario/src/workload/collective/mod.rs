@@ -6,6 +6,7 @@
 //! takes no time. A rank begins its part of a round when it has finished that of the round before and
 //! `compute` has passed; it does not wait for the others.
 
+mod rooted;
 pub mod schedule;
 
 use std::sync::Arc;
@@ -67,12 +68,12 @@ impl Check for Spec {
 }
 
 /// More than any library has.
-const MOST_CHANNELS: u32 = 1_024;
+pub(super) const MOST_CHANNELS: u32 = 1_024;
 
 /// More than is of any use.
-const MOST_CHUNKS: u32 = 65_536;
+pub(super) const MOST_CHUNKS: u32 = 65_536;
 
-fn one() -> u32 {
+pub(super) fn one() -> u32 {
     1
 }
 

@@ -170,7 +170,7 @@ impl Plan {
 }
 
 impl Schedule {
-    fn add(&mut self, from: usize, to: usize, bytes: u64, after: &[u32]) -> u32 {
+    pub(super) fn add(&mut self, from: usize, to: usize, bytes: u64, after: &[u32]) -> u32 {
         self.messages.push(Message { from: from as u32, to: to as u32, bytes });
         self.waits.extend(after);
         self.ends.push(self.waits.len() as u32);
