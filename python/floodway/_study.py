@@ -95,7 +95,7 @@ def study(
     Parameters
     ----------
     name
-        ``ci``, ``sfc``, ``dualq``, ``short-range`` or ``interplay``, or a folder with a
+        ``ci``, ``sfc``, ``dualq``, ``short-range``, ``interplay`` or ``access``, or a folder with a
         ``study.toml``.
     level
         ``quick``, ``standard`` or ``full``.

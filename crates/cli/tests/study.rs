@@ -146,7 +146,7 @@ fn what_is_wrong_is_said_before_anything_runs() {
     assert_eq!(said.code, Some(2));
     assert!(
         said.err.contains(
-            "there is no study `drc`; the studies are: ci, sfc, dualq, short-range, interplay, or name a folder",
+            "there is no study `drc`; the studies are: ci, sfc, dualq, short-range, interplay, access, or name a folder",
         ),
         "{}",
         said.err

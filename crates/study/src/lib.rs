@@ -107,10 +107,17 @@ pub struct Study {
 }
 
 /// All studies that are part of the program.
-pub static CATALOGUE: LazyLock<[&'static Study; 5]> = LazyLock::new(|| {
+pub static CATALOGUE: LazyLock<[&'static Study; 6]> = LazyLock::new(|| {
     let built = |folder| folder::built(FILES, folder);
-    ["studies/ci", "studies/sfc", "studies/dualq", "studies/short-range", "studies/interplay"]
-        .map(built)
+    [
+        "studies/ci",
+        "studies/sfc",
+        "studies/dualq",
+        "studies/short-range",
+        "studies/interplay",
+        "studies/access",
+    ]
+    .map(built)
 });
 
 /// Files that are part of the program, by their paths from the root of the repository.
@@ -155,6 +162,11 @@ const FILES: &[(&str, &str)] = files![
     "scenarios/short-range/entries.toml",
     "scenarios/short-range/mixed.toml",
     "studies/interplay/study.toml",
+    "studies/access/study.toml",
+    "studies/access/linux.csv",
+    "scenarios/access/load.toml",
+    "scenarios/access/share.toml",
+    "scenarios/access/home.toml",
 ];
 
 impl fmt::Debug for Study {

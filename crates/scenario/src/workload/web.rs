@@ -38,7 +38,7 @@ pub struct Spec {
     pub servers: Hosts,
     /// The objects of every page by level, as sizes: `[["20KB"], ["30KB", "5KB"]]` is a document that refers to two
     /// objects. Default none: pages are drawn from the HTTP traffic model of 3GPP (R1-070674) and IEEE 802.16m
-    /// (802.16m-08/004, section 10), a document and the objects that it refers to.
+    /// (evaluation methodology document, section 10.1), a document and the objects that it refers to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Vec<Vec<Bytes>>>,
     /// How objects are requested. Default `http2`.
@@ -388,9 +388,8 @@ fn exchange(
 ) -> FlowId {
     let up = traffic.then(sends[0](sizes[0]), after, delay);
     let down = traffic.then(sends[1](sizes[1]), &[up], service);
-    match connection {
-        Some([of, _]) => traffic.reuses.push(Reuse { flow: up, of: *of }),
-        None => {}
+    if let Some([of, _]) = connection {
+        traffic.reuses.push(Reuse { flow: up, of: *of });
     }
     let of = connection.map_or(up, |[_, of]| of);
     traffic.reuses.push(Reuse { flow: down, of });

@@ -1,5 +1,5 @@
-//! The HTTP traffic model of 3GPP (R1-070674, from NGMN) and IEEE 802.16m (evaluation methodology document
-//! 802.16m-08/004, section 10), which 3GPP2 had before (C.R1002).
+//! The HTTP traffic model of 3GPP (R1-070674) and IEEE 802.16m (evaluation methodology document, section 10.1). The
+//! values are those that ns-3 (`ThreeGppHttpVariables`) and the Vienna simulators have for it.
 //!
 //! | what | distribution | values |
 //! | --- | --- | --- |
