@@ -49,6 +49,7 @@ fn every_command_of_the_guide_works() {
         "backplane",
         "notified",
         "paths",
+        "dual-homed",
         "network",
         "crossbar",
         "ring",

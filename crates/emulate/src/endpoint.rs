@@ -27,7 +27,7 @@ type Result<T> = std::result::Result<T, String>;
 /// Starts the kernels of a simulation.
 pub fn start(kernel: &Path, spec: &Spec, trouble: &Arc<Trouble>) -> Result<Started> {
     let addresses = Addresses::of(&spec.graph);
-    let numbers: BTreeMap<NodeId, u32> = spec.graph.hosts().zip(0..).collect();
+    let numbers: BTreeMap<NodeId, u32> = spec.graph.first_ports().zip(0..).collect();
     let of = |kernel: &Kernel| {
         let (ip, mac) = (addresses.ip(kernel.host), addresses.mac(kernel.host));
         Neighbor { number: numbers[&kernel.host], ip, mac }

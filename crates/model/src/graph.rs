@@ -1,5 +1,7 @@
 //! Topology: nodes, ports and links.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::id::{NodeId, PortIx};
@@ -9,7 +11,7 @@ use crate::units::{Duration, Rate};
 /// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum NodeKind {
-    /// Sends and receives messages.
+    /// Sends and receives messages: a host with one port, or one of the ports of a host that has several.
     Host,
     /// Forwards packets.
     Switch {
@@ -67,6 +69,10 @@ pub fn on_wire(line: Option<Counting>, frame: u16, wire_overhead: u64) -> u64 {
 pub struct Graph {
     /// All nodes; a [`NodeId`] is an index into this list.
     pub nodes: Vec<Node>,
+    /// Hosts with several ports: the first port of each, and how many it has. Every port of such a host is a node
+    /// with one link, as a host with one port is, and the nodes of a host follow each other.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    several: BTreeMap<NodeId, u16>,
 }
 
 impl Graph {
@@ -75,6 +81,23 @@ impl Graph {
         let id = NodeId(self.nodes.len() as u32);
         self.nodes.push(Node { name: name.into(), kind, ports: Vec::new() });
         id
+    }
+
+    /// Adds a host with this many ports, at least one, and returns its first one. Of several, each is a node of its
+    /// own, with the name of the host and the number of the port: `host 3.0`, `host 3.1`.
+    pub fn add_host(&mut self, name: &str, ports: u16) -> NodeId {
+        if ports == 1 {
+            return self.add(name, NodeKind::Host);
+        }
+        let first = NodeId(self.nodes.len() as u32);
+        (0..ports).for_each(|port| _ = self.add(format!("{name}.{port}"), NodeKind::Host));
+        self.join(first, ports);
+        first
+    }
+
+    /// Makes this many hosts, from `first` on, the ports of one host.
+    pub fn join(&mut self, first: NodeId, ports: u16) {
+        self.several.insert(first, ports);
     }
 
     /// Connects two different nodes by a link, on a new port of each.
@@ -133,9 +156,42 @@ impl Graph {
         &self.nodes[id.index()]
     }
 
-    /// The hosts in order.
+    /// The hosts in order; of hosts with several ports, every port.
     pub fn hosts(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.ids().filter(|&id| self.node(id).kind == NodeKind::Host)
+    }
+
+    /// The hosts in order; of hosts with several ports, the first one.
+    pub fn first_ports(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.hosts().filter(|&id| self.several.is_empty() || self.host_of(id) == id)
+    }
+
+    /// Whether some host has several ports.
+    pub fn has_several_ports(&self) -> bool {
+        !self.several.is_empty()
+    }
+
+    /// The first port of the host that a port belongs to; a host with one port, or a switch, is its own.
+    pub fn host_of(&self, port: NodeId) -> NodeId {
+        let before = self.several.range(..=port).next_back();
+        before
+            .filter(|(first, ports)| port.0 < first.0 + u32::from(**ports))
+            .map_or(port, |of| *of.0)
+    }
+
+    /// The ports of a host, given its first one.
+    pub fn ports_of(&self, host: NodeId) -> impl ExactSizeIterator<Item = NodeId> + Clone + use<> {
+        let ports = self.several.get(&host).map_or(1, |ports| u32::from(*ports));
+        (0..ports as usize).map(move |port| NodeId(host.0 + port as u32))
+    }
+
+    /// The name of the host that a port belongs to, without the number of the port.
+    pub fn host_name(&self, port: NodeId) -> &str {
+        let (host, name) = (self.host_of(port), &self.node(port).name);
+        match name.rsplit_once('.') {
+            Some((host_name, _)) if self.several.contains_key(&host) => host_name,
+            _ => name,
+        }
     }
 
     /// The switches in order.
@@ -225,6 +281,25 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_ports_of_a_host_are_nodes_that_know_their_host() {
+        let mut graph = Graph::default();
+        let single = graph.add_host("host 0", 1);
+        let double = graph.add_host("host 1", 2);
+        let switch = graph.add("switch", NodeKind::Switch { tier: 0 });
+        let names: Vec<&str> = graph.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["host 0", "host 1.0", "host 1.1", "switch"]);
+        assert_eq!(graph.hosts().collect::<Vec<_>>(), [NodeId(0), NodeId(1), NodeId(2)]);
+        assert_eq!(graph.first_ports().collect::<Vec<_>>(), [single, double]);
+        assert_eq!(graph.ports_of(double).collect::<Vec<_>>(), [NodeId(1), NodeId(2)]);
+        assert_eq!(graph.ports_of(single).collect::<Vec<_>>(), [single]);
+        let hosts = [0, 1, 2, 3].map(|node| graph.host_of(NodeId(node)));
+        assert_eq!(hosts, [single, double, double, switch]);
+        let names = [0, 1, 2, 3].map(|node| graph.host_name(NodeId(node)));
+        assert_eq!(names, ["host 0", "host 1", "host 1", "switch"]);
+        assert!(graph.has_several_ports());
+    }
 
     #[test]
     fn a_path_goes_through_switches_only() {

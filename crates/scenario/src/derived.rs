@@ -19,6 +19,7 @@ use crate::device::Basis;
 use crate::document::Document;
 use crate::loads::{self, Framed};
 use crate::measured::Measured;
+use crate::ports;
 use crate::scenario::{Scenario, Variant};
 use crate::topology;
 use crate::workload::{self, Demand};
@@ -163,12 +164,13 @@ impl Variant {
         let profiles = settings.profiles();
         let demands: Vec<Demand> =
             shares().flat_map(|(workload, around)| workload.demands(around)).collect();
+        let demands = ports::spread(graph, demands);
         // The same with headers, preamble and gap.
         let on_wire = shares().zip(&profiles).flat_map(|((workload, around), profile)| {
             let factor = check::wire_factor(settings, profile);
             workload.demands(around).into_iter().map(move |demand| demand.times(factor))
         });
-        let wire_demands: Vec<Demand> = on_wire.collect();
+        let wire_demands: Vec<Demand> = ports::spread(graph, on_wire.collect());
         let expected_flows =
             shares().map(|(workload, around)| workload.expected_flows(around)).sum();
         let steady = 1.0 - settings.warmup.as_secs() / settings.arrivals.as_secs();

@@ -13,6 +13,7 @@ use crate::claims;
 use crate::failure;
 use crate::line;
 use crate::measured::MeasureUntil;
+use crate::ports::Ports;
 use crate::presets;
 use crate::sweep;
 use crate::topology;
@@ -155,6 +156,13 @@ pub struct Host {
     /// (IEEE 802.1Q: a pause holds for all frames of a priority).
     #[serde(skip_serializing_if = "Clone::clone")]
     pub pause_feedback: bool,
+    /// Which port of a host with several a flow takes, unless its workload says otherwise, of those from which the
+    /// way to the other host leads through the fewest switches: `hash` (at random, flow by flow), `round_robin`,
+    /// `by_destination` (all flows to a host the same), or the number of a port, from 0, which is taken whatever the
+    /// way. At the other end it is the port of the same number, if the way there is as short. A flow keeps its
+    /// port. Default `hash`.
+    #[serde(skip_serializing_if = "is_hash")]
+    pub ports: Ports,
     /// How messages become packets and arrive complete, unless their workload says otherwise.
     pub transport: transport::Spec,
     /// How fast a flow may send, unless its workload says otherwise. Default what suits the
@@ -170,6 +178,7 @@ impl Default for Host {
             pause_scope: PauseScope::default(),
             buffer: None,
             pause_feedback: true,
+            ports: Ports::default(),
             transport: transport::Spec::default(),
             congestion: None,
         }
@@ -190,6 +199,10 @@ fn explained_share() -> f64 {
 
 fn is_explained_share(share: &f64) -> bool {
     *share == Document::EXPLAINED_SHARE
+}
+
+fn is_hash(ports: &Ports) -> bool {
+    *ports == Ports::Hash
 }
 
 fn is_zero(count: &u32) -> bool {

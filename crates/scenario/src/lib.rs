@@ -29,6 +29,7 @@
 //! - [`import`]: experiments of other tools as scenarios
 //! - [`lint`]: valid settings that cause trouble in networks
 //! - [`measured`]: over which part of a run counters are taken
+//! - [`ports`]: which port of a host a flow takes
 //! - [`presets`]: named sets of values
 //! - [`schema`]: what can be written, for editors
 //! - [`sweep`]: the same at every point of a grid
@@ -51,6 +52,7 @@ pub mod line;
 pub mod lint;
 mod loads;
 pub mod measured;
+pub mod ports;
 pub mod presets;
 mod read;
 mod renamed;

@@ -4,12 +4,12 @@
 use std::collections::HashSet;
 
 use floodway_model::graph::NodeKind;
-use floodway_model::{FlowSpec, Graph, Instant};
+use floodway_model::{FlowSpec, Graph, Instant, NodeId};
 use floodway_scenario::{Overrides, Scenario, catalogue};
 use floodway_sim::{Simulation, Spec};
 
 /// Each topology, with parameters, and its numbers of hosts, switches and links, counted on paper.
-const TOPOLOGIES: [(&str, &str, [usize; 3]); 8] = [
+const TOPOLOGIES: [(&str, &str, [usize; 3]); 9] = [
     ("clos", "leaves = 3\nspines = 2\nhosts_per_leaf = 4", [12, 5, 12 + 6]),
     (
         "fat_tree",
@@ -20,6 +20,7 @@ const TOPOLOGIES: [(&str, &str, [usize; 3]); 8] = [
     ("dumbbell", "left = 3\nright = 2", [5, 2, 5 + 1]),
     ("parking_lot", "switches = 4\nhosts_per_switch = 2", [8, 4, 8 + 3]),
     ("ring", "switches = 4\nhosts_per_switch = 2", [8, 4, 8 + 4]),
+    ("rails", "servers = 2\ngpus = 4\nspines = 3\nnvlink = {}", [8, 4 + 2 + 3, 8 + 8 + 4 * 3]),
     (
         "custom",
         "rate = \"10Gbps\"\ndelay = \"50ns\"\nhosts = [\"host 1-4\"]\nswitches = [\"near\", \"far\"]\n\
@@ -111,10 +112,17 @@ fn topologies_are_sound_and_connected() {
         let graph = build(&scenario(&table, flow, 1), 0).graph;
         is_sound(&graph, name);
         let links = graph.nodes.iter().map(|node| node.ports.len()).sum::<usize>() / 2;
-        assert_eq!([graph.hosts().count(), graph.switches().count(), links], counted, "{name}");
-        for host in graph.hosts().take(20) {
-            let distances = graph.distances(host);
-            assert!(graph.hosts().all(|other| distances[other.index()].is_some()), "{name}");
+        let hosts = graph.first_ports().count();
+        assert_eq!([hosts, graph.switches().count(), links], counted, "{name}");
+        // By some of their ports.
+        for host in graph.first_ports().take(20) {
+            let ports: Vec<_> = graph.ports_of(host).map(|port| graph.distances(port)).collect();
+            let is_reached = |other: NodeId| {
+                graph
+                    .ports_of(other)
+                    .any(|end| ports.iter().any(|from| from[end.index()].is_some()))
+            };
+            assert!(graph.first_ports().all(is_reached), "{name}");
         }
     }
 }
@@ -125,20 +133,26 @@ fn facts(flows: &[FlowSpec]) -> Vec<(u32, u32, u64, Instant)> {
 }
 
 /// Every workload sends between different hosts of the network, the same again in the same
-/// replication, and what it sends arrives.
+/// replication, and what it sends arrives; also if hosts have several ports.
 #[test]
 fn workloads_send_between_hosts_and_everything_arrives() {
     let all: Vec<_> = WORKLOADS.iter().map(|(name, _)| *name).collect();
     assert_eq!(all, names("workload"));
     let file = format!("{}/flows-of-families.csv", env!("CARGO_TARGET_TMPDIR"));
     std::fs::write(&file, "src,dst,bytes,start_ns\n0,3,4000,0\n4,3,70000,900\n").unwrap();
-    for (name, parameters) in WORKLOADS {
+    let of_ports = |ports: u32| WORKLOADS.map(|(name, parameters)| (ports, name, parameters));
+    for (ports, name, parameters) in of_ports(1).into_iter().chain(of_ports(3)) {
+        if ports > 1 && name == "linux" {
+            continue;
+        }
         let table = format!("[workload.{name}]\n{}", parameters.replace("FLOWS", &file));
-        let scenario = scenario("[topology.star]\nhosts = 8", &table, 1);
+        let scenario = scenario(&format!("[topology.star]\nhosts = 8\nports = {ports}"), &table, 1);
         let spec = build(&scenario, 0);
         assert!(!spec.flows.is_empty(), "{name}");
         for flow in &spec.flows {
-            assert!(flow.src != flow.dst && flow.src.0 < 8 && flow.dst.0 < 8, "{name}: {flow:?}");
+            let [src, dst] = [flow.src, flow.dst].map(|port| spec.graph.host_of(port));
+            let is_host = [flow.src, flow.dst].iter().all(|node| node.0 < 8 * ports);
+            assert!(src != dst && is_host, "{name}: {flow:?}");
             assert!(flow.bytes > 0, "{name}: {flow:?}");
         }
         assert!(spec.flows.is_sorted_by_key(|flow| flow.start), "{name}");

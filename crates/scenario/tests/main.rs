@@ -24,6 +24,7 @@ mod lint;
 mod lint_directories;
 mod linux;
 mod messages;
+mod multiport;
 mod named;
 mod overlays;
 mod patterns;

@@ -18,6 +18,25 @@ pub struct Distances {
     /// Round-trip time of a full packet and its answer between the hosts farthest apart, on the
     /// idle network.
     pub longest_round_trip: Duration,
+    between: Between,
+}
+
+impl Distances {
+    /// Computes the distances in the network of a simulation.
+    pub fn of(spec: &Spec) -> Self {
+        let longest_round_trip = longest_way(&spec.graph, &times(spec)).0;
+        Self { longest_round_trip, between: Between::of(&spec.graph) }
+    }
+
+    /// Number of switches on the shortest path between two hosts.
+    pub fn switches(&self, a: NodeId, b: NodeId) -> u8 {
+        self.between.switches(a, b)
+    }
+}
+
+/// Number of switches between any two hosts.
+#[derive(Debug)]
+pub struct Between {
     /// By node: the index of a host's edge switch.
     edges: Vec<u16>,
     /// Number of switches on the shortest path between two edge switches, both included.
@@ -25,10 +44,9 @@ pub struct Distances {
     count: usize,
 }
 
-impl Distances {
-    /// Computes the distances in the network of a simulation.
-    pub fn of(spec: &Spec) -> Self {
-        let graph = &spec.graph;
+impl Between {
+    /// In this network.
+    pub fn of(graph: &Graph) -> Self {
         let fabric = Fabric::new(graph, &BTreeSet::new());
         let (of_number, places) = fabric.edges(graph);
         let mut edges = vec![u16::MAX; graph.nodes.len()];
@@ -52,11 +70,10 @@ impl Distances {
                 }
             });
         }
-        let longest_round_trip = longest_way(graph, &times(spec)).0;
-        Self { longest_round_trip, edges, switches, count }
+        Self { edges, switches, count }
     }
 
-    /// Number of switches on the shortest path between two hosts.
+    /// Number of switches on the shortest path between two hosts; 0 if there is no path.
     pub fn switches(&self, a: NodeId, b: NodeId) -> u8 {
         let [a, b] = [a, b].map(|host| usize::from(self.edges[host.index()]));
         self.switches[a * self.count + b]

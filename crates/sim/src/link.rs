@@ -22,6 +22,9 @@ pub struct Link {
     pub peer: NodeId,
     /// The port there.
     pub peer_port: PortIx,
+    /// Where the engine delivers frames: the other end, or, if that is a port of a host with several, the first port
+    /// of the host, and the number of the port.
+    pub to: (NodeId, PortIx),
     /// Preamble and interframe gap, in bytes.
     pub wire_overhead: u16,
     /// What it adds to frames; `None` on Ethernet.
@@ -58,6 +61,7 @@ impl Link {
     pub const PLAIN: Self = Self {
         peer: NodeId(0),
         peer_port: PortIx(0),
+        to: (NodeId(0), PortIx(0)),
         rate: Rate::from_gbps(100),
         rate_back: Rate::from_gbps(100),
         line: None,
@@ -95,6 +99,9 @@ pub struct Transmitter {
     /// Whether the link has another framing than Ethernet, and whether that or a pace decides when frames end.
     is_framed: bool,
     is_special: bool,
+    /// See [`Link::to`].
+    to_port: PortIx,
+    to: NodeId,
     /// Frames sent.
     pub frames: u64,
     /// Their bytes, without preamble and interframe gap.
@@ -143,6 +150,8 @@ impl Transmitter {
             wire_overhead: link.wire_overhead,
             is_framed: link.line.is_some(),
             is_special: link.line.is_some(),
+            to_port: link.to.1,
+            to: link.to.0,
             frames: 0,
             bytes: 0,
             busy: Duration::ZERO,
@@ -297,7 +306,7 @@ impl Transmitter {
         if self.examined && self.is_lost(packet, class, now, (ends, at), context) {
             return;
         }
-        context.send((self.peer, self.peer_port), at, packet, class);
+        context.send((self.to, self.to_port), at, packet, class);
     }
 
     /// Reports that the frame is sent: when it has left, and when it is due to be handled. Returns whether it is lost.

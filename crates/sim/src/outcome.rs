@@ -3,6 +3,7 @@
 mod deadlocks;
 mod frames;
 mod headroom;
+mod host_ports;
 mod inputs;
 mod jobs;
 mod nodes;
@@ -37,7 +38,7 @@ pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
     /// `headroom`, `headroom_episodes`, `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pings`, `collectives`,
     /// `voice_packets`, `voice`, `pauses`, `links`, `drops`,
-    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of jobs with programs `ranks`, `steps` and `waits`; of a run that is recorded also `record`, `samples`,
+    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of hosts with several ports `host_ports`; of jobs with programs `ranks`, `steps` and `waits`; of a run that is recorded also `record`, `samples`,
     /// `backlogs` and `pause_intervals`.
     pub tables: Vec<Table>,
     /// Why the run ended.
@@ -83,6 +84,7 @@ impl Outcome {
         let observers = &finished.observers;
         let flow_table = flow_table(spec, &flows, &mut violations);
         let measured = Instant::ZERO + spec.warmup..finished.metrics.sampling().measured_until;
+        let ports = host_ports::table(spec, &flows, &of.links);
         let heard = observers.voice.as_ref();
         let (voice_packets, voice) = voice::tables(spec, &flows, heard, &measured);
         let mut tables = vec![
@@ -119,6 +121,7 @@ impl Outcome {
         if !finished.deadlocks.cycles.is_empty() {
             tables.push(deadlocks::flows(finished));
         }
+        tables.extend(ports);
         tables.extend(jobs::tables(spec, &flows, &programs, finished.now));
         tables.extend(record::tables(spec, finished));
         Self {

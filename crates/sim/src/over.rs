@@ -111,7 +111,11 @@ pub fn most_ranks(spec: &Spec) -> usize {
 /// The nodes of each part, in order of place.
 fn nodes(spec: &Spec, layout: &Layout) -> Vec<Vec<NodeId>> {
     let mut nodes = vec![Vec::new(); layout.parts()];
-    for node in spec.graph.switches().chain(spec.graph.hosts()) {
+    let (hosts, several) = spec
+        .graph
+        .first_ports()
+        .partition::<Vec<_>, _>(|&host| spec.graph.ports_of(host).len() == 1);
+    for node in spec.graph.switches().chain(hosts).chain(several) {
         nodes[layout.part(node)].push(node);
     }
     nodes

@@ -3,6 +3,7 @@
 
 mod live;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 #[cfg(test)]
@@ -10,11 +11,11 @@ use floodway_engine::Reading;
 use floodway_engine::{
     self as engine, Done, Layout, Limits, Node, Over, Parcel, Part, Stop, Window, Wire,
 };
-use floodway_model::{FlowId, Instant, NodeId, Packet};
+use floodway_model::{FlowId, Instant, NodeId, Packet, PortIx};
 
 use crate::context::Context;
 use crate::deadlock::Deadlocks;
-use crate::host::{Host, KernelHost};
+use crate::host::{Host, KernelHost, MultiportHost};
 use crate::metric::{Metrics, Tally};
 use crate::observe::Observers;
 use crate::switch::Switch;
@@ -30,6 +31,29 @@ pub(crate) struct Nodes {
     pub hosts: Vec<Host>,
     /// Hosts that are kernels, which `hosts` does not have, in order of their identifiers.
     pub kernels: Vec<KernelHost>,
+    /// Hosts with several ports, which `hosts` does not have, in order of their identifiers.
+    pub multiport: Vec<MultiportHost>,
+}
+
+impl Nodes {
+    /// None.
+    fn none() -> Self {
+        let (switches, hosts, kernels) = (Vec::new(), Vec::new(), Vec::new());
+        Self { switches, hosts, kernels, multiport: Vec::new() }
+    }
+
+    /// The nodes of the engine, in order of place.
+    fn engine_ids(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let hosts = self.hosts.iter().map(Host::id).chain(self.kernels.iter().map(KernelHost::id));
+        let switches = self.switches.iter().map(Switch::id);
+        switches.chain(hosts).chain(self.multiport.iter().map(MultiportHost::id))
+    }
+
+    /// The nodes of the graph: those of the engine, and the further ports of hosts with several.
+    fn graph_ids(&self) -> Vec<NodeId> {
+        let further = self.multiport.iter().flat_map(|host| &host.ports()[1..]).map(Host::id);
+        self.engine_ids().chain(further).collect()
+    }
 }
 
 /// What is measured, and when.
@@ -113,9 +137,7 @@ pub(crate) fn run_governed(
 
 /// The nodes of one thread, and what they can access.
 struct Share {
-    switches: Vec<Switch>,
-    hosts: Vec<Host>,
-    kernels: Vec<KernelHost>,
+    nodes: Nodes,
     context: Context,
     interval: [Instant; 2],
     awaited: u64,
@@ -130,32 +152,21 @@ fn share_out(
     parts: Range<usize>,
     measurement: &Measurement<'_>,
 ) -> Vec<Share> {
-    let none = |_| Nodes { switches: Vec::new(), hosts: Vec::new(), kernels: Vec::new() };
-    let mut shares: Vec<_> = parts.clone().map(none).collect();
+    let mut shares: Vec<_> = parts.clone().map(|_| Nodes::none()).collect();
     let place = |node| layout.part(node) - parts.start;
     nodes.switches.into_iter().for_each(|one| shares[place(one.id())].switches.push(one));
     nodes.hosts.into_iter().for_each(|one| shares[place(one.id())].hosts.push(one));
     nodes.kernels.into_iter().for_each(|one| shares[place(one.id())].kernels.push(one));
-    let share = |(number, Nodes { switches, hosts, kernels }): (usize, Nodes)| {
-        let ids: Vec<_> = ids(&switches, &hosts, &kernels).collect();
+    nodes.multiport.into_iter().for_each(|one| shares[place(one.id())].multiport.push(one));
+    let share = |(number, nodes): (usize, Nodes)| {
+        let ids = nodes.graph_ids();
         let (metrics, observers) = (measurement.metrics.clone(), (measurement.observers)(&ids));
         let telemetry = measurement.telemetry.then(Box::default);
         let context = Context::new(layout.wire(number), metrics, telemetry, observers);
         let (interval, awaited) = (measurement.interval, measurement.awaited);
-        let horizon = Instant::NEVER;
-        Share { switches, hosts, kernels, context, interval, awaited, horizon }
+        Share { nodes, context, interval, awaited, horizon: Instant::NEVER }
     };
     parts.zip(shares).map(share).collect()
-}
-
-/// In order of place.
-fn ids<'a>(
-    switches: &'a [Switch],
-    hosts: &'a [Host],
-    kernels: &'a [KernelHost],
-) -> impl Iterator<Item = NodeId> + 'a {
-    let hosts = hosts.iter().map(Host::id).chain(kernels.iter().map(KernelHost::id));
-    switches.iter().map(Switch::id).chain(hosts)
 }
 
 /// Combines the results of all shares; `metrics` are the initial metrics.
@@ -176,15 +187,26 @@ fn finish((shares, stop, now): engine::Finished<Share>, metrics: &Metrics) -> Fi
     };
     for mut share in shares {
         share.take_tallies([now; 2], Instant::NEVER);
-        finished.switches.extend(share.switches);
-        finished.hosts.extend(share.hosts);
-        for kernel in share.kernels {
+        let ports: Vec<Host> =
+            share.nodes.multiport.into_iter().flat_map(MultiportHost::into_ports).collect();
+        let several: BTreeSet<NodeId> = ports.iter().map(Host::id).collect();
+        finished.switches.extend(share.nodes.switches);
+        finished.hosts.extend(share.nodes.hosts);
+        finished.hosts.extend(ports);
+        for kernel in share.nodes.kernels {
             let (host, begun) = kernel.finish();
             finished.hosts.push(host);
             finished.begun.extend(begun);
         }
         let (wire, metrics, records, observers) = share.context.into_parts();
-        finished.in_flight.extend(wire.in_flight());
+        finished.in_flight.extend(wire.in_flight().map(|frame| {
+            let mut frame = *frame;
+            // As in the graph, where each port of a host is a node of its own.
+            if frame.is_one_hop() && several.contains(&frame.dst) {
+                frame.ingress = PortIx(0);
+            }
+            frame
+        }));
         finished.metrics.merge(&metrics);
         if let Some(records) = records {
             *finished.records.get_or_insert(0) += records.taken();
@@ -209,9 +231,12 @@ impl Share {
     /// The sum of the counters of all nodes of this share.
     fn tally(&self, now: Instant) -> Tally {
         let mut tally = Tally::default();
-        self.switches.iter().for_each(|switch| switch.tally(now, &mut tally));
-        self.hosts.iter().for_each(|host| host.tally(now, &mut tally));
-        self.kernels.iter().for_each(|kernel| kernel.host().tally(now, &mut tally));
+        let Nodes { switches, hosts, kernels, multiport } = &self.nodes;
+        switches.iter().for_each(|switch| switch.tally(now, &mut tally));
+        hosts.iter().for_each(|host| host.tally(now, &mut tally));
+        kernels.iter().for_each(|kernel| kernel.host().tally(now, &mut tally));
+        let ports = multiport.iter().flat_map(MultiportHost::ports);
+        ports.for_each(|port| port.tally(now, &mut tally));
         tally
     }
 }
@@ -221,13 +246,15 @@ impl Part for Share {
     type Attached = Vec<Record>;
 
     fn nodes(&self) -> Vec<NodeId> {
-        ids(&self.switches, &self.hosts, &self.kernels).collect()
+        self.nodes.engine_ids().collect()
     }
 
     fn wakes(&self) -> Vec<Instant> {
-        let switches = self.switches.iter().map(Node::next_wake);
-        let kernels = self.kernels.iter().map(Node::next_wake);
-        switches.chain(self.hosts.iter().map(Node::next_wake)).chain(kernels).collect()
+        let Nodes { switches, hosts, kernels, multiport } = &self.nodes;
+        let hosts = hosts.iter().map(Node::next_wake);
+        let kernels = kernels.iter().map(Node::next_wake);
+        let multiport = multiport.iter().map(Node::next_wake);
+        switches.iter().map(Node::next_wake).chain(hosts).chain(kernels).chain(multiport).collect()
     }
 
     fn wire(&mut self) -> &mut Wire<Packet> {
@@ -235,9 +262,12 @@ impl Part for Share {
     }
 
     fn run(&mut self, window: &mut Window<'_, Packet>) {
-        window.run(&mut self.switches, &mut self.context);
-        window.run(&mut self.hosts, &mut self.context);
-        window.run(&mut self.kernels, &mut self.context);
+        window.run(&mut self.nodes.switches, &mut self.context);
+        window.run(&mut self.nodes.hosts, &mut self.context);
+        window.run(&mut self.nodes.kernels, &mut self.context);
+        if !self.nodes.multiport.is_empty() {
+            window.run(&mut self.nodes.multiport, &mut self.context);
+        }
     }
 
     fn detach(&mut self, frames: &mut Parcel<Packet>) -> Vec<Record> {
@@ -260,7 +290,8 @@ impl Part for Share {
     }
 
     fn unacknowledged(&self) -> u64 {
-        self.hosts.iter().map(Host::open_senders).sum()
+        let ports = self.nodes.multiport.iter().flat_map(MultiportHost::ports);
+        self.nodes.hosts.iter().chain(ports).map(Host::open_senders).sum()
     }
 
     fn observe(&mut self, start: Instant, simulated: Instant, awaited: u64) {

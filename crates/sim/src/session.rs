@@ -448,7 +448,11 @@ fn refuse(spec: &Spec, options: Options) -> Result<(), Error> {
     }
     if !spec.programs.is_empty() {
         let cause = "a session cannot have jobs whose ranks are programs";
-        return refused(cause, "remove [workload.goal], and inject the flows of the job");
+        return refused(cause, "remove [workload.goal] or [workload.chakra], and inject the flows of the job");
+    }
+    if spec.graph.has_several_ports() {
+        let cause = "a session cannot have hosts with several ports";
+        return refused(cause, "give every host one port");
     }
     if spec.explained.is_some() {
         let cause = "a session cannot explain delays, for which flows are chosen before a run";

@@ -18,7 +18,9 @@ use crate::auditor::Network;
 use crate::deadlock::{self, Deadlocks};
 use crate::distances::Distances;
 use crate::failure::{self, Outages};
-use crate::host::{Connections, Host, KernelHost, Profile, Shared, followers};
+use crate::host::{
+    Connections, Host, KernelHost, MultiportHost, Profile, Several, Shared, followers,
+};
 use crate::kernel::{Backend, Octets};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
@@ -79,7 +81,8 @@ impl Simulation {
             switch: Arc::new(spec.switch.clone()),
             places: places(&spec),
             flows: spec.flows.clone(),
-            followers: followers(&spec.flows, &spec.triggers),
+            followers: followers(&spec.flows, &spec.triggers, |port| spec.graph.host_of(port)),
+            several: Several::of(&spec.graph, &spec.flows),
             connections: Connections::new(&spec.reuses, &spec.flows),
             tiers: tiers(&spec.graph),
             distances: asks_for_answers(&spec).then(|| Distances::of(&spec)),
@@ -92,10 +95,12 @@ impl Simulation {
         let awaited = (flows + jobs) as u64;
         let tables = Routes::of(&spec.graph);
         let knowledge = Knowledge::of(&spec, &shared, &tables);
+        let (hosts, multiport) = hosts(&spec, &shared, &knowledge, here);
         let nodes = Nodes {
             switches: switches(&spec, &shared, (tables, &knowledge), here),
-            hosts: hosts(&spec, &shared, &knowledge, here),
+            hosts,
             kernels: Vec::new(),
+            multiport,
         };
         let (windows, longest_hop) = windows(&spec);
         let queues = usize::from(spec.switch.queue.count) + 1;
@@ -269,7 +274,9 @@ impl Simulation {
         let some = wants.want(Kinds::SENT.and(Kinds::OCCUPIED));
         let ports = self.nodes.switches.iter_mut().flat_map(|switch| &mut switch.ports);
         let kernels = self.nodes.kernels.iter_mut().map(KernelHost::host_mut);
-        let nics = self.nodes.hosts.iter_mut().chain(kernels).map(|host| &mut host.nic.tx);
+        let several = self.nodes.multiport.iter_mut().flat_map(MultiportHost::ports_mut);
+        let hosts = self.nodes.hosts.iter_mut().chain(kernels).chain(several);
+        let nics = hosts.map(|host| &mut host.nic.tx);
         ports.map(|port| &mut port.tx).chain(nics).for_each(|tx| tx.examine(every_one, some));
         let measurement = Measurement {
             interval: [Instant(self.spec.warmup.0), least_end(&self.spec)],
@@ -430,7 +437,7 @@ fn hosts(
     shared: &Arc<Shared>,
     knowledge: &Knowledge,
     here: &dyn Fn(NodeId) -> bool,
-) -> Vec<Host> {
+) -> (Vec<Host>, Vec<MultiportHost>) {
     let nodes = spec.graph.nodes.len();
     let (mut outgoing, mut incoming) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
     for (id, flow) in numbered(&spec.flows) {
@@ -439,21 +446,18 @@ fn hosts(
     }
     let mut triggers: BTreeMap<NodeId, Vec<Trigger>> = BTreeMap::new();
     for trigger in &spec.triggers {
-        let source = spec.flows[trigger.begins.index()].src;
+        let source = spec.graph.host_of(spec.flows[trigger.begins.index()].src);
         triggers.entry(source).or_default().push(*trigger);
     }
     let mut programs: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
     for (index, program) in (0..).zip(&spec.programs) {
         programs.entry(program.host).or_default().push(index);
     }
-    let make = |id: NodeId| {
+    let mut make = |id: NodeId| {
         let link = links(spec, id)[0];
         let mut sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
         sends.shrink_to_fit();
         let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
-        let here = programs.get(&id).map_or(&[][..], Vec::as_slice);
-        let triggers = triggers.get(&id).map_or(&[][..], Vec::as_slice);
-        host.wait_for(triggers, (&spec.programs, here));
         host.regulate(knowledge.peers.regulator(link.peer));
         let end = (id, PortIx(0));
         host.fail(Outages::at(spec, end));
@@ -463,7 +467,22 @@ fn hosts(
         }
         host
     };
-    spec.graph.hosts().filter(|id| here(*id)).map(make).collect()
+    let (mut single, mut several) = (Vec::new(), Vec::new());
+    for id in spec.graph.first_ports().filter(|id| here(*id)) {
+        let programs = programs.get(&id).map_or(&[][..], Vec::as_slice);
+        let programs = (&spec.programs, programs);
+        let triggers = triggers.get(&id).map_or(&[][..], Vec::as_slice);
+        let ports = spec.graph.ports_of(id);
+        if ports.len() == 1 {
+            let mut host = make(id);
+            host.wait_for(triggers, programs);
+            single.push(host);
+        } else {
+            let ports = ports.map(&mut make).collect();
+            several.push(MultiportHost::new(ports, triggers, programs, shared));
+        }
+    }
+    (single, several)
 }
 
 /// The links of a node, as its transmitters see them.
@@ -472,6 +491,13 @@ fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
     let link = |(port, end): (usize, &Attachment)| Link {
         peer: end.peer,
         peer_port: end.peer_port,
+        to: match spec.graph.host_of(end.peer) {
+            // A port of a host with several; those follow each other.
+            host if spec.graph.ports_of(host).len() > 1 => {
+                (host, PortIx((end.peer.0 - host.0) as u16))
+            }
+            _ => (end.peer, end.peer_port),
+        },
         rate: end.rate,
         rate_back: spec.graph.rate_to(end),
         line: end.line,
@@ -498,11 +524,13 @@ fn response(spec: &Spec, rate: Rate) -> Duration {
 
 /// Which nodes are on which of so many threads, with these windows and longest time on a link.
 pub(crate) fn layout(spec: &Spec, (windows, hop): (Windows, Duration), threads: usize) -> Layout {
-    let ports = |node: &Node| match node.kind {
-        NodeKind::Host => 1,
+    let ports = |(id, node): (NodeId, &Node)| match node.kind {
+        // Of several ports, the first one stands for all.
+        NodeKind::Host if spec.graph.host_of(id) == id => spec.graph.ports_of(id).len(),
+        NodeKind::Host => 0,
         NodeKind::Switch { .. } => node.ports.len(),
     };
-    let ports: Vec<usize> = spec.graph.nodes.iter().map(ports).collect();
+    let ports: Vec<usize> = spec.graph.ids().zip(&spec.graph.nodes).map(ports).collect();
     Layout::new(&ports, &groups(&spec.graph), windows, hop, threads)
 }
 
@@ -510,9 +538,9 @@ pub(crate) fn layout(spec: &Spec, (windows, hop): (Windows, Duration), threads: 
 pub(crate) fn groups(graph: &Graph) -> Vec<Vec<NodeId>> {
     let mut groups: BTreeMap<NodeId, Vec<NodeId>> =
         graph.switches().map(|switch| (switch, vec![switch])).collect();
-    for host in graph.hosts() {
+    for host in graph.first_ports() {
         let edge = graph.node(host).ports[0].peer;
-        groups.entry(edge).or_default().push(host);
+        groups.entry(edge).or_default().extend(graph.ports_of(host));
     }
     groups.into_values().collect()
 }
@@ -540,7 +568,9 @@ pub(crate) fn windows(spec: &Spec) -> (Windows, Duration) {
     let longest = links().map(|end| time(end, largest)).max().unwrap_or_default();
     let response = links().map(|end| response(spec, end.rate)).max().unwrap_or_default();
     let longest = longest + spec.switch.latency.max(response);
-    let ports = spec.graph.nodes.iter().map(|node| node.ports.len()).max().unwrap_or(1);
+    let of_hosts = spec.graph.first_ports().map(|host| spec.graph.ports_of(host).len());
+    let ports = spec.graph.nodes.iter().map(|node| node.ports.len()).chain(of_hosts);
+    let ports = ports.max().unwrap_or(1);
     (Windows::new(shortest.unwrap_or(Duration(u64::MAX)), ports), longest)
 }
 

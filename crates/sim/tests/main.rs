@@ -44,6 +44,7 @@ mod loss;
 mod matrix;
 mod measured_interval;
 mod mixture;
+mod multiport;
 mod naive;
 mod ndp;
 mod nic_memory;

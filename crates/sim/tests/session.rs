@@ -395,6 +395,10 @@ fn what_a_session_refuses() {
         says(open(with_threads(0), &|_| ())),
         "a session has no threads: it needs at least 1 thread"
     );
+    assert_eq!(
+        says(open(SIMPLE, &|spec| spec.graph.join(NodeId(0), 2))),
+        "a session cannot have hosts with several ports: give every host one port"
+    );
     let srpt: discipline::Spec = by_name("srpt");
     assert_eq!(
         says(open(SIMPLE, &|spec| spec.switch.queue.discipline = srpt.clone())),

@@ -595,3 +595,33 @@ fn results_are_the_same_for_any_number_of_threads() {
         assert_eq!(format!("{:?}", two.tables), format!("{:?}", three.tables), "seed {seed}");
     }
 }
+
+#[test]
+fn ports_of_one_host_are_to_each_other_what_hosts_are() {
+    for seed in seeds().step_by(3) {
+        let mut spec = Spec { end: Duration::from_ms(1), ..scenario(seed) };
+        let hosts = spec.graph.hosts().count() as u16;
+        let mut joined = spec.graph.clone();
+        joined.join(NodeId(0), hosts / 2);
+        joined.join(NodeId((hosts / 2).into()), hosts - hosts / 2);
+        // Without what is of a host as a whole: flows in sequence, and flows that wait for what other ports send.
+        let mut flows: Vec<FlowSpec> = spec.flows.to_vec();
+        flows.iter_mut().for_each(|flow| flow.in_turn = false);
+        let mut triggers: Vec<Trigger> = spec.triggers.to_vec();
+        triggers.retain(|trigger| {
+            let [after, begins] = [trigger.after, trigger.begins].map(|flow| &flows[flow.index()]);
+            after.src == begins.src || joined.host_of(after.src) != joined.host_of(begins.src)
+        });
+        (spec.flows, spec.triggers) = (flows.into(), triggers.into());
+        let apart = on(&spec, 1);
+        let together = Spec { graph: joined, ..spec };
+        let [one, two] = [1, 2].map(|threads| on(&together, threads));
+        assert_eq!(one.fingerprint, two.fingerprint, "seed {seed}");
+        assert_eq!(one.violations, apart.violations, "seed {seed}");
+        // The same in all tables but that of ports, which only one of them has.
+        for table in &apart.tables {
+            let other = one.table(&table.name);
+            assert_eq!(format!("{table:?}"), format!("{other:?}"), "seed {seed}");
+        }
+    }
+}

@@ -42,6 +42,32 @@ tables! {
         utilisation: f64,
     }
 
+    /// One row per port of a host that has several, over the whole run. Only there if hosts have several ports.
+    host_ports {
+        /// Name of the host.
+        host: String,
+        /// Port of the host, counted from 0.
+        port: u64,
+        /// Name of the port as a node.
+        node: String,
+        /// Number of that node, as flows have it.
+        number: u64,
+        /// Name of the node at the other end of its link.
+        peer: String,
+        /// Rate at which it sends.
+        rate_gbps: f64,
+        /// Flows that it has begun to send.
+        flows_sent: u64,
+        /// Flows to it that have begun.
+        flows_received: u64,
+        /// Payload of the flows that it sends, as far as it has been delivered.
+        sent_bytes: u64,
+        /// Payload that was delivered to it.
+        received_bytes: u64,
+        /// Fraction of the simulated time in which it sent, preamble and gap included.
+        utilisation: f64,
+    }
+
     /// One row per port, queue and reason for which packets were dropped, over the whole run.
     drops {
         /// Name of the switch; for packets lost on a link, also that of a host.

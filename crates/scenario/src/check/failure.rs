@@ -174,14 +174,18 @@ fn check_ways(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
             })
             .collect();
         let first = graph.switches().next().expect("hosts are joined by switches");
+        let whole = graph.distances(first);
         let reached = graph.distances_by(first, |node, port| !down.contains(&(node, port)));
         let host = |id: &NodeId| graph.node(*id).kind == NodeKind::Host;
+        // Hosts with several ports may be in several networks; looked at is the one of the first switch.
+        let hosts: Vec<NodeId> =
+            graph.ids().filter(|id| host(id) && whole[id.index()].is_some()).collect();
         let apart: Vec<NodeId> =
-            graph.ids().filter(|id| host(id) && reached[id.index()].is_none()).collect();
+            hosts.iter().copied().filter(|id| reached[id.index()].is_none()).collect();
         // The smaller part is the one that is cut off.
-        let hosts = graph.hosts().count();
-        let rest: Vec<NodeId> = graph.hosts().filter(|id| !apart.contains(id)).collect();
-        let cut = if 2 * apart.len() > hosts { rest } else { apart };
+        let count = hosts.len();
+        let rest: Vec<NodeId> = hosts.into_iter().filter(|id| !apart.contains(id)).collect();
+        let cut = if 2 * apart.len() > count { rest } else { apart };
         let Some(name) = cut.first().map(|&id| &graph.node(id).name) else { continue };
         let whom = match cut.len() {
             1 => format!("`{name}` is"),

@@ -89,7 +89,7 @@ pub fn check_on(
     if kernels.is_empty() || workloads.len() < settings.workload.len() {
         return;
     }
-    let hosts: Vec<NodeId> = graph.hosts().collect();
+    let hosts: Vec<NodeId> = graph.first_ports().collect();
     let number_of = |node: NodeId| hosts.iter().position(|host| *host == node).unwrap_or(0);
     let order = workload::order(settings, graph, settings.seed);
     let shares = workload::surroundings(workloads, settings, graph, &order, settings.seed);

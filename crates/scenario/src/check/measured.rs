@@ -5,6 +5,7 @@ use floodway_model::{Bytes, Duration, Graph, IntervalEnd, Program};
 use super::{Problems, rough_time, wire_factor};
 use crate::document::Document;
 use crate::measured::{MeasureUntil, Measured};
+use crate::ports;
 use crate::workload::{self, Ready};
 
 /// Of more flows than this it is not worked out how long they take at least.
@@ -61,7 +62,8 @@ pub fn check_on(
     let mut measured = false;
     for (of, around) in finite() {
         let factor = wire_factor(settings, &profiles[usize::from(around.number)]);
-        let workload::Traffic { flows, triggers, programs, .. } = of.traffic(around);
+        let workload::Traffic { mut flows, triggers, reuses, programs, .. } = of.traffic(around);
+        ports::assign((&mut flows[..], &reuses[..]), settings, graph, settings.seed);
         let mut waits: Vec<bool> = flows.iter().map(|flow| flow.in_turn).collect();
         triggers.iter().for_each(|trigger| waits[trigger.begins.index()] = true);
         let sent = programs.iter().flat_map(Program::sent);

@@ -16,6 +16,7 @@ mod measured;
 mod network;
 pub(crate) mod pausing;
 pub(crate) mod pools;
+mod ports;
 pub(crate) mod sizes;
 mod switch;
 pub(crate) mod traffic;
@@ -96,6 +97,7 @@ pub fn check(
         drc::check(settings, graph, &mut findings);
         failure::check(settings, graph, &mut findings);
         line::check(settings, graph, &mut findings);
+        ports::check(settings, graph, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);
         traffic::check_on(settings, graph, &workloads, &mut findings);
         if !findings.problems.iter().any(is_error) {

@@ -7,6 +7,7 @@ use floodway_sim::host::{Profile, application};
 use super::{MOST_SAMPLES, Problems, rough_bytes, rough_time, wire_factor};
 use crate::document::Document;
 use crate::loads::{self, Framed};
+use crate::ports;
 use crate::read;
 use crate::workload::{self, Demand, Ready, Workload};
 
@@ -106,7 +107,7 @@ fn check_hosts(
     workloads: &[Ready],
     findings: &mut Problems<'_>,
 ) -> bool {
-    let hosts = graph.hosts().count() as u64;
+    let hosts = graph.first_ports().count() as u64;
     let mut taken = workload::linux::all(settings).len() as u64;
     let mut enough = true;
     for (number, (workload, entry)) in workloads.iter().zip(&settings.workload).enumerate() {
@@ -415,7 +416,8 @@ fn check_links(
     for ((workload, around), profile) in shares.zip(&profiles) {
         let Some(field) = workload.offers() else { continue };
         let factor = wire_factor(settings, profile);
-        demands.extend(workload.demands(around).into_iter().map(|demand| demand.times(factor)));
+        let more = ports::spread(graph, workload.demands(around));
+        demands.extend(more.into_iter().map(|demand| demand.times(factor)));
         let Some((load, link)) = busiest(graph, &demands, Framed::of(settings)) else { return };
         if load > 1.0 {
             let number = around.number;

@@ -44,6 +44,11 @@ pub enum Kind {
     Other(String),
 }
 
+/// Whether this is the path of a member of `topology`.
+fn is_topology(path: &[String]) -> bool {
+    matches!(path, [first, _] if first == "topology")
+}
+
 impl Fault {
     /// A fault whose place is not known yet.
     pub fn new(kind: Kind) -> Self {
@@ -82,6 +87,12 @@ impl Fault {
                     Some(new) => (
                         format!("{} has both `{name}` and its new name `{new}`", owner(table)),
                         format!("keep `{new}`"),
+                    ),
+                    None if is_topology(table) && *name == "ports" => (
+                        format!("hosts of {} have one port", owner(table)),
+                        "remove it, or choose [topology.star], [topology.clos] or [topology.fat_tree], which have the \
+                         field, [topology.rails] with NVLink, or [topology.custom], where hosts may have several links"
+                            .to_owned(),
                     ),
                     None => (
                         format!("{} has no field `{name}`", owner(table)),

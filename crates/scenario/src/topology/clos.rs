@@ -9,7 +9,7 @@ use floodway_model::{Duration, Graph, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Size, check_links};
+use super::{Size, add_hosts, check_groups, check_links, check_ports, places};
 
 /// Parameters. With `leaves` alone it is the network of the Congestion Isolation decks: N leaves,
 /// N/2 spines, N/2 hosts per leaf, 100 Gb/s and 200 ns everywhere.
@@ -25,6 +25,10 @@ pub struct Spec {
     /// Hosts at each leaf. Default half the leaves (inferred likewise).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts_per_leaf: Option<u32>,
+    /// Ports of each host, at most 64, which go to as many leaves that follow each other: with 2, port 0 of the first
+    /// hosts to leaf 0 and port 1 to leaf 1. `leaves` is a multiple of it. Default 1.
+    #[serde(default = "super::one", skip_serializing_if = "super::is_one")]
+    pub ports: u16,
     /// Rate of the links between hosts and leaves. Default 100Gbps (decks).
     #[serde(default = "deck_rate")]
     pub host_rate: Rate,
@@ -61,6 +65,8 @@ impl Check for Spec {
                 "make `leaves` even, or write `spines` and `hosts_per_leaf`",
             );
         }
+        check_ports(self.ports, findings);
+        check_groups(self.ports, ("leaves", leaves), findings);
         check_links("host", self.host_rate, self.host_delay, findings);
         check_links("fabric", self.fabric_rate, self.fabric_delay, findings);
         let mut seen = BTreeSet::new();
@@ -140,11 +146,11 @@ impl Spec {
     pub(super) fn size(&self) -> Size {
         let leaves = u64::from(self.leaves);
         let spines = u64::from(self.spines());
-        let hosts = leaves * u64::from(self.hosts_per_leaf());
+        let ports = leaves * u64::from(self.hosts_per_leaf());
         Size {
-            hosts,
+            hosts: ports / u64::from(self.ports.max(1)),
             switches: leaves + spines,
-            links: hosts.saturating_add(leaves * spines),
+            links: ports.saturating_add(leaves * spines),
             most_ports: leaves.max(spines + u64::from(self.hosts_per_leaf())),
         }
     }
@@ -152,9 +158,7 @@ impl Spec {
     pub(super) fn build(&self) -> Graph {
         let mut graph = Graph::default();
         let (per_leaf, spines) = (self.hosts_per_leaf(), self.spines());
-        let hosts: Vec<_> = (0..self.leaves * per_leaf)
-            .map(|host| graph.add(format!("host {host}"), NodeKind::Host))
-            .collect();
+        let hosts = add_hosts(&mut graph, self.leaves, per_leaf, self.ports);
         let leaves: Vec<_> = (0..self.leaves)
             .map(|leaf| graph.add(format!("leaf {leaf}"), NodeKind::Switch { tier: 0 }))
             .collect();
@@ -162,9 +166,8 @@ impl Spec {
             .map(|spine| graph.add(format!("spine {spine}"), NodeKind::Switch { tier: 1 }))
             .collect();
         let rates: Vec<(Rate, Rate)> = (0..self.leaves).map(|leaf| self.rates(leaf)).collect();
-        for (index, &host) in hosts.iter().enumerate() {
-            let leaf = index / per_leaf as usize;
-            graph.link(host, leaves[leaf], rates[leaf].0, self.host_delay);
+        for (port, leaf) in places(&hosts, per_leaf, self.ports) {
+            graph.link(port, leaves[leaf], rates[leaf].0, self.host_delay);
         }
         for (&leaf, &(_, fabric_rate)) in leaves.iter().zip(&rates) {
             for &spine in &spines {
@@ -187,6 +190,7 @@ mod tests {
             leaves,
             spines: None,
             hosts_per_leaf: None,
+            ports: 1,
             host_rate: deck_rate(),
             host_delay: deck_delay(),
             fabric_rate: deck_rate(),
@@ -222,6 +226,18 @@ mod tests {
         let graph = rule(4).build();
         assert_eq!(graph.path(NodeId(0), NodeId(7)).unwrap().len(), 4);
         assert_eq!(graph.path(NodeId(0), NodeId(1)).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn each_port_of_a_host_goes_to_another_leaf() {
+        let graph = built_as_said(&topology::Spec::Clos(Spec { ports: 2, ..rule(4) }));
+        // Two hosts at leaves 0 and 1, two at leaves 2 and 3.
+        let names: Vec<_> = graph.hosts().map(|port| graph.node(port).name.as_str()).collect();
+        assert_eq!(names[..4], ["host 0.0", "host 0.1", "host 1.0", "host 1.1"]);
+        let leaf = |port: NodeId| graph.node(graph.node(port).ports[0].peer).name.as_str();
+        let leaves: Vec<_> = graph.hosts().map(leaf).collect();
+        let [first, second] = [["leaf 0", "leaf 1"], ["leaf 2", "leaf 3"]];
+        assert_eq!(leaves, [first, first, second, second].concat());
     }
 
     #[test]

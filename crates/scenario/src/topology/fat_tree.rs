@@ -11,7 +11,7 @@ use floodway_model::{Duration, Graph, NodeId, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Size, check_links, clos};
+use super::{Size, add_hosts, check_groups, check_links, check_ports, clos, places};
 
 /// Parameters. `k` alone makes the k-ary fat-tree of Al-Fares et al. (SIGCOMM 2008): k pods, k/2
 /// edge and k/2 aggregation switches in each, k/2 hosts at each edge switch, (k/2)^2 cores. A
@@ -39,6 +39,10 @@ pub struct Spec {
     /// Hosts at each edge switch. Default k/2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts_per_edge: Option<u32>,
+    /// Ports of each host, at most 64, which go to as many edge switches of a pod that follow each other: with 2, port
+    /// 0 of the first hosts to edge 0 and port 1 to edge 1. `edges_per_pod` is a multiple of it. Default 1.
+    #[serde(default = "super::one", skip_serializing_if = "super::is_one")]
+    pub ports: u16,
     /// Rate of the links between hosts and edge switches. Default 100Gbps (Source Flow Control
     /// deck).
     #[serde(default = "clos::deck_rate")]
@@ -69,6 +73,8 @@ impl Check for Spec {
             );
         } else {
             self.counts().check(findings);
+            check_ports(self.ports, findings);
+            check_groups(self.ports, ("edges_per_pod", self.counts().edges_per_pod), findings);
         }
         check_links("host", self.host_rate, self.host_delay, findings);
         check_links("fabric", self.fabric_rate, self.fabric_delay, findings);
@@ -172,7 +178,8 @@ impl Spec {
         let per_aggregation = u64::from(self.counts().cores_per_aggregation());
         let [pods, edges_per_pod, aggregations_per_pod, cores, hosts_per_edge] =
             [pods, edges_per_pod, aggregations_per_pod, cores, hosts_per_edge].map(u64::from);
-        let hosts = (pods * edges_per_pod).saturating_mul(hosts_per_edge);
+        let at_edges = (pods * edges_per_pod).saturating_mul(hosts_per_edge);
+        let hosts = at_edges / u64::from(self.ports.max(1));
         let within = (pods * edges_per_pod).saturating_mul(aggregations_per_pod);
         let ports = [hosts_per_edge + aggregations_per_pod, edges_per_pod + per_aggregation, pods];
         Size {
@@ -180,7 +187,7 @@ impl Spec {
             switches: pods
                 .saturating_mul(edges_per_pod + aggregations_per_pod)
                 .saturating_add(cores),
-            links: hosts.saturating_add(within).saturating_add(pods * cores),
+            links: at_edges.saturating_add(within).saturating_add(pods * cores),
             most_ports: ports.into_iter().max().unwrap_or(0),
         }
     }
@@ -189,17 +196,15 @@ impl Spec {
         let counts = self.counts();
         let mut graph = Graph::default();
         let edges = counts.pods * counts.edges_per_pod;
-        let hosts = add(&mut graph, "host", edges * counts.hosts_per_edge, NodeKind::Host);
+        let hosts = add_hosts(&mut graph, edges, counts.hosts_per_edge, self.ports);
         let edges = add(&mut graph, "edge", edges, NodeKind::Switch { tier: 0 });
         let aggregations = counts.pods * counts.aggregations_per_pod;
         let aggregations =
             add(&mut graph, "aggregation", aggregations, NodeKind::Switch { tier: 1 });
         let cores = add(&mut graph, "core", counts.cores, NodeKind::Switch { tier: 2 });
 
-        for (hosts, &edge) in hosts.chunks(counts.hosts_per_edge as usize).zip(&edges) {
-            for &host in hosts {
-                graph.link(host, edge, self.host_rate, self.host_delay);
-            }
+        for (port, edge) in places(&hosts, counts.hosts_per_edge, self.ports) {
+            graph.link(port, edges[edge], self.host_rate, self.host_delay);
         }
         let edges = edges.chunks(counts.edges_per_pod as usize);
         let aggregations = aggregations.chunks(counts.aggregations_per_pod as usize);
@@ -237,6 +242,7 @@ mod tests {
             aggregations_per_pod: None,
             cores: None,
             hosts_per_edge: None,
+            ports: 1,
             host_rate: clos::deck_rate(),
             host_delay: deck_delay(),
             fabric_rate: clos::deck_rate(),

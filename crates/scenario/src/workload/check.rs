@@ -87,7 +87,8 @@ fn other_host(name: &str, network: &topology::Spec) -> String {
         }
         topology::Spec::File(spec) => {
             let graph = spec.network().map(|read| &read.graph).cloned().unwrap_or_default();
-            let names: Vec<_> = graph.hosts().map(|host| graph.node(host).name.clone()).collect();
+            let names: Vec<_> =
+                graph.first_ports().map(|host| graph.host_name(host).to_owned()).collect();
             let ends = names.first().zip(names.last()).map(|(first, last)| {
                 format!("they have the numbers of the file: {first} to {last}")
             });

@@ -13,6 +13,7 @@ use serde::de::{
 };
 
 use super::{CATALOGUE, Spec};
+use crate::ports::Ports;
 
 /// One workload.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -43,6 +44,10 @@ pub struct Entry {
     /// which is BE for most flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Marking>,
+    /// Which port of its host a flow of this workload takes, if hosts have several: `hash`, `round_robin`,
+    /// `by_destination`, or the number of a port. Default `host.ports`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ports: Option<Ports>,
 }
 
 const NAME: &str = "name";
@@ -50,9 +55,10 @@ const TRANSPORT: &str = "transport";
 const CONGESTION: &str = "congestion";
 const APPLICATION: &str = "application";
 const DSCP: &str = "dscp";
+const PORTS: &str = "ports";
 
 /// What an element may have beside its traffic.
-pub(crate) const BESIDE: [&str; 5] = [TRANSPORT, CONGESTION, APPLICATION, DSCP, NAME];
+pub(crate) const BESIDE: [&str; 6] = [TRANSPORT, CONGESTION, APPLICATION, DSCP, PORTS, NAME];
 
 /// All keys of an element.
 const KEYS: [&str; CATALOGUE.len() + BESIDE.len()] = {
@@ -65,7 +71,8 @@ const KEYS: [&str; CATALOGUE.len() + BESIDE.len()] = {
     keys[CATALOGUE.len() + 1] = CONGESTION;
     keys[CATALOGUE.len() + 2] = APPLICATION;
     keys[CATALOGUE.len() + 3] = DSCP;
-    keys[CATALOGUE.len() + 4] = NAME;
+    keys[CATALOGUE.len() + 4] = PORTS;
+    keys[CATALOGUE.len() + 5] = NAME;
     keys
 };
 
@@ -88,7 +95,7 @@ impl<'de> Visitor<'de> for EntryVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
         let (mut traffic, mut transport, mut congestion) = (None, None, None);
-        let (mut application, mut dscp, mut name) = (None, None, None);
+        let (mut application, mut dscp, mut ports, mut name) = (None, None, None, None);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 NAME => name = map.next_value()?,
@@ -96,6 +103,7 @@ impl<'de> Visitor<'de> for EntryVisitor {
                 CONGESTION => congestion = map.next_value()?,
                 APPLICATION => application = map.next_value()?,
                 DSCP => dscp = map.next_value()?,
+                PORTS => ports = map.next_value()?,
                 member => {
                     let known = CATALOGUE.iter().find(|entry| entry.name == member);
                     let known = known
@@ -110,7 +118,9 @@ impl<'de> Visitor<'de> for EntryVisitor {
             }
         }
         match traffic {
-            Some(traffic) => Ok(Entry { traffic, name, transport, congestion, application, dscp }),
+            Some(traffic) => {
+                Ok(Entry { traffic, name, transport, congestion, application, dscp, ports })
+            }
             None => Err(de::Error::invalid_length(0, &Members)),
         }
     }

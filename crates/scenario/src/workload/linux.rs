@@ -185,7 +185,7 @@ impl Placed {
 impl Workload for Placed {
     /// Flows that begin when there is a connection.
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let hosts: Vec<NodeId> = around.graph.first_ports().collect();
         let flow = |(src, dst): (u32, u32)| FlowSpec {
             src: hosts[src as usize],
             dst: hosts[dst as usize],
@@ -237,7 +237,7 @@ pub fn specs(settings: &Document) -> impl Iterator<Item = (usize, &Spec)> {
 
 /// The kernels of a network.
 pub(crate) fn kernels(settings: &Document, graph: &Graph) -> Vec<Kernel> {
-    let hosts: Vec<NodeId> = graph.hosts().collect();
+    let hosts: Vec<NodeId> = graph.first_ports().collect();
     let specs: BTreeMap<usize, &Spec> = specs(settings).collect();
     let kernel = |(number, workload): (u32, usize)| {
         let spec = specs[&workload];

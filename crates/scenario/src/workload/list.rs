@@ -131,7 +131,7 @@ impl Workload for Spec {
     }
 
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let hosts: Vec<NodeId> = around.graph.first_ports().collect();
         let mut rng = around.stream();
         let spec = |flow: &Flow| FlowSpec {
             src: hosts[flow.src as usize],

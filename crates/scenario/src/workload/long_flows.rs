@@ -160,7 +160,7 @@ impl Spec {
     }
 
     fn flows(&self, ends: &Ends, around: Surroundings<'_>) -> Vec<FlowSpec> {
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let hosts: Vec<NodeId> = around.graph.first_ports().collect();
         let mut rng = around.stream();
         let flow = |(src, dst): (u32, u32)| FlowSpec {
             src: hosts[src as usize],

@@ -52,6 +52,7 @@ pub use hosts::{Ends, Hosts, Part, Unknown};
 
 use crate::check::Problems;
 use crate::document::Document;
+use crate::ports;
 
 floodway_model::family! {
     /// What hosts send.
@@ -109,7 +110,7 @@ pub enum Placement {
 impl Placement {
     /// All hosts in the order in which workloads take them.
     pub fn order(self, graph: &Graph, seed: u64) -> Vec<NodeId> {
-        let mut hosts: Vec<_> = graph.hosts().collect();
+        let mut hosts: Vec<_> = graph.first_ports().collect();
         if self == Self::Random {
             Stream::named(seed, "placement").shuffle(&mut hosts);
         }
@@ -354,9 +355,9 @@ pub struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// The rate of a host's link.
+    /// The rate of a host's link, or of its links into the network together.
     pub fn rate(&self, host: NodeId) -> Rate {
-        self.graph.node(host).ports[0].rate
+        ports::rate(self.graph, host)
     }
 
     /// A message of this workload that begins at a time, or when others let it.
@@ -374,7 +375,7 @@ impl Surroundings<'_> {
 
     /// The hosts of these numbers.
     fn named(&self, numbers: &[u32]) -> Vec<NodeId> {
-        let hosts: Vec<NodeId> = self.graph.hosts().collect();
+        let hosts: Vec<NodeId> = self.graph.first_ports().collect();
         numbers.iter().map(|&number| hosts[number as usize]).collect()
     }
 
@@ -416,6 +417,7 @@ pub fn traffic(workloads: &[Ready], settings: &Document, graph: &Graph, seed: u6
         all.extend(workload.traffic(around));
     }
     all.sort();
+    ports::assign((&mut all.flows[..], &all.reuses[..]), settings, graph, seed);
     all
 }
 
@@ -424,7 +426,7 @@ pub fn order(settings: &Document, graph: &Graph, seed: u64) -> Vec<NodeId> {
     let mut order = settings.placement.order(graph, seed);
     let kernels = linux::all(settings);
     if !kernels.is_empty() {
-        let hosts: Vec<NodeId> = graph.hosts().collect();
+        let hosts: Vec<NodeId> = graph.first_ports().collect();
         order.retain(|node| !kernels.keys().any(|&kernel| hosts[kernel as usize] == *node));
     }
     order

@@ -114,7 +114,7 @@ impl Workload for Placed {
 
     fn traffic(&self, around: Surroundings<'_>) -> Traffic {
         let Spec { interval, payload, start, jitter, .. } = self.spec;
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let hosts: Vec<NodeId> = around.graph.first_ports().collect();
         let end = self.end(around.arrivals);
         let mut rng = around.stream();
         let mut traffic = Traffic::default();

@@ -17,6 +17,7 @@ use super::sizes::{size_fields, with_sizes};
 use super::{Demand, Distribution, Ends, Hosts, Parameters, Ready, Surroundings, Workload, check};
 use crate::check::Problems;
 use crate::document::Document;
+use crate::ports;
 
 with_sizes! {
     /// Parameters. How often flows arrive is said by `load` or by `flows_per_second`. Hosts are named:
@@ -104,7 +105,7 @@ impl Sized {
 impl Workload for Sized {
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let Self { sizes, ends, .. } = self;
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let hosts: Vec<NodeId> = around.graph.first_ports().collect();
         // By number of a host: its place among the receivers, if it has one.
         let mut places = vec![None; hosts.len()];
         (0..).zip(&ends.to).for_each(|(place, &dst)| places[dst as usize] = Some(place));
@@ -147,7 +148,7 @@ impl Workload for Sized {
 
     fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
         let Self { sizes, ends, .. } = self;
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let hosts: Vec<NodeId> = around.graph.first_ports().collect();
         let offered = self.arrival_rate(around.graph) * 8.0 * sizes.mean();
         let of_one = offered / ends.from.len() as f64;
         let from = ends.from.iter().map(|&src| (hosts[src as usize], of_one)).collect();
@@ -157,10 +158,10 @@ impl Workload for Sized {
 
 /// The slowest link on the way from the first sender to the first receiver.
 fn slowest(graph: &Graph, ends: &Ends) -> Rate {
-    let hosts: Vec<NodeId> = graph.hosts().collect();
+    let hosts: Vec<NodeId> = graph.first_ports().collect();
     let path = ends
         .first()
-        .and_then(|(src, dst)| graph.path(hosts[src as usize], hosts[dst as usize]))
+        .and_then(|(src, dst)| ports::path(graph, hosts[src as usize], hosts[dst as usize]))
         .unwrap_or_default();
     let rates = path.iter().map(|(node, port)| graph.node(*node).ports[port.index()].rate);
     rates.min().unwrap_or_default()

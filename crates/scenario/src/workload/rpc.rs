@@ -166,7 +166,7 @@ impl Workload for Sized {
 
     fn traffic(&self, around: Surroundings<'_>) -> Traffic {
         let Spec { outstanding, service, think, start, jitter, .. } = self.spec;
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let hosts: Vec<NodeId> = around.graph.first_ports().collect();
         let stop = Instant::ZERO + around.arrivals;
         let mut traffic = Traffic::default();
         for &number in &self.ends.from {
@@ -207,7 +207,7 @@ impl Workload for Sized {
         let Spec { outstanding, service, think, start, .. } = self.spec;
         let left = Duration(around.arrivals.0.saturating_sub(start.0)).as_secs();
         let mean = |sizes: &Distribution| sizes.mean() as u64;
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let hosts: Vec<NodeId> = around.graph.first_ports().collect();
         // To the first server, in place of all; most clients have the same.
         let mut last = (u32::MAX, Vec::new());
         let calls = |&client: &u32| {

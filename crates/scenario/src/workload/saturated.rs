@@ -83,7 +83,7 @@ struct Sized {
 impl Workload for Sized {
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let Self { spec, sizes, ends } = self;
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let hosts: Vec<NodeId> = around.graph.first_ports().collect();
         let stop = Instant::ZERO + around.arrivals;
         let mut flows = Vec::new();
         for (place, &number) in ends.from.iter().enumerate() {

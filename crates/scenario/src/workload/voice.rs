@@ -269,7 +269,7 @@ impl Workload for Placed {
 
     fn traffic(&self, around: Surroundings<'_>) -> Traffic {
         let spec = &self.spec;
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let hosts: Vec<NodeId> = around.graph.first_ports().collect();
         let mut rng = around.stream();
         let mut traffic = Traffic::default();
         for (client, server) in self.ends.cycled() {

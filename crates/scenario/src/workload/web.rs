@@ -403,7 +403,7 @@ impl Workload for Placed {
     }
 
     fn traffic(&self, around: Surroundings<'_>) -> Traffic {
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let hosts: Vec<NodeId> = around.graph.first_ports().collect();
         let stop = Instant::ZERO + self.end(around.arrivals);
         let mut traffic = Traffic::default();
         for (client, server) in self.ends.cycled() {
@@ -446,7 +446,7 @@ impl Workload for Placed {
             Protocol::Http1 => levels.iter().sum(),
         };
         let flows = 2.0 * (exchanges as f64 + opened as f64 * f64::from(self.spec.tls_round_trips));
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let hosts: Vec<NodeId> = around.graph.first_ports().collect();
         let pages = |(client, server): (u32, u32)| {
             let [client, server] = [client, server].map(|number| hosts[number as usize]);
             let load = Load {

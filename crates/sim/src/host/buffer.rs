@@ -160,6 +160,7 @@ mod tests {
         let link = Link {
             peer: NodeId(1),
             peer_port: PortIx(0),
+            to: (NodeId(0), PortIx(0)),
             rate: Rate::from_gbps(10),
             rate_back: Rate::from_gbps(10),
             line: None,

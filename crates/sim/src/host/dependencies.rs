@@ -1,12 +1,15 @@
 //! Flows that depend on others. Sequential flows (`in_turn`): each starts when the previous one of
 //! the same workload has been handed over. Triggered flows: each starts when others have arrived here
 //! or have been handed over. Flows of programs: each starts when its step begins.
+//!
+//! Of a host with several ports all flows are numbered together, port by port, and the port that handles an event
+//! has the dependencies of the whole host meanwhile ([`MultiportHost`](super::MultiportHost)).
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use floodway_model::flow::numbered;
-use floodway_model::{Duration, FlowId, FlowSpec, Instant, Program, SharedList, Trigger};
+use floodway_model::{Duration, FlowId, FlowSpec, Instant, NodeId, Program, SharedList, Trigger};
 
 use super::connections::Kept;
 use super::programs::{self, Programs, Timers};
@@ -30,6 +33,10 @@ pub struct Dependencies {
     early: Timers,
     /// Programs of ranks, if there are any on this host.
     pub programs: Option<Box<Programs>>,
+    /// The outgoing flows; empty if the host has one port, which knows them.
+    outgoing: Vec<FlowId>,
+    /// Flows to start at other ports of the host, each with the flow whose event decided when.
+    pub elsewhere: VecDeque<(u32, Option<FlowId>)>,
     /// Connections between two flows.
     pub connections: Kept,
 }
@@ -83,7 +90,10 @@ impl Dependencies {
         }
         let (mut next, mut waits) = (vec![NONE; outgoing.len()], vec![Wait::Start; outgoing.len()]);
         let mut last: BTreeMap<u16, usize> = BTreeMap::new();
-        for (place, &flow) in outgoing.iter().enumerate() {
+        // The flows of several ports are in order of port.
+        let mut in_order: Vec<(usize, FlowId)> = outgoing.iter().copied().enumerate().collect();
+        in_order.sort_by_key(|(_, flow)| *flow);
+        for (place, flow) in in_order {
             let before = last.insert(spec(flow).workload, place);
             if let Some(before) = before.filter(|_| spec(flow).in_turn) {
                 next[before] = place as u32;
@@ -92,35 +102,60 @@ impl Dependencies {
         }
         let triggered = |trigger: &Trigger| {
             let (after, begins) = (trigger.after, trigger.begins);
-            let (sent, received) = shared.places[after.index()];
-            let here = spec(begins).src;
-            let on = if spec(after).src == here {
+            let (sent, received) = shared.places_at_host(after);
+            let here = shared.host_of(spec(begins).src);
+            let on = if shared.host_of(spec(after).src) == here {
                 Event::HandedOver(sent)
             } else {
-                debug_assert_eq!(spec(after).dst, here, "nothing else is known here");
+                debug_assert_eq!(
+                    shared.host_of(spec(after).dst),
+                    here,
+                    "nothing else is known here"
+                );
                 Event::Arrived(received)
             };
-            let begins = shared.places[begins.index()].0;
+            let begins = shared.places_at_host(begins).0;
             Triggered { on, after, begins, delay: trigger.delay }
         };
         let mut triggers: Vec<Triggered> = triggers.iter().map(triggered).collect();
         triggers.sort_by_key(|triggered| (triggered.on, triggered.begins));
         triggers.iter().for_each(|triggered| waits[triggered.begins as usize].add());
         for (_, flow) in here.iter().flat_map(|&program| programs[program as usize].sent()) {
-            waits[shared.places[flow.index()].0 as usize].add();
+            waits[shared.places_at_host(flow).0 as usize].add();
         }
         let (handed_over, mut early) = (vec![false; outgoing.len()], BinaryHeap::new());
         let counts = [outgoing.len(), incoming];
         let programs = Programs::new(programs, here, counts, shared, &mut early);
-        Some(Box::new(Self {
+        let outgoing = if shared.several.is_some() { outgoing.to_vec() } else { Vec::new() };
+        let elsewhere = VecDeque::new();
+        let connections = Kept::new();
+        let waiting = Self {
             next,
             handed_over,
             waits,
             triggers,
             early,
             programs,
+            outgoing,
+            elsewhere,
+            connections,
+        };
+        Some(Box::new(waiting))
+    }
+
+    /// What is known of the times at which flows started, after a run.
+    pub fn times(&self) -> Box<Self> {
+        Box::new(Self {
+            next: Vec::new(),
+            handed_over: Vec::new(),
+            waits: self.waits.clone(),
+            triggers: Vec::new(),
+            early: BinaryHeap::new(),
+            programs: None,
+            outgoing: Vec::new(),
+            elsewhere: VecDeque::new(),
             connections: Kept::new(),
-        }))
+        })
     }
 
     /// For this number of flows without dependencies.
@@ -132,6 +167,8 @@ impl Dependencies {
             triggers: Vec::new(),
             early: BinaryHeap::new(),
             programs: None,
+            outgoing: Vec::new(),
+            elsewhere: VecDeque::new(),
             connections: Kept::new(),
         })
     }
@@ -205,15 +242,19 @@ impl Wait {
 
 /// By flow: number of flows with a size, including itself, that never start unless this flow starts.
 /// A flow with several dependencies is attributed to the first only, so that it is not counted
-/// twice. Empty if there are no dependencies.
-pub fn followers(flows: &[FlowSpec], triggers: &[Trigger]) -> Vec<u32> {
+/// twice. Empty if there are no dependencies. `host_of` gives the host of a port.
+pub fn followers(
+    flows: &[FlowSpec],
+    triggers: &[Trigger],
+    host_of: impl Fn(NodeId) -> NodeId,
+) -> Vec<u32> {
     if triggers.is_empty() && !flows.iter().any(|flow| flow.in_turn) {
         return Vec::new();
     }
     let mut leader = vec![NONE; flows.len()];
     let mut last = BTreeMap::new();
     for (id, flow) in numbered(flows) {
-        let before = last.insert((flow.src, flow.workload), id);
+        let before = last.insert((host_of(flow.src), flow.workload), id);
         if let Some(before) = before.filter(|_| flow.in_turn) {
             leader[id.index()] = before.0;
         }
@@ -251,7 +292,7 @@ impl Host {
     ) {
         let flows = (&self.outgoing[..], self.receivers.len());
         self.dependencies = Dependencies::of(flows, triggers, (programs, here), &self.shared);
-        self.set_started(self.dependencies.as_ref().map_or(0, |dependencies| dependencies.skip(0)));
+        self.set_started(self.next_free(0));
         self.set_wake();
     }
 
@@ -280,9 +321,16 @@ impl Host {
         self.receivers.push(receiver);
     }
 
+    /// Index of the first flow from `place` on that depends on its start time only.
+    pub(super) fn next_free(&self, place: usize) -> usize {
+        let Some(dependencies) = &self.dependencies else { return place };
+        let before = self.shared.first_of(self.id).0 as usize;
+        dependencies.skip(before + place) - before
+    }
+
     /// All packets of a flow have left the source's buffer: the next flow in sequence may start.
     pub(super) fn on_handed_over(&mut self, flow: FlowId, now: Instant, context: &mut Context) {
-        let place = self.shared.places[flow.index()].0;
+        let place = self.shared.places_at_host(flow).0;
         let Some(dependencies) = &mut self.dependencies else { return };
         if std::mem::replace(&mut dependencies.handed_over[place as usize], true) {
             return;
@@ -295,9 +343,10 @@ impl Host {
         self.on_event(Event::HandedOver(place), now, context);
     }
 
-    /// All of the flow with this index among the incoming ones has arrived.
+    /// All of the flow with this index among the incoming ones of this port has arrived.
     #[inline(never)]
     pub(super) fn on_received(&mut self, place: u32, now: Instant, context: &mut Context) {
+        let place = self.shared.first_of(self.id).1 + place;
         self.run_programs(programs::Event::Arrived(place), now, context);
         self.on_event(Event::Arrived(place), now, context);
     }
@@ -320,8 +369,12 @@ impl Host {
         now: Instant,
         context: &mut Context,
     ) {
-        let flow = self.outgoing[place as usize];
         let Some(dependencies) = &mut self.dependencies else { return };
+        let outgoing = match dependencies.outgoing.as_slice() {
+            [] => &self.outgoing,
+            all => all,
+        };
+        let flow = outgoing[place as usize];
         let Some(at) = dependencies.waits[place as usize].one_less(at, by) else { return };
         let spec = &self.shared.flows[flow.index()];
         let at = at.max(spec.start).max(now);
@@ -351,7 +404,11 @@ impl Host {
                 Wait::Others { after, .. } if after != NONE => Some(FlowId(after)),
                 _ => None,
             };
-            self.begin(place as usize, after, now, context);
+            let before = self.shared.first_of(self.id).0;
+            match place.checked_sub(before).filter(|own| (*own as usize) < self.outgoing.len()) {
+                Some(own) => self.begin(own as usize, after, now, context),
+                None => dependencies.elsewhere.push_back((place, after)),
+            }
         }
     }
 }
@@ -388,6 +445,7 @@ mod tests {
             followers: Vec::new(),
             connections: Default::default(),
             flows: flows.into(),
+            several: None,
             distances: None,
             telemetry: false,
             tiers: 1,
@@ -412,7 +470,7 @@ mod tests {
         assert_eq!([0, 1].map(|place| dependencies.began(place)), [None, Some(Instant::NEVER)]);
         assert!(of(&outgoing[2..3]).is_none());
         // In workload 0 the flows 0, 1 and 5 form a sequence.
-        assert_eq!(followers(&shared.flows, &[]), [3, 2, 2, 1, 1, 1]);
+        assert_eq!(followers(&shared.flows, &[], |node| node), [3, 2, 2, 1, 1, 1]);
     }
 
     #[test]
@@ -453,7 +511,7 @@ mod tests {
         flows[4].bytes = FlowSpec::PERSISTENT;
         let pairs = [(1, 2), (0, 2), (2, 3), (3, 4), (4, 5)];
         let triggers = pairs.map(|(after, begins)| trigger(after, begins));
-        assert_eq!(followers(&flows, &triggers), [1, 4, 3, 2, 1, 1]);
-        assert!(followers(&flows, &[]).is_empty());
+        assert_eq!(followers(&flows, &triggers, |node| node), [1, 4, 3, 2, 1, 1]);
+        assert!(followers(&flows, &[], |node| node).is_empty());
     }
 }

@@ -1,4 +1,5 @@
-//! Hosts: a NIC with one port, senders and receivers.
+//! Hosts: a NIC with one port, senders and receivers. Each port of a host with several is one of these
+//! (`multiport.rs`).
 //!
 //! The path of a packet: a flow starts and gets a sender (`begin` in `starts.rs`). When the sender is
 //! scheduled, it makes a packet (`take_from` in `sending.rs`), which goes to the wire (`send_next`), or
@@ -17,6 +18,7 @@ mod holds;
 mod indications;
 mod isolation;
 mod kernel;
+mod multiport;
 mod nic;
 mod packets;
 mod physical_queues;
@@ -62,6 +64,7 @@ use transport::Sent;
 pub use connections::{Connections, first_segments};
 pub use dependencies::followers;
 pub use kernel::KernelHost;
+pub use multiport::{MultiportHost, Several};
 pub use receiver::Receiver;
 pub use spec::{PauseScope, Profile, Spec};
 
@@ -82,6 +85,8 @@ pub struct Shared {
     /// By flow: its index among the outgoing flows of its sender, and among the incoming flows of
     /// its receiver.
     pub places: Vec<(u32, u32)>,
+    /// Hosts with several ports; `None` if each has one.
+    pub several: Option<Box<Several>>,
     /// Which flows are sent over the connections of others.
     pub connections: Connections,
     /// Number of switch tiers in the network.
@@ -109,6 +114,7 @@ impl Shared {
             flows: SharedList::default(),
             followers: Vec::new(),
             places: Vec::new(),
+            several: None,
             connections: Connections::default(),
             tiers: self.tiers,
             distances: None,
@@ -308,7 +314,7 @@ impl Host {
     /// Time at which a dependent flow started, [`Instant::NEVER`] if it did not; `None` for a flow
     /// without dependencies, which starts at its start time.
     pub fn began(&self, flow: FlowId) -> Option<Instant> {
-        self.dependencies.as_ref()?.began(self.shared.places[flow.index()].0)
+        self.dependencies.as_ref()?.began(self.shared.places_at_host(flow).0)
     }
 
     /// Handles the timers that are due, apart from flow starts and recording.

@@ -8,7 +8,7 @@ use floodway_model::program::{Action, On, SendEnd};
 use floodway_model::{Duration, FlowId, Instant, Program, SharedList};
 use serde::{Deserialize, Serialize};
 
-use super::{Host, Receiver, Shared};
+use super::{Host, Shared};
 use crate::context::Context;
 
 /// Flows to start, by their index among the outgoing flows, and timers of programs, with their times.
@@ -36,6 +36,8 @@ pub struct Programs {
     sends: Vec<u32>,
     /// The step that receives a flow, by its index among the incoming flows.
     receives: Vec<u32>,
+    /// By index among the incoming flows: whether all of it has arrived.
+    arrived: Vec<bool>,
 }
 
 /// A program of this host.
@@ -101,8 +103,6 @@ pub enum Event {
 pub struct Around<'a> {
     /// Data shared by all hosts.
     pub shared: &'a Shared,
-    /// The receivers of the host.
-    pub receivers: &'a [Receiver],
     /// Flows to start, by their index among the outgoing flows, and timers. Their codes follow the
     /// indices: first the steps that end then, then the programs that begin.
     pub timers: &'a mut Timers,
@@ -151,7 +151,7 @@ impl Programs {
         let (mut steps, mut streams) = (0, 0);
         let (mut sends, mut receives) = (vec![NONE; outgoing], vec![NONE; incoming]);
         for &index in here {
-            let (program, places) = (&all[index as usize], &shared.places);
+            let program = &all[index as usize];
             let (step, left) = (steps, program.steps.len() as u32);
             running.push(Running {
                 program: index,
@@ -164,10 +164,10 @@ impl Programs {
                 computed: Duration::ZERO,
             });
             for (number, flow) in program.sent() {
-                sends[places[flow.index()].0 as usize] = step + number;
+                sends[shared.places_at_host(flow).0 as usize] = step + number;
             }
             for (number, flow) in program.received() {
-                receives[places[flow.index()].1 as usize] = step + number;
+                receives[shared.places_at_host(flow).1 as usize] = step + number;
             }
             steps += left;
             streams += program.streams() as u32;
@@ -198,6 +198,7 @@ impl Programs {
             ready: BinaryHeap::new(),
             sends,
             receives,
+            arrived: vec![false; incoming],
         }))
     }
 
@@ -215,6 +216,7 @@ impl Programs {
             }
             Event::Arrived(place) => {
                 let step = self.receives[place as usize];
+                self.arrived[place as usize] = true;
                 // A flow that arrives before its receive is posted finishes that when it begins.
                 if step != NONE && self.times[step as usize][0] < Instant::NEVER {
                     self.finish(step, now);
@@ -370,12 +372,12 @@ impl Programs {
                 self.finish(step, now);
             }
             Action::Send(flow) => {
-                let place = around.shared.places[flow.index()].0;
+                let place = around.shared.places_at_host(flow).0;
                 around.timers.push(Reverse((now, place)));
             }
             Action::Receive(flow) => {
-                let place = around.shared.places[flow.index()].1;
-                if around.receivers[place as usize].finished().is_some() {
+                let place = around.shared.places_at_host(flow).1;
+                if self.arrived[place as usize] {
                     self.finish(step, now);
                 }
             }
@@ -426,7 +428,7 @@ impl Host {
         let Some(dependencies) = &mut self.dependencies else { return };
         let (programs, timers) = dependencies.programs();
         let Some(programs) = programs else { return };
-        let mut around = Around { shared: &self.shared, receivers: &self.receivers, timers };
+        let mut around = Around { shared: &self.shared, timers };
         let [done, awaited] = programs.on(event, now, &mut around);
         // A rank that finishes counts as a flow that completes, so that the run goes on until then.
         (0..done).for_each(|number| context.metrics.count_flow_done(number < awaited));
@@ -441,7 +443,7 @@ impl Host {
     /// All of an outgoing flow has been acknowledged: sets a timer for the program that waits for it, if
     /// one does.
     pub(super) fn on_acknowledged(&mut self, flow: FlowId, now: Instant) {
-        let place = self.shared.places[flow.index()].0;
+        let place = self.shared.places_at_host(flow).0;
         let Some(dependencies) = &mut self.dependencies else { return };
         let (programs, timers) = dependencies.programs();
         let code = programs.and_then(|programs| programs.acknowledged(place));

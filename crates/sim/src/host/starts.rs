@@ -22,10 +22,7 @@ impl Host {
     pub(super) fn start(&mut self, now: Instant, context: &mut Context) {
         while self.next_start <= now {
             let place = self.started;
-            let next = place + 1;
-            self.set_started(
-                self.dependencies.as_ref().map_or(next, |dependencies| dependencies.skip(next)),
-            );
+            self.set_started(self.next_free(place + 1));
             self.begin(place, None, now, context);
         }
     }

@@ -31,7 +31,7 @@ impl Live {
         let mut shares = share_out(nodes, layout, 0..layout.parts(), measurement);
         let mut hosts = vec![(0, 0); layout.nodes()];
         for (number, share) in shares.iter_mut().enumerate() {
-            for (place, host) in share.hosts.iter().enumerate() {
+            for (place, host) in share.nodes.hosts.iter().enumerate() {
                 hosts[host.id().index()] = (number, place);
             }
             // From now on it is known which have completed.
@@ -122,21 +122,21 @@ impl Live {
     /// Takes what hosts share from all of them.
     fn take_shared(&mut self) -> Arc<Shared> {
         let mut taken = None;
-        for host in self.steps.parts_mut().flat_map(|share| &mut share.hosts) {
+        for host in self.steps.parts_mut().flat_map(|share| &mut share.nodes.hosts) {
             taken = Some(host.exchange_shared(Arc::clone(&self.meanwhile)));
         }
         taken.unwrap_or_else(|| Arc::clone(&self.meanwhile))
     }
 
     fn give_shared(&mut self, shared: &Arc<Shared>) {
-        for host in self.steps.parts_mut().flat_map(|share| &mut share.hosts) {
+        for host in self.steps.parts_mut().flat_map(|share| &mut share.nodes.hosts) {
             host.exchange_shared(Arc::clone(shared));
         }
     }
 
     /// Switches that trim know of so many flows, and of as many more of the same kind, so that this is seldom needed.
     fn understand_trimming(&mut self, flows: usize, understands: bool) {
-        let switches = self.steps.parts_mut().flat_map(|share| &mut share.switches);
+        let switches = self.steps.parts_mut().flat_map(|share| &mut share.nodes.switches);
         let mut longer: Option<Arc<[bool]>> = None;
         for trimming in switches.filter_map(|switch| switch.trimming.as_mut()) {
             if trimming.understood().len() >= flows {
@@ -154,13 +154,13 @@ impl Live {
     fn host(&self, node: NodeId) -> &Host {
         let (share, place) = self.hosts[node.index()];
         let Some(share) = self.steps.parts().nth(share) else { unreachable!("it was there") };
-        &share.hosts[place]
+        &share.nodes.hosts[place]
     }
 
     fn host_mut(&mut self, node: NodeId) -> &mut Host {
         let (share, place) = self.hosts[node.index()];
         let Some(share) = self.steps.parts_mut().nth(share) else { unreachable!("it was there") };
-        &mut share.hosts[place]
+        &mut share.nodes.hosts[place]
     }
 
     /// The state at the end, as [`run`](super::run) gives it.

@@ -1,14 +1,16 @@
 //! Whether a network that is written out can be built.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_model::NodeId;
 use floodway_model::check::{Check, Findings};
 use floodway_model::graph::NodeKind;
+use floodway_model::{Graph, NodeId};
 
 use super::{ADVICE, BETWEEN, Link, Names, Nodes, Spec};
 use crate::check::{MOST_NODES, MOST_PORTS};
+use crate::ports;
 use crate::text::suggest;
+use crate::topology::MOST_HOST_PORTS;
 
 const HOSTS: &str = "hosts";
 const SWITCHES: &str = "switches";
@@ -136,15 +138,27 @@ fn check_links(spec: &Spec, findings: &mut Findings<'_>) {
             let more = (other.len() as u64).saturating_mul(link.count.into());
             for &host in side.iter().filter(|&&node| nodes.is_host(node)) {
                 let links = &mut links[host as usize];
-                if *links < 2 && links.saturating_add(more) > 1 {
+                let most = u64::from(MOST_HOST_PORTS);
+                if *links <= most && links.saturating_add(more) > most {
                     findings.error(
                         &ends,
-                        format!("`{}` would have more than one link", joined(host)),
-                        "a host has one link; take two hosts for a machine with two",
+                        format!("`{}` would have {} links", joined(host), *links + more),
+                        format!("a host has a port for each of its links, at most {most}"),
                     );
                 }
                 *links = links.saturating_add(more);
             }
+        }
+    }
+    let several = (0..).zip(&links).filter(|(_, links)| **links > 1);
+    for (host, links) in several.map(|(host, links): (usize, &u64)| (&nodes.names[host], *links)) {
+        let ports = (0..links.min(MOST_HOST_PORTS.into())).map(|port| format!("{host}.{port}"));
+        if let Some(name) = ports.into_iter().find(|name| nodes.numbers.contains_key(name)) {
+            findings.error(
+                &place_of(spec, &name),
+                format!("`{host}` has {links} links, and one of its ports is called `{name}` too"),
+                "call the host or the switch otherwise",
+            );
         }
     }
     let sound = spec.links.iter().all(|link| link.count > 0 && link.nodes(&nodes).is_some());
@@ -208,6 +222,14 @@ fn check_ways(spec: &Spec, findings: &mut Findings<'_>) {
         return;
     }
     let graph = spec.build();
+    if graph.has_several_ports() {
+        let before = findings.count();
+        check_planes(spec, &graph, findings);
+        if findings.count() == before {
+            check_tiers(spec, &graph, findings);
+        }
+        return;
+    }
     let first = NodeId(0);
     let apart = graph.distances(first).into_iter().position(|distance| distance.is_none());
     if let Some(apart) = apart {
@@ -219,6 +241,43 @@ fn check_ways(spec: &Spec, findings: &mut Findings<'_>) {
         );
         return;
     }
+    check_tiers(spec, &graph, findings);
+}
+
+/// Whether any two hosts have ports that reach each other, and every switch is reached, in a network with hosts that
+/// have several ports: its switches may be in several parts, because hosts do not forward.
+fn check_planes(spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
+    let apart = ports::part_of_switches(graph);
+    let in_part = |port: NodeId| apart[graph.node(port).ports[0].peer.index()];
+    let mut sets: BTreeMap<BTreeSet<u32>, NodeId> = BTreeMap::new();
+    for host in graph.first_ports() {
+        sets.entry(graph.ports_of(host).map(in_part).collect()).or_insert(host);
+    }
+    let all: Vec<(&BTreeSet<u32>, &NodeId)> = sets.iter().collect();
+    for (place, (parts, host)) in all.iter().enumerate() {
+        let other = all[..place].iter().find(|(others, _)| parts.is_disjoint(others));
+        if let Some((_, other)) = other {
+            let [first, name] = [**other, **host].map(|host| graph.host_name(host));
+            findings.error(
+                &place_of(spec, name),
+                format!("there is no path between `{name}` and `{first}`"),
+                "hosts do not forward: join their switches, or give both a link to one part of the network",
+            );
+            return;
+        }
+    }
+    let reached: BTreeSet<u32> = sets.keys().flatten().copied().collect();
+    if let Some(switch) = graph.switches().find(|id| !reached.contains(&apart[id.index()])) {
+        let name = &graph.node(switch).name;
+        findings.error(
+            &place_of(spec, name),
+            format!("no host can reach `{name}`"),
+            "add a link that joins it to the rest of the network, or leave it out",
+        );
+    }
+}
+
+fn check_tiers(spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
     let tier = |node: &&floodway_model::graph::Node| match node.kind {
         NodeKind::Switch { tier } => tier,
         NodeKind::Host => 0,

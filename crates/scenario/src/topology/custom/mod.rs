@@ -20,13 +20,13 @@ pub use names::{ADVICE, BETWEEN, Names};
 
 /// Parameters. Hosts and switches have the names that are written, and the numbers of their order.
 /// A name that ends in two numbers with a dash between them is several: "client 0-3" is client 0,
-/// client 1, client 2 and client 3. The tier of a switch is the number of links between it and the
+/// client 1, client 2 and client 3. A host with several links has as many ports, in the order of the links. The tier of a switch is the number of links between it and the
 /// nearest switch that has hosts. Traffic takes the paths with the fewest links, whatever their
 /// rates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// Hosts, like ["client 0-3", "server"]. Each has one link, which goes to a switch.
+    /// Hosts, like ["client 0-3", "server"]. Each has a link to a switch, or several, at most 64.
     pub hosts: Vec<String>,
     /// Switches, like ["access 0-1", "core"].
     pub switches: Vec<String>,
@@ -168,10 +168,22 @@ impl Spec {
     pub(crate) fn build(&self) -> Graph {
         let mut graph = Graph::default();
         let nodes = self.nodes();
-        for (number, name) in (0..).zip(&nodes.names) {
-            let switch = NodeKind::Switch { tier: 0 };
-            graph.add(name, if nodes.is_host(number) { NodeKind::Host } else { switch });
-        }
+        let ports = self.host_ports(&nodes);
+        // By number: the port of a host for its next link, or the switch.
+        let mut next: Vec<NodeId> = (0..)
+            .zip(&nodes.names)
+            .map(|(number, name)| match ports.get(number as usize) {
+                Some(&ports) => graph.add_host(name, ports.max(1)),
+                None => graph.add(name, NodeKind::Switch { tier: 0 }),
+            })
+            .collect();
+        let mut end = |number: u32| {
+            let node = next[number as usize];
+            if nodes.is_host(number) {
+                next[number as usize] = NodeId(node.0 + 1);
+            }
+            node
+        };
         for link in &self.links {
             let (rate, delay) = (link.rate.unwrap_or(self.rate), link.delay.unwrap_or(self.delay));
             let rates = [rate, link.rate_back.unwrap_or(rate)];
@@ -179,13 +191,29 @@ impl Spec {
             for &left in &left {
                 for &right in &right {
                     for _ in 0..link.count {
-                        graph.link_each_way(NodeId(left), NodeId(right), rates, delay);
+                        graph.link_each_way(end(left), end(right), rates, delay);
                     }
                 }
             }
         }
         set_tiers(&mut graph);
         graph
+    }
+
+    /// By host: how many ports it has, one for each of its links.
+    fn host_ports(&self, nodes: &Nodes) -> Vec<u16> {
+        let mut ports = vec![0u16; nodes.hosts as usize];
+        for link in &self.links {
+            let Some([left, right]) = link.nodes(nodes) else { continue };
+            for (side, other) in [(&left, &right), (&right, &left)] {
+                let more = (other.len() as u64).saturating_mul(link.count.into());
+                for &host in side.iter().filter(|&&node| nodes.is_host(node)) {
+                    let ports = &mut ports[host as usize];
+                    *ports = (*ports).saturating_add(u16::try_from(more).unwrap_or(u16::MAX));
+                }
+            }
+        }
+        ports
     }
 }
 

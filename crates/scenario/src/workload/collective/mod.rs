@@ -6,6 +6,7 @@
 //! takes no time. A rank begins its part of a round when it has finished that of the round before and
 //! `compute` has passed; it does not wait for the others.
 
+mod hierarchical;
 mod rooted;
 pub mod schedule;
 
@@ -39,6 +40,9 @@ pub struct Spec {
     /// Who sends what to whom. Default `ring`; `direct` for all-to-all, which has no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<Algorithm>,
+    /// Of `hierarchical`: ranks of each server, which follow each other in `ranks`. Default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_server: Option<u32>,
     /// Parts of the data that are carried side by side, each with flows of its own, which ECMP can
     /// send on different paths. Default 1.
     #[serde(default = "one")]
@@ -139,8 +143,10 @@ impl Parameters for Spec {
             );
             return None;
         }
+        let per_server = self.in_server(algorithm, ranks.len(), findings)?;
         let (bytes, channels, chunks) = (self.bytes.0, self.channels, self.chunks);
-        let plan = Plan { kind, algorithm, ranks: ranks.len(), bytes, channels, chunks };
+        let plan =
+            Plan { kind, algorithm, ranks: ranks.len(), per_server, bytes, channels, chunks };
         if bytes < plan.parts() {
             findings.error(
                 "bytes",
@@ -149,6 +155,42 @@ impl Parameters for Spec {
             );
         }
         Some(Arc::new(Placed { spec: self.clone(), plan, ranks }))
+    }
+}
+
+impl Spec {
+    /// The ranks of a server; all of them if the algorithm knows no servers.
+    fn in_server(
+        &self,
+        algorithm: Algorithm,
+        ranks: usize,
+        findings: &mut Findings<'_>,
+    ) -> Option<usize> {
+        const FIELD: &str = "per_server";
+        if algorithm != Algorithm::Hierarchical {
+            if self.per_server.is_some() {
+                let message = format!("`{}` knows no servers", algorithm.name());
+                findings.error(FIELD, message, "remove it, or choose algorithm = \"hierarchical\"");
+                return None;
+            }
+            return Some(ranks);
+        }
+        let Some(per_server) = self.per_server else {
+            let message = "`hierarchical` needs the number of ranks of each server";
+            findings.error("algorithm", message, "add `per_server`, for example: per_server = 8");
+            return None;
+        };
+        let in_server = per_server as usize;
+        if in_server < 2 || in_server >= ranks || !ranks.is_multiple_of(in_server) {
+            findings.error(
+                FIELD,
+                format!("{ranks} ranks cannot be several servers of {per_server}, each with several ranks"),
+                "write a number from 2 on that divides the ranks into at least 2 servers, or choose \
+                 algorithm = \"ring\"",
+            );
+            return None;
+        }
+        Some(in_server)
     }
 }
 

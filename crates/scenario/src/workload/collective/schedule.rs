@@ -28,6 +28,10 @@ pub enum Algorithm {
     /// all-reduce the shards of a sum to their ranks, then each sum to all. Of a broadcast: from the
     /// first rank to each of the others.
     Direct,
+    /// In two tiers, for servers with `per_server` ranks each, which follow each other: a ring in each server for a
+    /// reduce-scatter, rings between the ranks of the same place in all servers for an all-reduce of their shards,
+    /// and again a ring in each server for an all-gather. For all-reduce.
+    Hierarchical,
 }
 
 impl Algorithm {
@@ -39,14 +43,17 @@ impl Algorithm {
             Self::DoubleBinaryTree => "double_binary_tree",
             Self::HalvingDoubling => "halving_doubling",
             Self::Direct => "direct",
+            Self::Hierarchical => "hierarchical",
         }
     }
 
     /// Those that carry out a collective, the default first.
     pub const fn of(kind: CollectiveKind) -> &'static [Self] {
-        use Algorithm::{Direct, DoubleBinaryTree, HalvingDoubling, Ring, Tree};
+        use Algorithm::{Direct, DoubleBinaryTree, HalvingDoubling, Hierarchical, Ring, Tree};
         match kind {
-            CollectiveKind::AllReduce => &[Ring, Tree, DoubleBinaryTree, HalvingDoubling, Direct],
+            CollectiveKind::AllReduce => {
+                &[Ring, Tree, DoubleBinaryTree, HalvingDoubling, Direct, Hierarchical]
+            }
             CollectiveKind::ReduceScatter | CollectiveKind::AllGather => {
                 &[Ring, HalvingDoubling, Direct]
             }
@@ -70,6 +77,8 @@ pub struct Plan {
     pub algorithm: Algorithm,
     /// Number of ranks, at least 2.
     pub ranks: usize,
+    /// Of [`Algorithm::Hierarchical`], the ranks of a server: they divide all, and are neither one nor all.
+    pub per_server: usize,
     /// D, at least [`Plan::parts`].
     pub bytes: u64,
     /// Parts of the data that are treated independently of each other, at least 1.
@@ -126,18 +135,26 @@ impl Plan {
             (Algorithm::Tree, _) => twice * others,
             (Algorithm::DoubleBinaryTree, _) => 2 * twice * others,
             (Algorithm::Ring | Algorithm::Direct, _) => twice * others * ranks,
+            (Algorithm::Hierarchical, _) => {
+                let in_server = self.per_server as u64;
+                2 * (in_server - 1 + ranks / in_server - 1) * ranks
+            }
             (Algorithm::HalvingDoubling, _) => twice * u64::from(ranks.ilog2()) * ranks,
         };
         of_channel * u64::from(self.channels) * u64::from(self.chunks)
     }
 
-    /// The largest message: a part, or of halving and doubling the first half of all shards.
+    /// The largest message: a part, of halving and doubling the first half of all shards, and in two tiers a shard
+    /// within a server.
     pub fn largest(&self) -> u64 {
         match self.algorithm {
             Algorithm::HalvingDoubling => {
                 let ranks = self.ranks as u64;
                 let bytes = self.bytes.div_ceil(self.channels.into());
                 (0..ranks / 2).map(|rank| part(bytes, ranks, rank)).sum()
+            }
+            Algorithm::Hierarchical => {
+                self.bytes.div_ceil(u64::from(self.channels) * self.per_server as u64)
             }
             _ => self.bytes.div_ceil(self.parts()),
         }
@@ -163,6 +180,7 @@ impl Plan {
                 }
                 (Algorithm::HalvingDoubling, kind) => of.halving_doubling(kind, &mut schedule),
                 (Algorithm::Direct, kind) => of.direct(kind, &mut schedule),
+                (Algorithm::Hierarchical, _) => of.hierarchical(self.per_server, &mut schedule),
             }
         }
         schedule
@@ -238,9 +256,9 @@ fn mirrored(ranks: usize) -> Vec<Option<usize>> {
 }
 
 /// One of the independent parts of the data.
-struct Channel<'a> {
-    plan: &'a Plan,
-    bytes: u64,
+pub(super) struct Channel<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) bytes: u64,
     chunks: u64,
 }
 
@@ -426,8 +444,21 @@ mod tests {
                         let halves = algorithm == Algorithm::HalvingDoubling;
                         let is_allowed = (chunks == 1 || algorithm.has_chunks())
                             && (!halves || ranks.is_power_of_two());
-                        if is_allowed {
-                            plans.push(Plan { kind, algorithm, ranks, bytes, channels, chunks });
+                        let tiers = (2..ranks).filter(|of| ranks.is_multiple_of(*of));
+                        let tiers = match algorithm {
+                            Algorithm::Hierarchical => tiers.collect(),
+                            _ => vec![ranks],
+                        };
+                        for per_server in tiers.into_iter().filter(|_| is_allowed) {
+                            plans.push(Plan {
+                                kind,
+                                algorithm,
+                                ranks,
+                                per_server,
+                                bytes,
+                                channels,
+                                chunks,
+                            });
                         }
                     }
                 }
@@ -525,6 +556,7 @@ mod tests {
             kind: CollectiveKind::AllReduce,
             algorithm: Algorithm::HalvingDoubling,
             ranks: 8,
+            per_server: 8,
             bytes: 8_000,
             channels: 1,
             chunks: 1,

@@ -96,6 +96,7 @@ mod tests {
         let link = Link {
             peer: NodeId(0),
             peer_port: PortIx(0),
+            to: (NodeId(0), PortIx(0)),
             rate: Rate::from_gbps(100),
             rate_back: Rate::from_gbps(100),
             line: None,

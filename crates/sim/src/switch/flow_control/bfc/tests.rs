@@ -23,6 +23,7 @@ fn link() -> Link {
     Link {
         peer: NodeId(0),
         peer_port: PortIx(0),
+        to: (NodeId(0), PortIx(0)),
         rate: RATE,
         rate_back: RATE,
         line: None,
