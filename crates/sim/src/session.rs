@@ -351,7 +351,8 @@ impl Session {
         }
         self.hand_over();
         while self.completions.is_empty() && self.run(limit, 1, stop)? {}
-        if let Some(next) = self.completions.pop_front_if(|next| next.at <= limit) {
+        if let Some(next) = self.completions.front().copied().filter(|next| next.at <= limit) {
+            self.completions.pop_front();
             self.in_flight -= 1;
             self.now = next.at;
             return Ok(Some(next));
@@ -448,7 +449,10 @@ fn refuse(spec: &Spec, options: Options) -> Result<(), Error> {
     }
     if !spec.programs.is_empty() {
         let cause = "a session cannot have jobs whose ranks are programs";
-        return refused(cause, "remove [workload.goal] or [workload.chakra], and inject the flows of the job");
+        return refused(
+            cause,
+            "remove [workload.goal] or [workload.chakra], and inject the flows of the job",
+        );
     }
     if spec.graph.has_several_ports() {
         let cause = "a session cannot have hosts with several ports";

@@ -118,6 +118,7 @@ fn steps_of(rank: u32, steps: Vec<Action>) -> Program {
         sends: SendEnd::HandedOver,
         steps: steps.into_iter().map(|action| Step { action, stream: 0, line: 0 }).collect(),
         edges: after.map(|to| Edge { from: to - 1, to, on: On::Finished }).collect(),
+        nodes: Box::default(),
     }
 }
 
@@ -178,7 +179,7 @@ fn results_do_not_depend_on_threads() {
     let all = (0..40).map(|n: u32| {
         let (from, to) = [(A[0], A[1]), (B[1], B[0]), (B[0], B[1]), (A[1], A[0])][n as usize % 4];
         FlowSpec {
-            in_turn: n % 3 == 0,
+            in_turn: n.is_multiple_of(3),
             ..flow(from, to, 700 * u64::from(n + 1), u64::from(n) * 60)
         }
     });

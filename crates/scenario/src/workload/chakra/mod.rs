@@ -162,7 +162,7 @@ impl Check for Spec {
             _ => {}
         }
         for (field, kind, chosen) in self.algorithms() {
-            let all = Algorithm::of(kind);
+            let all: Vec<Algorithm> = offered(kind).collect();
             if let Some(algorithm) = chosen.filter(|chosen| !all.contains(chosen)) {
                 let others: Vec<_> = all.iter().map(|algorithm| algorithm.name()).collect();
                 findings.error(
@@ -305,13 +305,18 @@ impl Spec {
     }
 }
 
+/// The algorithms of a collective. Traces do not say which ranks are in one server, so there is none in two tiers.
+fn offered(kind: CollectiveKind) -> impl Iterator<Item = Algorithm> {
+    Algorithm::of(kind).iter().copied().filter(|of| *of != Algorithm::Hierarchical)
+}
+
 impl Parameters for Spec {
     fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
         // What is wrong with parameters is reported with all of them.
         let cuts = (1..=MOST_CHANNELS).contains(&self.channels)
             && (1..=MOST_CHUNKS).contains(&self.chunks);
         let known = self.algorithms().iter().all(|(_, kind, chosen)| {
-            chosen.is_none_or(|chosen| Algorithm::of(*kind).contains(&chosen))
+            chosen.is_none_or(|chosen| offered(*kind).any(|offered| offered == chosen))
         });
         if self.path.is_empty() == self.files.is_empty() || !cuts || !known {
             return None;

@@ -50,7 +50,8 @@ impl Exchange {
         };
         let algorithm = spec.algorithm(like);
         let chunks = if algorithm.has_chunks() { spec.chunks } else { 1 };
-        let whole = Plan { kind: like, algorithm, ranks, bytes, channels: 1, chunks: 1 };
+        let whole =
+            Plan { kind: like, algorithm, ranks, per_server: 1, bytes, channels: 1, chunks: 1 };
         let cut = Plan { channels: spec.channels, chunks, ..whole };
         let plan = match bytes < cut.parts() {
             false => cut,

@@ -95,7 +95,15 @@ mod tests {
         for &algorithm in Algorithm::of(kind) {
             for (ranks, chunks) in [(2, 1), (5, 1), (8, 3)] {
                 let chunks = if algorithm.has_chunks() { chunks } else { 1 };
-                let plan = Plan { kind, algorithm, ranks, bytes: 3_001, channels: 1, chunks };
+                let plan = Plan {
+                    kind,
+                    algorithm,
+                    ranks,
+                    per_server: 1,
+                    bytes: 3_001,
+                    channels: 1,
+                    chunks,
+                };
                 let schedule = plan.schedule().reversed();
                 assert!(is_local(&schedule), "{plan:?}");
                 let sum = |rank: u32, sent: bool| -> u64 {
@@ -127,8 +135,15 @@ mod tests {
     #[test]
     fn a_chain_is_reversed_in_order() {
         let kind = CollectiveKind::Broadcast;
-        let plan =
-            Plan { kind, algorithm: Algorithm::Ring, ranks: 3, bytes: 10, channels: 1, chunks: 1 };
+        let plan = Plan {
+            kind,
+            algorithm: Algorithm::Ring,
+            ranks: 3,
+            per_server: 1,
+            bytes: 10,
+            channels: 1,
+            chunks: 1,
+        };
         let schedule = plan.schedule().reversed();
         let ends: Vec<_> = schedule.messages.iter().map(|of| (of.from, of.to)).collect();
         assert_eq!(ends, [(2, 1), (1, 0)]);
