@@ -193,6 +193,42 @@ fn tcp_numbers_octets() {
     );
 }
 
+/// Messages of a page go on with the numbers of their connection, in both directions, and so do acknowledgements.
+#[test]
+fn octets_of_a_page_are_numbered_in_a_row() {
+    let out = place("pcap-pages");
+    let words = ["run", "pages.toml", "--pcap", "all", "--quiet", "--out", word(&out)];
+    let said = floodway(&words);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let file = out.join("runs/base/0/capture.pcapng");
+    assert_sound(&file);
+    for (host, total) in [("0", 5_000 + 23_000), ("1", 0)] {
+        let sent = format!(
+            "tcp && frame.packet_flags_direction == 2 && frame.interface_name contains \"host {host}\""
+        );
+        let mut options = vec!["-Y", &sent, "-T", "fields"];
+        options.extend(["-o", "tcp.relative_sequence_numbers:FALSE"]);
+        for name in ["tcp.seq", "tcp.len", "tcp.flags.syn", "tcp.ack"] {
+            options.extend(["-e", name]);
+        }
+        let Some(text) = tshark(&file, &options) else { return };
+        let number = |cell: &str| cell.parse::<u64>().unwrap();
+        let rows: Vec<Vec<u64>> =
+            text.lines().map(|line| line.split('\t').map(number).collect()).collect();
+        let mut next = 1;
+        for row in rows.iter().filter(|row| row[1] > 0) {
+            assert_eq!(row[0], next, "{text}");
+            next += row[1];
+        }
+        // The server also sends its part of TLS.
+        assert!(next > total, "{next}");
+        if host == "1" {
+            let highest = rows.iter().map(|row| row[3]).max();
+            assert!(highest > Some(28_000), "{highest:?}");
+        }
+    }
+}
+
 /// A capture changes nothing of a run, and does so on any number of threads.
 #[test]
 fn a_capture_is_no_result() {

@@ -33,6 +33,8 @@ pub struct Emitter<'a> {
     pub spec: &'a Spec,
     /// Addresses of its nodes.
     pub addresses: Addresses,
+    /// Of flows that go on with connections, what is before them.
+    before: tcp::Before,
 }
 
 /// A frame in octets, from its destination address to its FCS.
@@ -59,7 +61,7 @@ impl Emitted {
 impl<'a> Emitter<'a> {
     /// For a simulation.
     pub fn new(spec: &'a Spec) -> Self {
-        Self { spec, addresses: Addresses::of(&spec.graph) }
+        Self { spec, addresses: Addresses::of(&spec.graph), before: tcp::before(spec) }
     }
 
     /// A frame that this port sends to the node at the other end.
@@ -129,7 +131,7 @@ impl<'a> Emitter<'a> {
                 ip.udp(ports, &vec![0; payload])
             }
             (transport::Spec::Tcp(spec), _) => {
-                tcp::datagram((self.spec, spec), packet, &ip, room, comment)
+                tcp::datagram((self.spec, spec, &self.before), packet, &ip, room, comment)
             }
             (transport::Spec::Rocev2(spec), _) => {
                 let (bth, rest) = roce_packet((spec, flow), packet, telemetry, room, comment);

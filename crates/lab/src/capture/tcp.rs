@@ -1,7 +1,10 @@
 //! TCP segments. The simulated TCP numbers segments and not octets, so sequence numbers follow from the MSS.
 
-use floodway_model::{Body, Ecn, EcnFeedback, Packet, SackBlock};
+use std::collections::BTreeMap;
+
+use floodway_model::{Body, Ecn, EcnFeedback, FlowId, Packet, Reuse, SackBlock};
 use floodway_sim::Spec;
+use floodway_sim::host::first_segments;
 use floodway_sim::host::transport::{self, tcp};
 use floodway_wire::ip::Ip;
 use floodway_wire::tcp::{Flags, Segment, TcpOption};
@@ -23,17 +26,37 @@ const INITIAL_ACE: u8 = 5;
 /// ACE of a SYN/ACK, and of what acknowledges one, if the other side's was not ECN-capable (the same section).
 const NOT_ECT: u8 = 2;
 
+/// By flow that goes on with the connection of others: the segments and the octets before its own in its direction.
+pub type Before = BTreeMap<FlowId, (u32, u64)>;
+
+/// What is before the flows of a simulation.
+pub fn before(spec: &Spec) -> Before {
+    let mut before = Before::new();
+    let segments = first_segments(spec);
+    for Reuse { flow, of } in &spec.reuses {
+        if let Some(segments) = segments.get(flow) {
+            let octets = before.get(of).map_or(0, |(_, octets)| *octets);
+            before.insert(*flow, (*segments, octets + spec.flows[of.index()].bytes));
+        }
+    }
+    before
+}
+
 /// The datagram of a segment; `room` is what its frame has for it.
 pub fn datagram(
-    (spec, tcp): (&Spec, &tcp::Spec),
+    (spec, tcp, before): (&Spec, &tcp::Spec, &Before),
     packet: &Packet,
     ip: &Ip,
     room: usize,
     comment: &mut String,
 ) -> Vec<u8> {
     let flow = &spec.flows[packet.flow.index()];
-    // The first octet has number 1, after the SYN. Long flows wrap around.
-    let number = |segments: u64| 1 + u64::min(segments * tcp.mss.0, flow.bytes);
+    // The first octet of a connection has number 1, after the SYN. Long flows wrap around.
+    let (first, octets) = before.get(&packet.flow).copied().unwrap_or_default();
+    let number = |segments: u64| {
+        let own = segments.saturating_sub(first.into());
+        1 + octets + u64::min(own * tcp.mss.0, flow.bytes)
+    };
     let sequence = |segments: u64| number(segments) as u32;
     let (ports, back) = match packet.dst == flow.dst {
         true => (ports(packet), false),
