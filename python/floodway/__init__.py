@@ -47,6 +47,7 @@ from floodway._progress import Advance, Progress
 from floodway._results import Comparison, Results, compare, open
 from floodway._run import Run
 from floodway._scenario import Scenario, Variant, load, parse
+from floodway._session import Completion, Session
 from floodway._study import Study, study
 from floodway._sweep import Sweep
 from floodway._table import Column, Table
@@ -60,6 +61,7 @@ __all__ = [
     "Chart",
     "Column",
     "Comparison",
+    "Completion",
     "DeviceProfile",
     "Explanation",
     "Finding",
@@ -77,6 +79,7 @@ __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "Session",
     "SonicImport",
     "Study",
     "Sweep",

@@ -14,6 +14,7 @@ __all__ = [
     "Imported",
     "Outcome",
     "Picture",
+    "Session",
     "Stored",
     "Swept",
     "Table",
@@ -31,8 +32,10 @@ __all__ = [
     "levels",
     "lint_scenario",
     "load",
+    "octets",
     "open",
     "parse",
+    "picoseconds",
     "printable",
     "profile",
     "profiles",
@@ -113,6 +116,42 @@ class Checked:
         threads: int | None,
         watch: Callable[[str | None, float, int, int, float, int], object] | None,
     ) -> list[str]: ...
+
+@final
+class Session:
+    """A run that Python drives. Times are picoseconds."""
+
+    def __new__(
+        cls,
+        scenario: Checked,
+        run: tuple[str | None, int | None, str | None],
+        how: tuple[int | None, int | None, bool],
+    ) -> Session: ...
+    @property
+    def variant(self) -> str: ...
+    @property
+    def replication(self) -> int: ...
+    @property
+    def hosts(self) -> list[str]: ...
+    @property
+    def latency(self) -> int: ...
+    @property
+    def window(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def now(self) -> int: ...
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def closed(self) -> bool: ...
+    def inject(self, source: int, destination: int, bytes: int, at: int | None) -> int: ...
+    def advance(self, until: int) -> list[tuple[int, int, int]]: ...
+    def next(self, until: int | None) -> tuple[int, int, int] | None: ...
+    def close(self) -> Outcome: ...
+
+def picoseconds(text: str) -> int: ...
+def octets(text: str) -> int: ...
 
 @final
 class Outcome:

@@ -359,6 +359,9 @@ class Scenario:
             if bar:
                 bar.close()
         warn_of(outcome.violations, "run")
+        return self._run(outcome, variant, replication)
+
+    def _run(self, outcome: _floodway.Outcome, variant: str, replication: int) -> Run:
         tables = {table.name: Table(table) for table in outcome.tables}
         return Run(
             variant=variant,

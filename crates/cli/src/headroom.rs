@@ -48,7 +48,8 @@ pub struct HeadroomOptions {
     pub latency: Duration,
     /// Delays of MAC and PHY at the switch's end, sending and receiving together: a time, or `standard` for the
     /// most that IEEE 802.3 allows at the rate. Those of the neighbor are part of its response. Default none.
-    #[arg(long, value_name = "TIME", default_value_t = Phy::None, hide_default_value = true)]
+    #[arg(long, value_name = "TIME", default_value_t = Phy::None, hide_default_value = true,
+          allow_hyphen_values = true)]
     pub phy: Phy,
     /// The delay of gearboxes and retimers at the switch's end, sending and receiving together.
     #[arg(long, value_name = "TIME", default_value = "0ns")]

@@ -163,6 +163,7 @@ fn what_cannot_be_computed_is_refused() {
         (&["--cable", "40"], "expected the length of a cable, up to 100km, like 40m or 2km"),
         (&["--cell", "5000"], "5000 is not in 1..=4096"),
         (&["--phy", "slow"], "expected `none`, `standard` or a time such as 300ns, not `slow`"),
+        (&["--phy", "-1ns"], "expected `none`, `standard` or a time such as 300ns, not `-1ns`"),
         (&["--phy", "standard", "--rate", "30Gbps"], "give the time instead of `standard`"),
         (&["--measured-delay", "1us", "--response", "1us"], "cannot be used with"),
         (&["--measured-delay", "2s"], "the measured round trip is 2s: write at most 1s"),

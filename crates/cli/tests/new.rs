@@ -103,6 +103,22 @@ fn what_is_commented_out_is_valid_too() {
     assert!(count > 20, "{count}");
 }
 
+/// A slip of the name of a template is a name like any other, and is pointed out.
+#[test]
+fn a_name_that_is_nearly_a_template_is_pointed_out() {
+    let folder = folder("slip");
+    let said = floodway_in(&folder, &["new", "rrull"]);
+    assert_eq!(said.code, Some(0));
+    let hint = "no template has the name `rrull`: did you mean `rrul`?\n";
+    assert!(said.out.contains(hint), "{}", said.out);
+    for words in
+        [&["new", "rrul"][..], &["new", "rrull2", "--template", "rrul"], &["new", "study-7"]]
+    {
+        let said = floodway_in(&folder, words);
+        assert!(!said.out.contains("did you mean"), "{words:?}: {}", said.out);
+    }
+}
+
 #[test]
 fn nothing_is_written_over() {
     let folder = folder("new");

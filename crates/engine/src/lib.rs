@@ -11,7 +11,7 @@
 //! The engine does not know what nodes are, what they send, or what is observed about them: each
 //! thread runs a [`Part`] of the nodes, which has all three. A program with its own kinds of nodes
 //! starts with a [`Layout`] (which thread has which nodes), makes a part for every thread with its
-//! [`Wire`], and calls [`run`].
+//! [`Wire`], and calls [`run`], or takes a run forward in [`Steps`].
 
 mod barrier;
 mod frame;
@@ -20,6 +20,7 @@ mod layout;
 mod meeting;
 mod order;
 mod ranks;
+mod steps;
 mod threads;
 mod timers;
 mod windows;
@@ -36,6 +37,7 @@ pub use frame::{Frame, Portable};
 pub use governor::Reading;
 pub use layout::Layout;
 pub use ranks::{Letters, Ranks, Totals};
+pub use steps::Steps;
 pub use timers::Timers;
 pub use windows::Windows;
 pub use wire::{Arrival, MAX_PORTS, Parcel, Wire};
@@ -43,7 +45,7 @@ pub use worker::Window;
 
 use governor::Governor;
 use ranks::Abroad;
-use threads::Threads;
+use threads::{Position, Threads};
 use worker::Worker;
 
 /// A logical process. Everything it can access besides its own state is in its context, which has
@@ -198,11 +200,17 @@ pub fn run_governed<P: Part>(
     limits: &Limits<'_>,
     look: impl FnMut(Reading) -> Option<usize>,
 ) -> Finished<P> {
+    let places = places(&parts, layout);
+    run_all(parts, layout, limits, (&places, None), look)
+}
+
+/// The place of each node on its thread.
+fn places<P: Part>(parts: &[P], layout: &Layout) -> Vec<u32> {
     let mut places = vec![u32::MAX; layout.nodes()];
-    for part in &parts {
+    for part in parts {
         (0..).zip(part.nodes()).for_each(|(place, node)| places[node.index()] = place);
     }
-    run_all(parts, layout, limits, (&places, None), look)
+    places
 }
 
 /// The other processes of a run, and what one of them knows about all parts of the [`Layout`].
@@ -251,7 +259,7 @@ fn run_all<P: Part>(
     let workers = workers
         .map(|(slot, part)| Worker::new((slot, slots), first + slot, part, layout, places))
         .collect();
-    let running = Threads::new(workers, layout.windows(), limits, abroad);
+    let running = Threads::new(workers, layout.windows(), limits, abroad, Position::START);
     let (stop, now) = running.run(look);
     (running.into_workers().map(|worker| worker.part).collect(), stop, now)
 }

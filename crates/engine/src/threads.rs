@@ -42,26 +42,31 @@ struct Phase {
 
 /// Progress of a run; identical in all working threads.
 #[derive(Clone, Copy)]
-struct Position {
+pub struct Position {
     round: u64,
     /// End of the last window that was run.
-    simulated: Instant,
+    pub simulated: Instant,
     /// Whether nothing is left to simulate.
-    past_end: bool,
+    pub past_end: bool,
     /// Whether all finite flows have arrived and senders only wait for the last acknowledgements.
     draining: bool,
 }
 
+impl Position {
+    /// Before the first window.
+    pub const START: Self =
+        Self { round: 0, simulated: Instant::ZERO, past_end: false, draining: false };
+}
+
 impl<'a, P: Part> Threads<'a, P> {
-    /// With one thread for each of these workers.
+    /// With one thread for each of these workers, which go on from this position.
     pub fn new(
         workers: Vec<Worker<P>>,
         windows: Windows,
         limits: &'a Limits<'a>,
         abroad: Option<Abroad<'a, P>>,
+        position: Position,
     ) -> Self {
-        let (simulated, past_end, draining) = (Instant::ZERO, false, false);
-        let position = Position { round: 0, simulated, past_end, draining };
         let phase = Phase { number: 0, active: workers.len(), position, ended: None };
         Self {
             meeting: Meeting::new(workers.len(), abroad.is_some()),
@@ -88,6 +93,11 @@ impl<'a, P: Part> Threads<'a, P> {
             }
             self.lead(&mut change)
         })
+    }
+
+    /// How far the run has come.
+    pub fn position(&self) -> Position {
+        lock(&self.phase).position
     }
 
     /// The workers in their final state.
@@ -185,9 +195,11 @@ impl<'a, P: Part> Threads<'a, P> {
             let abroad = self.abroad.as_ref();
             mine.iter_mut().for_each(|worker| worker.take_in(&meeting.mail[turn], abroad));
 
+            let position = Position { round, simulated, past_end, draining };
             let ended = |stop, at: Instant| Phase {
                 number: phase.number + 1,
                 ended: Some((stop, at.min(limits.end))),
+                position,
                 ..phase
             };
             let window = meeting.next_window(turn);

@@ -55,6 +55,11 @@ impl<P: Part> Worker<P> {
         }
     }
 
+    /// Reads the times of the nodes' own events, which were changed from outside.
+    pub fn read_wakes(&mut self) {
+        self.wakes = self.part.wakes();
+    }
+
     /// Publishes what is due next and the totals so far.
     pub fn report(&mut self, windows: Windows, reports: &[Report]) {
         let next = self.part.wire().next_window();

@@ -10,8 +10,8 @@ mod crew;
 use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{
-    Done, Frame, Layout, Limits, Node, Over, Part, Portable, Ranks, Stop, Timers, Window, Windows,
-    Wire, run, run_governed, run_over,
+    Done, Frame, Layout, Limits, Node, Over, Part, Portable, Ranks, Steps, Stop, Timers, Window,
+    Windows, Wire, run, run_governed, run_over,
 };
 use floodway_model::{Duration, Instant, NodeId, PortIx};
 
@@ -255,5 +255,38 @@ fn ranks_have_the_same_tokens() {
         let (nodes, _) = results(shares.into_iter().flatten().collect());
         let seen: Vec<_> = nodes.into_iter().map(|node| node.seen).collect();
         assert_eq!(seen, expected(relays, tokens, end), "{ranks} ranks of {threads} threads");
+    }
+}
+
+/// Between two steps one more token is put into relay 0, where no other of its number is at that time.
+#[test]
+fn a_run_may_be_taken_forward_in_steps() {
+    let (relays, tokens, end) = (13, 5, 300_000);
+    for threads in [1, 2, 3] {
+        let layout = layout(relays, threads);
+        let mut steps = Steps::new(parts(&layout, relays, tokens), &layout);
+        let stop = AtomicBool::new(false);
+        for at in [1, 999, 1_000, 7_777, 7_900, 120_000, 250_000] {
+            let until = steps.window_end(Instant(at));
+            assert_eq!(until, Instant(at / 1_000 * 1_000 + 1_000));
+            assert_eq!(steps.advance(&limits(until.0, &stop)), (Stop::TimeLimit, until));
+            assert!(steps.simulated() <= until);
+        }
+        let late = Instant(260_000);
+        let first = steps.parts_mut().flat_map(|part| &mut part.nodes);
+        first.filter(|node| node.id.0 == 0).for_each(|node| node.timers.set(3, late));
+        steps.wakes_have_changed();
+        let ended = steps.advance(&limits(end, &stop));
+        assert_eq!(ended, (Stop::TimeLimit, Instant(end)));
+        let (nodes, _) = results(steps.finish());
+        let mut expected = expected(relays, tokens, end);
+        let (mut at, mut node) = (late.0 + DELAY, 1);
+        while at < end {
+            expected[node].push((Instant(at), 3));
+            expected[node].sort();
+            (at, node) = (at + HOLD + DELAY, (node + 1) % relays as usize);
+        }
+        let seen: Vec<_> = nodes.into_iter().map(|node| node.seen).collect();
+        assert_eq!(seen, expected, "{threads} threads");
     }
 }

@@ -10,6 +10,7 @@
 //! - [`capture`]: the frames of a run in octets
 //! - [`Kernels`]: what starts the hosts of a run that are kernels
 //! - [`ranks`]: one run over several processes
+//! - [`session`]: a run that another program drives
 //! - [`stored`]: finds a run in a results directory, and the scenario that was run
 //! - [`why`]: repeats a stored run and explains the delays of its flows
 //! - [`queue`]: distributes runs over threads
@@ -25,6 +26,7 @@ mod kernels;
 pub mod overflow;
 pub mod queue;
 pub mod ranks;
+pub mod session;
 pub mod stored;
 pub mod study;
 pub mod sweep;

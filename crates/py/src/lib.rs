@@ -5,6 +5,7 @@
 //! is the memory of the result itself, and everything else as Python's own types.
 //!
 //! - [`scenario`]: scenarios that are valid
+//! - [`session`]: a run that Python drives
 //! - [`simulate`]: a simulation that Python can watch and interrupt
 //! - [`experiment`]: whole experiments and studies
 //! - [`sweep`]: sweeps, and their runs one by one
@@ -28,6 +29,7 @@ pub mod operator;
 pub mod program;
 pub mod results;
 pub mod scenario;
+pub mod session;
 pub mod simulate;
 pub mod statistics;
 pub mod sweep;
@@ -57,6 +59,8 @@ mod _floodway {
     use crate::results::{Stored, open, together};
     #[pymodule_export]
     use crate::scenario::{Checked, load, parse};
+    #[pymodule_export]
+    use crate::session::{Session, octets, picoseconds};
     #[pymodule_export]
     use crate::simulate::Outcome;
     #[pymodule_export]

@@ -208,6 +208,10 @@ impl Checked {
 }
 
 impl Checked {
+    pub(crate) const fn scenario(&self) -> &Scenario {
+        &self.0
+    }
+
     pub(crate) fn variant(&self, py: Python<'_>, name: &str) -> PyResult<&Variant> {
         self.0.variant(name).map_err(|error| error::scenario(py, &error))
     }

@@ -56,7 +56,8 @@ pub fn tell(watch: Option<&Bound<'_, PyAny>>, progress: Progress) -> PyResult<()
 }
 
 impl Outcome {
-    fn new(py: Python<'_>, outcome: sim::Outcome) -> PyResult<Self> {
+    /// Its tables and numbers, for Python.
+    pub fn new(py: Python<'_>, outcome: sim::Outcome) -> PyResult<Self> {
         let tables = outcome.tables.into_iter().map(|table| Py::new(py, Table::from(table)));
         Ok(Self {
             tables: tables.collect::<PyResult<_>>()?,

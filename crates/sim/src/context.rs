@@ -18,6 +18,8 @@ pub struct Context {
     /// a null pointer is the fastest test for `None`.
     pub telemetry: Option<Box<Records>>,
     observers: Observers,
+    /// Flows that have completed since they were last taken, and when; `None` if nobody takes them.
+    completed: Option<Vec<(FlowId, Instant)>>,
 }
 
 impl Context {
@@ -28,7 +30,7 @@ impl Context {
         telemetry: Option<Box<Records>>,
         observers: Observers,
     ) -> Self {
-        Self { wire, metrics, telemetry, observers }
+        Self { wire, metrics, telemetry, observers, completed: None }
     }
 
     /// The frames on the links.
@@ -39,6 +41,24 @@ impl Context {
     /// Its parts, after a run.
     pub fn into_parts(self) -> (Wire<Packet>, Metrics, Option<Box<Records>>, Observers) {
         (self.wire, self.metrics, self.telemetry, self.observers)
+    }
+
+    /// Counts a flow with a size that has completed.
+    pub fn complete(&mut self, flow: FlowId, awaited: bool, now: Instant) {
+        self.metrics.count_flow_done(awaited);
+        if let Some(completed) = &mut self.completed {
+            completed.push((flow, now));
+        }
+    }
+
+    /// Moves the flows that have completed since the last call to `to`. Before the first call nobody knows which.
+    pub fn take_completed(&mut self, to: &mut Vec<(FlowId, Instant)>) {
+        to.append(self.completed.get_or_insert_default());
+    }
+
+    /// The observers of the thread.
+    pub fn observers(&mut self) -> &mut Observers {
+        &mut self.observers
     }
 
     /// Frees the telemetry record of a packet that ends here.

@@ -16,6 +16,7 @@
 //! - `run`: switches and hosts on the threads of `floodway-engine`
 //! - `audit`: checks of sums at the end of every run
 //! - [`over`]: a run over several processes
+//! - [`session`]: a simulation that another program drives
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
 pub mod allowance;
@@ -39,6 +40,7 @@ pub mod pace;
 pub mod routing;
 mod run;
 pub mod search;
+pub mod session;
 pub mod simulation;
 #[cfg(test)]
 mod small;
@@ -56,6 +58,7 @@ use serde::Serialize;
 pub use floodway_engine::{MAX_PORTS, Progress, Ranks, Stop};
 pub use observe::{Sent, capture, delays};
 pub use outcome::Outcome;
+pub use session::Session;
 pub use simulation::Simulation;
 
 /// All parameters of a simulation. Valid by construction in `floodway-scenario`.

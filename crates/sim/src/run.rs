@@ -1,6 +1,8 @@
 //! A run: distributes switches and hosts over the threads of the engine, and connects them with the
 //! wire, the metrics and the observers.
 
+mod live;
+
 use std::ops::Range;
 
 #[cfg(test)]
@@ -17,6 +19,8 @@ use crate::metric::{Metrics, Tally};
 use crate::observe::Observers;
 use crate::switch::Switch;
 use crate::telemetry::Record;
+
+pub(crate) use live::Live;
 
 /// Everything that is simulated, before it is shared out.
 pub(crate) struct Nodes {
@@ -115,6 +119,8 @@ struct Share {
     context: Context,
     interval: [Instant; 2],
     awaited: u64,
+    /// Until when nothing is added from outside. Later events may not be known yet.
+    horizon: Instant,
 }
 
 /// Distributes nodes over these parts of the layout, to which all of them belong.
@@ -136,7 +142,8 @@ fn share_out(
         let telemetry = measurement.telemetry.then(Box::default);
         let context = Context::new(layout.wire(number), metrics, telemetry, observers);
         let (interval, awaited) = (measurement.interval, measurement.awaited);
-        Share { switches, hosts, kernels, context, interval, awaited }
+        let horizon = Instant::NEVER;
+        Share { switches, hosts, kernels, context, interval, awaited, horizon }
     };
     parts.zip(shares).map(share).collect()
 }
@@ -262,7 +269,7 @@ impl Part for Share {
             metrics.end_measurement(simulated.max(self.interval[1]));
         }
         let until = metrics.sampling().measured_until;
-        self.take_tallies([self.interval[0], until], start);
+        self.take_tallies([self.interval[0], until], start.min(self.horizon));
     }
 
     /// Ends the measured interval; later events are not measured. In the warm-up nothing is

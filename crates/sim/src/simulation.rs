@@ -229,21 +229,30 @@ impl Simulation {
 
     /// The same with this layout; `find` finds the deadlocks.
     pub(crate) fn finish_with(
-        mut self,
+        self,
         run: &Run,
         layout: &Layout,
         by: impl FnOnce(Nodes, &Layout, &Limits<'_>, &Measurement<'_>) -> Finished,
         find: impl FnOnce(&Finished) -> Deadlocks,
     ) -> (Spec, Finished) {
-        let ending = self.spec.flows.iter().filter(|flow| !flow.is_persistent()).count();
         let limits = Limits {
             end: Instant(self.spec.end.0),
-            // A rank is done after its last flow, if it goes on to compute.
-            flows: (ending + working(&self.spec).count()) as u64,
+            flows: ending(&self.spec),
             until_acknowledged: self.awaited > 0,
             stop: run.stop,
             watch: run.watch,
         };
+        let begin = |nodes, measurement: &Measurement<'_>| by(nodes, layout, &limits, measurement);
+        let (rest, mut finished) = self.begin(begin);
+        let spec = rest.conclude(&mut finished, find);
+        (spec, finished)
+    }
+
+    /// Gives the nodes, and what is measured, to `begin`; also returns what is needed after the run.
+    pub(crate) fn begin<T>(
+        mut self,
+        begin: impl FnOnce(Nodes, &Measurement<'_>) -> T,
+    ) -> (Rest, T) {
         let observers = |nodes: &[NodeId]| {
             Observers::new(&Setup {
                 spec: &self.spec,
@@ -269,10 +278,51 @@ impl Simulation {
             telemetry: wants_telemetry(&self.spec),
             observers: &observers,
         };
-        let mut finished = by(self.nodes, layout, &limits, &measurement);
+        let begun = begin(self.nodes, &measurement);
+        let Self { spec, metrics, audited, octets, .. } = self;
+        (Rest { spec, metrics, audited, octets }, begun)
+    }
+
+    /// Waits for flows that are not known yet, of a workload whose flows are awaited: the measured interval ends when
+    /// the session does.
+    pub(crate) fn open_ended(mut self) -> Self {
+        self.awaited = u64::MAX;
+        let queues = usize::from(self.spec.switch.queue.count) + 1;
+        let tiers = usize::from(tiers(&self.spec.graph));
+        self.metrics = Metrics::new(sampling(&self.spec, self.awaited), tiers, queues);
+        self
+    }
+
+    /// Number of flows and of ranks whose completion extends the measured interval.
+    pub(crate) fn awaited(&self) -> u64 {
+        self.awaited
+    }
+
+    /// The windows of a run, and the longest time on a link.
+    pub(crate) fn windows(&self) -> (Windows, Duration) {
+        (self.windows, self.longest_hop)
+    }
+}
+
+/// What is left of a simulation while its nodes run.
+pub(crate) struct Rest {
+    pub spec: Spec,
+    /// As they were before the run.
+    pub metrics: Metrics,
+    pub audited: Option<Arc<Network>>,
+    octets: Option<Arc<Octets>>,
+}
+
+impl Rest {
+    /// After a run: its specification, with the times at which flows of kernels have begun.
+    pub(crate) fn conclude(
+        self,
+        finished: &mut Finished,
+        find: impl FnOnce(&Finished) -> Deadlocks,
+    ) -> Spec {
         // Before the pauses that are still active are ended below.
-        finished.deadlocks = find(&finished);
-        finished.deadlocks.last_moved = last_moved(&finished);
+        finished.deadlocks = find(finished);
+        finished.deadlocks.last_moved = last_moved(finished);
         let (now, metrics) = (finished.now, &mut finished.metrics);
         let observers = &mut finished.observers;
         for port in finished.switches.iter_mut().flat_map(|switch| &mut switch.ports) {
@@ -291,12 +341,18 @@ impl Simulation {
         } else if let Some(kernel) = spec.kernels.first() {
             finished.unconnected = Some(kernel.host);
         }
-        (spec, finished)
+        spec
     }
 }
 
+/// Number of flows and ranks after whose end a run is over. A rank is done after its last flow, if it goes on to compute.
+pub(crate) fn ending(spec: &Spec) -> u64 {
+    let flows = spec.flows.iter().filter(|flow| !flow.is_persistent()).count();
+    (flows + working(spec).count()) as u64
+}
+
 /// Detected errors, one sentence each, those of the auditor first.
-fn violations(spec: &Spec, finished: &Finished) -> Vec<String> {
+pub(crate) fn violations(spec: &Spec, finished: &Finished) -> Vec<String> {
     let findings = finished.observers.auditor.as_ref();
     let mut wrong: Vec<String> =
         findings.map_or_else(Vec::new, |auditor| auditor.findings.messages(&spec.graph));

@@ -72,6 +72,7 @@ mod qcn;
 mod queueing;
 mod rdma_congestion;
 mod record;
+mod session;
 mod shared_headroom;
 mod source_flow_control;
 mod swift;

@@ -290,7 +290,7 @@ fn flows(rng: &mut Stream, hosts: u32) -> Vec<FlowSpec> {
 }
 
 /// What comes out of this seed.
-fn scenario(seed: u64) -> Spec {
+pub fn scenario(seed: u64) -> Spec {
     let rng = &mut Stream::from_seed(seed);
     let graph = network(rng);
     let hosts = graph.hosts().count() as u32;

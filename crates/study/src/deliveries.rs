@@ -18,6 +18,8 @@ pub struct Delivery {
     /// end with everything. What lies on a line between its neighbors is left out where nothing
     /// arrived.
     points: Vec<(f64, f64)>,
+    /// Whether it finished or was stopped, after which nothing arrives.
+    is_over: bool,
 }
 
 impl Delivery {
@@ -44,7 +46,12 @@ impl Delivery {
         }
         // Hundreds of runs with twenty flows each are kept.
         points.shrink_to_fit();
-        Self { flow, workload, points }
+        Self { flow, workload, points, is_over: end_ns.is_some() }
+    }
+
+    /// A time, or the last sample of a flow that was not over by then: what arrived afterwards is not known.
+    pub fn known_until(&self, time_ns: f64) -> f64 {
+        if self.is_over { time_ns } else { time_ns.min(self.end_ns()) }
     }
 
     /// When it starts, in nanoseconds.
@@ -200,6 +207,9 @@ mod tests {
         assert_eq!(of.flows[1].gbps(0.0, 100.0), 0.0);
         assert_eq!(of.flows[1].gbps(50.0, 250.0), 40.0, "1000 bytes in 200 ns");
         assert_eq!(of.flows[2].gbps(100.0, 300.0), 0.0);
+        // The third was not over at its last sample, and the first was.
+        assert_eq!(of.flows[2].known_until(350.0), 300.0);
+        assert_eq!(of.flows[0].known_until(350.0), 350.0);
         // Of the third's five points its start and its end are kept.
         assert_eq!(of.flows[2].points, [(100.0, 0.0), (300.0, 0.0)]);
     }

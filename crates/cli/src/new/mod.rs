@@ -5,7 +5,7 @@ mod templates;
 
 use std::path::{Path, PathBuf};
 
-use floodway_scenario::bad_name;
+use floodway_scenario::{bad_name, suggest};
 
 use crate::failure::Failure;
 use crate::options::{NewOptions, NewWhat};
@@ -34,12 +34,24 @@ pub fn new(options: &NewOptions) -> Result<(), Failure> {
     let path = options.out.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
     write(&path, &text(template, name, &path), options.force)?;
     let shown = shown(&path);
+    let hint = hint(options.template.as_deref(), name);
     output::print(&format!(
-        "wrote {shown}: {}\n\n\
+        "wrote {shown}: {}\n{hint}\n\
          floodway check {shown}   checks it and prints derived values: loads, headroom, round-trip time\n\
          floodway run {shown}     runs it, and says where the report is\n",
         template.summary
     ))
+}
+
+/// A line about the template that the name is probably a slip of. Without `--template`, a name that is no template's has
+/// the first one.
+fn hint(template: Option<&str>, name: &str) -> String {
+    let names = || TEMPLATES.iter().map(|template| template.name);
+    let close = suggest::closest(name, names());
+    match close.filter(|_| template.is_none() && names().all(|other| other != name)) {
+        Some(close) => format!("no template has the name `{name}`: did you mean `{close}`?\n"),
+        None => String::new(),
+    }
 }
 
 /// The template under another name. A schema that lies beside the file is named in its first line,

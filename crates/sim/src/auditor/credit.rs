@@ -12,7 +12,7 @@ use crate::host::congestion::{self, ndp};
 use crate::observe::Departure;
 
 fn ndp(network: &Network, flow: FlowId) -> Option<&ndp::Spec> {
-    match &profile(network, &network.spec.flows[flow.index()]).congestion {
+    match &profile(network, &network.flow(flow)).congestion {
         congestion::Spec::Ndp(spec) => Some(spec),
         _ => None,
     }
@@ -20,7 +20,7 @@ fn ndp(network: &Network, flow: FlowId) -> Option<&ndp::Spec> {
 
 /// Length in bytes of a full packet of a flow on a link.
 fn wire(network: &Network, flow: FlowId) -> u64 {
-    let transport = &profile(network, &network.spec.flows[flow.index()]).transport;
+    let transport = &profile(network, &network.flow(flow)).transport;
     u64::from(transport.largest_frame()) + u64::from(network.spec.wire_overhead)
 }
 

@@ -69,7 +69,7 @@ impl Sender {
     pub fn departs(&mut self, network: &Network, departure: &Departure, log: &mut Log) {
         let Departure { packet, rate, window, probes, .. } = departure;
         let (flow, now) = (packet.flow, log.now);
-        let spec = &network.spec.flows[flow.index()];
+        let spec = &network.flow(flow);
         if now + ROUNDING < self.next_at {
             let at = time(self.next_at);
             log.flow(flow, format!("a packet is sent before {at}, as soon as its rate allows"));
@@ -164,7 +164,7 @@ impl Receiver {
     /// The receiver has accepted a packet.
     pub fn delivers(&mut self, network: &Network, delivery: &Delivery, log: &mut Log) {
         let Delivery { packet, .. } = delivery;
-        let spec = &network.spec.flows[packet.flow.index()];
+        let spec = &network.flow(packet.flow);
         let profile = profile(network, spec);
         if let Body::Octets { .. } = packet.body {
             // How much payload it has is known outside.

@@ -1,12 +1,14 @@
 //! Links: transmission times, no overlap of frames, and arrival of each frame once and on time.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use floodway_model::graph::{Node, NodeKind, on_wire};
 use floodway_model::line::Counting;
 use floodway_model::units::PS_PER_S;
-use floodway_model::{Body, Duration, FlowId, Instant, NodeId, Packet, PortIx, Rate};
+use floodway_model::{
+    Body, Duration, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx, Rate, SharedList,
+};
 
 use super::pace::Held;
 use super::{Log, time};
@@ -21,8 +23,10 @@ pub const ROUNDING: Duration = Duration(2);
 /// Network state shared by all threads, and the frames in flight between nodes.
 #[derive(Debug)]
 pub struct Network {
-    /// The specification of the simulation.
+    /// The specification of the simulation, without its flows.
     pub spec: Spec,
+    /// The flows, to which a session adds some.
+    flows: RwLock<SharedList<FlowSpec>>,
     /// Longest round-trip time without queueing; zero if no flow uses credit.
     pub base_rtt: Duration,
     /// By flow that goes on with the segment numbers of others: its first segment.
@@ -90,8 +94,19 @@ impl Network {
             links: nodes.map(links).collect(),
             base_rtt: base_rtt.unwrap_or_default(),
             first_segments: first_segments(spec),
-            spec: spec.clone(),
+            flows: RwLock::new(spec.flows.clone()),
+            spec: Spec { flows: SharedList::default(), ..spec.clone() },
         }
+    }
+
+    /// A flow.
+    pub fn flow(&self, flow: FlowId) -> FlowSpec {
+        self.flows.read().unwrap_or_else(PoisonError::into_inner)[flow.index()].clone()
+    }
+
+    /// Sets the list of all flows, which has grown.
+    pub fn set_flows(&self, flows: SharedList<FlowSpec>) {
+        *self.flows.write().unwrap_or_else(PoisonError::into_inner) = flows;
     }
 
     fn link(&self, to: (NodeId, PortIx)) -> &Link {

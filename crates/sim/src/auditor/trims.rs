@@ -48,7 +48,7 @@ pub fn check(
             "a header has not the length that trimming leaves, or is not shorter than its packet",
         );
     }
-    let flow = &network.spec.flows[packet.flow.index()];
+    let flow = &network.flow(packet.flow);
     let understands = match &profile(network, flow).transport {
         transport::Spec::Rocev2(rocev2) => {
             matches!(rocev2.recovery, recovery::Spec::SelectiveRepeat(_))

@@ -38,6 +38,18 @@ impl Granting {
 }
 
 impl Host {
+    /// One more flow will come to this host, beside those that have receivers.
+    pub(super) fn add_receiver_half(&mut self, flow: FlowId) {
+        let control = &self.shared.profile(flow).congestion;
+        if let Some(granting) = &mut self.granting {
+            granting.halves.add_flow(control, self.receivers.len());
+        } else if control.has_receiver_half() {
+            let mut halves = Halves::default();
+            halves.add_flow(control, self.receivers.len());
+            self.granting = Some(Box::new(Granting { halves, due: Instant::NEVER, sent: 0 }));
+        }
+    }
+
     /// Credit frames sent.
     pub fn credits_sent(&self) -> u64 {
         self.granting.as_ref().map_or(0, |granting| granting.sent)

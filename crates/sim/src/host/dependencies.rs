@@ -10,7 +10,7 @@ use floodway_model::{Duration, FlowId, FlowSpec, Instant, Program, SharedList, T
 
 use super::connections::Kept;
 use super::programs::{self, Programs, Timers};
-use super::{Host, Shared};
+use super::{Host, Receiver, Shared};
 use crate::context::Context;
 
 /// Dependencies between the flows of one sender. Flows are identified by their index among its
@@ -123,6 +123,29 @@ impl Dependencies {
         }))
     }
 
+    /// For this number of flows without dependencies.
+    fn none(flows: usize) -> Box<Self> {
+        Box::new(Self {
+            next: vec![NONE; flows],
+            handed_over: vec![false; flows],
+            waits: vec![Wait::Start; flows],
+            triggers: Vec::new(),
+            early: BinaryHeap::new(),
+            programs: None,
+            connections: Kept::new(),
+        })
+    }
+
+    /// Adds a flow that starts at this time. There are no programs, whose timers follow the indices of flows.
+    fn add(&mut self, start: Instant) {
+        debug_assert!(self.programs.is_none(), "the codes of their timers would change");
+        let place = self.waits.len() as u32;
+        self.next.push(NONE);
+        self.handed_over.push(false);
+        self.waits.push(Wait::Over(start));
+        self.early.push(Reverse((start, place)));
+    }
+
     /// The programs, and the timers that they set.
     pub fn programs(&mut self) -> (Option<&mut Programs>, &mut Timers) {
         (self.programs.as_deref_mut(), &mut self.early)
@@ -230,6 +253,31 @@ impl Host {
         self.dependencies = Dependencies::of(flows, triggers, (programs, here), &self.shared);
         self.set_started(self.dependencies.as_ref().map_or(0, |dependencies| dependencies.skip(0)));
         self.set_wake();
+    }
+
+    /// Adds a flow of this host during a run, which starts at a later time. It is the last one in the shared list.
+    pub fn add_outgoing(&mut self, flow: FlowId) {
+        let start = |flow: FlowId| self.shared.flows[flow.index()].start;
+        let at = start(flow);
+        let in_order = self.outgoing.last().is_none_or(|last| start(*last) <= at);
+        if self.dependencies.is_some() || !in_order {
+            let flows = self.outgoing.len();
+            self.dependencies.get_or_insert_with(|| Dependencies::none(flows)).add(at);
+        }
+        self.outgoing.push(flow);
+        self.slots.push(u32::MAX);
+        if self.dependencies.is_none() {
+            self.set_started(self.started);
+        }
+        self.set_wake();
+    }
+
+    /// Adds a flow to this host during a run. It is the last one in the shared list.
+    pub fn add_incoming(&mut self, flow: FlowId) {
+        self.add_receiver_half(flow);
+        let (back, spec) = (self.shared.places[flow.index()].0, &self.shared.flows[flow.index()]);
+        let receiver = Receiver::new(flow, spec, back, self.shared.profile(flow));
+        self.receivers.push(receiver);
     }
 
     /// All packets of a flow have left the source's buffer: the next flow in sequence may start.

@@ -100,6 +100,25 @@ pub struct Shared {
 }
 
 impl Shared {
+    /// The same for no flows.
+    pub fn without_flows(&self) -> Self {
+        Self {
+            host: self.host.clone(),
+            profiles: Vec::new(),
+            switch: Arc::clone(&self.switch),
+            flows: SharedList::default(),
+            followers: Vec::new(),
+            places: Vec::new(),
+            connections: Connections::default(),
+            tiers: self.tiers,
+            distances: None,
+            telemetry: self.telemetry,
+            awaited: Vec::new(),
+            awaited_jobs: Vec::new(),
+            seed: self.seed,
+        }
+    }
+
     /// Whether the measured interval waits for the completion of a flow.
     pub fn is_awaited(&self, flow: FlowId) -> bool {
         self.awaited.get(flow.index()).copied().unwrap_or(false)
@@ -269,6 +288,16 @@ impl Host {
         let ends = |flow: FlowId| !self.shared.flows[flow.index()].is_persistent();
         let senders = self.senders.iter().flatten();
         senders.filter(|sender| ends(sender.flow) && !sender.is_done()).count() as u64
+    }
+
+    /// Exchanges the data shared with all hosts.
+    pub fn exchange_shared(&mut self, shared: Arc<Shared>) -> Arc<Shared> {
+        std::mem::replace(&mut self.shared, shared)
+    }
+
+    /// Number of flows that it sends and that it receives, those that are over included.
+    pub fn flows(&self) -> (u32, u32) {
+        (self.outgoing.len() as u32, self.receivers.len() as u32)
     }
 
     /// The data shared with all hosts; its `places` are indices into [`Host::receivers`].

@@ -30,7 +30,7 @@ impl Host {
         let arrived = receiver.transport.on_data(packet, number, profile, now);
         if arrived.completes {
             receiver.finish(now);
-            context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
+            context.complete(packet.flow, self.shared.is_awaited(packet.flow), now);
         }
         if context.wants_of(Kinds::DELIVERED, packet.flow) {
             let delivery = Delivery {

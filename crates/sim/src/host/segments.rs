@@ -32,7 +32,7 @@ impl Host {
         let arrived = tcp.on_segment(spec, &segment, now);
         if arrived.completes {
             receiver.finish(now);
-            context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
+            context.complete(packet.flow, self.shared.is_awaited(packet.flow), now);
         }
         if context.wants_of(Kinds::DELIVERED, packet.flow) {
             let (sent_at, notified, answered) = (Some(sent_at), false, None);

@@ -84,6 +84,13 @@ impl Observer for Latencies {
     }
 }
 
+impl Latencies {
+    /// Adds a flow of this workload, during a run.
+    pub fn add_flow(&mut self, workload: u16) {
+        self.workload_of.push(workload);
+    }
+}
+
 /// Rows in order of workload and bin.
 pub fn table(latencies: Option<&Latencies>) -> Table {
     let histograms = latencies.map_or(&[][..], |latencies| &latencies.histograms);

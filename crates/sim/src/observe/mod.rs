@@ -209,6 +209,13 @@ impl Observers {
         self.wanted.has(kinds)
     }
 
+    /// A flow of this workload is added during a run. Explanations are of flows that were known before.
+    pub fn add_flow(&mut self, workload: u16) {
+        if let Some(latencies) = &mut self.all.latencies {
+            latencies.add_flow(workload);
+        }
+    }
+
     /// Passes a fact to the observers that want it.
     #[inline(always)]
     pub fn on(&mut self, fact: &Fact<'_>, at: &At) {

@@ -74,7 +74,11 @@ fn rates(
 ) -> Table {
     let deliveries = Deliveries::of(of);
     let flows = deliveries.iter().flat_map(|of| &of.flows);
-    let rows = flows.flat_map(|flow| windows.iter().map(move |window| (flow, *window)));
+    let known = |flow: &Delivery, (from, to): (f64, f64)| match flow.known_until(to) {
+        until if until > from => (from, until),
+        _ => (from, to),
+    };
+    let rows = flows.flat_map(|flow| windows.iter().map(move |of| (flow, known(flow, *of))));
     let rows: Vec<_> = rows.filter(wanted).collect();
     let number = |of: fn(&Delivery) -> u64| rows.iter().map(|(flow, _)| of(flow)).collect();
     let table = Table::new(RATES, "")

@@ -173,6 +173,10 @@ impl Receiving for Pulls {
         Self { flows, queue: VecDeque::new(), next_at: Instant::ZERO }
     }
 
+    fn add_flow(&mut self) {
+        self.flows.push(Pulled::default());
+    }
+
     fn on_arrival(&mut self, _: &Spec, arrival: &Arrival) {
         let flow = &mut self.flows[arrival.place as usize];
         flow.pending += 1;

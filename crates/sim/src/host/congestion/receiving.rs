@@ -19,6 +19,9 @@ pub trait Receiving: fmt::Debug {
     /// For a host that receives this number of flows, under any congestion control.
     fn new(flows: usize) -> Self;
 
+    /// One more flow will come to the host, under any congestion control.
+    fn add_flow(&mut self) {}
+
     /// Data, or the header of a trimmed packet, has arrived for a flow that is not complete.
     fn on_arrival(&mut self, _spec: &Self::Spec, _arrival: &Arrival) {}
 
@@ -96,6 +99,19 @@ macro_rules! halves {
                     }
                 }
                 halves
+            }
+
+            /// One more flow will come to a host that has so many, under this congestion control.
+            pub fn add_flow(&mut self, control: &Spec, flows: usize) {
+                $(if let Some(half) = &mut self.$module {
+                    half.add_flow();
+                })+
+                match control {
+                    $(Spec::$variant(_) => {
+                        self.$module.get_or_insert_with(|| Receiving::new(flows + 1));
+                    })+
+                    _ => {}
+                }
             }
 
             /// See [`Receiving::on_arrival`].

@@ -103,6 +103,16 @@ impl Trimming {
         }))
     }
 
+    /// By flow: whether its transport supports trimmed packets.
+    pub fn understood(&self) -> &Arc<[bool]> {
+        &self.understood
+    }
+
+    /// Sets the same, after flows were added.
+    pub fn understand(&mut self, understood: Arc<[bool]>) {
+        self.understood = understood;
+    }
+
     /// Whether packets may be refused although there is room.
     pub fn has_threshold(&self) -> bool {
         self.spec.threshold.is_some()

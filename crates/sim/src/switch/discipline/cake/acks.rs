@@ -1,5 +1,5 @@
 //! The ACK filter: acknowledgements that are queued while a newer one arrives that says the same and more are dropped
-//! (tc-cake(8), `ack-filter`; paper, section 3.4). Which ones may be dropped is as in Linux 6.12.
+//! (tc-cake(8), `ack-filter`). Which ones may be dropped is as in Linux 6.12.
 
 use std::collections::VecDeque;
 

@@ -51,7 +51,7 @@ impl Estimate {
             return None;
         }
         self.changed = now;
-        Some(Rate((self.peak * 15 >> 4) * 8).max(Rate(8)))
+        Some(Rate(((self.peak * 15) >> 4) * 8).max(Rate(8)))
     }
 }
 

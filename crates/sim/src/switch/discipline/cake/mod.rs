@@ -185,7 +185,7 @@ impl Check for Spec {
                 "remove one of the two",
             );
         }
-        const ROOM: &str = "room for a frame at least; Linux has four times what the rate carries in `rtt`, and 4MB at least";
+        const ROOM: &str = "Linux has four times what the rate carries in `rtt`, and 4MB at least";
         findings.range("memlimit", self.memlimit, Bytes(1_518).., ROOM);
         if self.shapes() {
             return;
