@@ -67,9 +67,8 @@ impl Playback {
 mod tests {
     use super::*;
 
-    /// Segments of 4 s that arrive after 3, 5, 13, 14 and 15 s. Playback starts with the second one,
-    /// 8 s of content, and runs dry after 13 s. With the third one it goes on at once, since nothing
-    /// is missing.
+    /// Segments of 4 s that arrive after 3, 5, 13, 20, 22 and 24 s. Playback starts with the second
+    /// one, 8 s of content. The third one arrives just in time.
     #[test]
     fn stalls_by_hand() {
         let seconds = |count: u64| Duration::from_ms(1_000 * count);
