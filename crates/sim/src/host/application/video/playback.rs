@@ -54,7 +54,7 @@ impl Playback {
     /// A segment has arrived at the time up to which the player has advanced. Returns whether
     /// playback starts for the first time.
     pub fn arrive(&mut self, spec: &Spec) -> bool {
-        self.content = self.content + spec.segment;
+        self.content += spec.segment;
         let enough = if self.has_started { spec.rebuffer } else { spec.startup };
         self.is_playing |= self.content >= enough;
         let starts = self.is_playing && !self.has_started;
