@@ -13,7 +13,8 @@ pub enum Better {
 }
 
 /// Ends of names of which more is better.
-const MORE: [&str; 11] = [
+const MORE: [&str; 12] = [
+    "video_bitrate_bps",
     "_mos",
     "_mos_up",
     "_mos_down",
@@ -28,7 +29,11 @@ const MORE: [&str; 11] = [
 ];
 
 /// Ends of names of which less is better.
-const LESS: [&str; 33] = [
+const LESS: [&str; 37] = [
+    "video_stalls",
+    "video_stalled_ns",
+    "video_switches",
+    "video_startup_ns",
     "page_load_ns",
     "pages_incomplete",
     "voice_missing_up",

@@ -63,6 +63,7 @@ pub mod terminal;
 mod throughput;
 pub mod together;
 pub mod trace;
+mod video;
 mod voice;
 mod web;
 pub mod why;

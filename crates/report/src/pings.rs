@@ -14,7 +14,7 @@ use crate::shapes::{POINTS, Sketch, deliveries as delivered};
 use crate::statistics::quantile;
 use crate::summary::Summary;
 use crate::throughput::{Shown, numbers, rate};
-use crate::{voice, web};
+use crate::{video, voice, web};
 
 /// What is measured of a ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -317,7 +317,7 @@ fn shown(summary: &Summary, key: String, label: String) -> Option<Shown> {
 }
 
 /// The numbers of an answer about latency under load: the round-trip time of all pings, the score of calls, page load
-/// times, and the goodput in both directions.
+/// times, the bitrate of videos, and the goodput in both directions.
 pub(crate) fn headlines(summary: &Summary) -> Vec<Shown> {
     let rtt = [("p50", "median"), ("p99", "99th percentile")].map(|(name, label)| {
         shown(summary, format!("ping_loaded_{name}_rtt_ns"), format!("ping under load, {label}"))
@@ -325,7 +325,7 @@ pub(crate) fn headlines(summary: &Summary) -> Vec<Shown> {
     let goodput = Direction::ALL.map(|direction| {
         shown(summary, format!("{}_goodput_bps", direction.key()), direction.key().to_owned())
     });
-    let users = [voice::headline(summary), web::headline(summary)];
+    let users = [voice::headline(summary), web::headline(summary), video::headline(summary)];
     rtt.into_iter().chain(users).chain(goodput).flatten().collect()
 }
 

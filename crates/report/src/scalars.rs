@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::latency;
 use crate::shapes::{occupancy, quantile};
 use crate::statistics::{Scale, mean};
-use crate::{entries, jobs, operations, pings, throughput, voice, web};
+use crate::{entries, jobs, operations, pings, throughput, video, voice, web};
 
 /// One number about a whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +87,7 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     pings::add(tables, &mut scalars);
     voice::add(tables, &mut scalars);
     web::add(tables, &mut scalars);
+    video::add(tables, &mut scalars);
     scalars
 }
 

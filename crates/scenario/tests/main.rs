@@ -42,5 +42,6 @@ mod sonic_neighbors;
 mod source_flow_control;
 mod traffic;
 mod traffic_classes;
+mod video;
 mod voice;
 mod web;

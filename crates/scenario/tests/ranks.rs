@@ -190,6 +190,22 @@ fn pages_across_ranks_are_loaded() {
     assert!(loads.len() > 4 && loads.iter().any(|load| *load > 0.0), "{loads:?}");
 }
 
+/// The server and the client of a video are at hosts of different ranks.
+#[test]
+fn a_video_across_ranks_is_played() {
+    let stop = AtomicBool::new(false);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/toolbox/video.toml");
+    let set = ["arrivals=24s", "measure_until=24s", "limit=25s"];
+    let set = set.map(str::to_owned).to_vec();
+    let scenario = Scenario::load(&path, &Overrides { quick: true, set })
+        .unwrap_or_else(|error| panic!("{}", error.plain()));
+    let spec = scenario.build(&scenario.variants()[1], 0);
+    let one = Simulation::new(spec.clone()).audited(false).run();
+    assert_same("codel", &one, &over(&spec, (most_ranks(&spec).min(2), 1), &stop));
+    let bitrates = one.table("video_segments").f64s("bitrate_bps");
+    assert!(bitrates.len() > 10 && bitrates.iter().any(|rate| *rate > 235e3), "{bitrates:?}");
+}
+
 /// Any rank can be asked to stop: all end after the same window.
 #[test]
 fn one_rank_stops_all() {

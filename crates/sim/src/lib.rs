@@ -181,6 +181,7 @@ pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
         host::transport::rocev2::recovery::CATALOGUE,
         host::congestion::CATALOGUE,
         host::application::CATALOGUE,
+        host::application::video::abr::CATALOGUE,
     ];
     switch.into_iter().chain(host).flatten()
 }

@@ -104,6 +104,7 @@ impl Outcome {
             deliveries::table(spec, observers.deliveries.as_ref()),
             frames::table(&requests, &flows),
             frames::entries(spec, finished, &requests, &flows),
+            frames::video_segments(spec, finished, &requests, &flows, &measured),
             operations::table(spec, &flows, &job_times),
             operations::pings(spec, &flows),
             operations::pages(spec, &flows, &measured),

@@ -93,6 +93,36 @@ tables! {
         measured: u64,
     }
 
+    /// One row per segment that the client of an adaptive video requested; empty without such applications.
+    video_segments {
+        /// Workload of the scenario, counted from 0.
+        workload: u64,
+        /// Number of the flow.
+        flow: u64,
+        /// Number of the segment in its flow, counted from 0.
+        segment: u64,
+        /// Bitrate of the video in it, which the client has chosen.
+        bitrate_bps: f64,
+        /// Its payload.
+        bytes: u64,
+        /// When its request was at the server, which then hands it over.
+        requested_ns: f64,
+        /// When the client had all of it; empty if that did not happen before the run ended.
+        arrived_ns: f64,
+        /// Playing time of the content in the client's buffer, this segment included, when it had arrived; empty if that
+        /// did not happen before the run or the flow ended.
+        buffer_ns: f64,
+        /// 1 if the buffer ran dry between the arrival of the segment before and that of this one.
+        stalls: u64,
+        /// Time without playback between these arrivals, after playback had started. Of a segment that has not arrived:
+        /// until the run or the flow ended.
+        stalled_ns: f64,
+        /// Time from the start of the flow to that of playback, if playback started with this segment; otherwise empty.
+        startup_ns: f64,
+        /// 1 if it was requested during the measured interval.
+        measured: u64,
+    }
+
     /// One row per operation that began: a remote procedure call, which is a request and its response, one round of a
     /// collective, which is all of its messages, or a job, which is all messages and computations of its ranks. Empty
     /// without such workloads.

@@ -14,7 +14,7 @@ use crate::{format, trace};
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
 
 /// The tables of floodway, those of earlier versions included.
-const TABLES: [&str; 47] = [
+const TABLES: [&str; 48] = [
     "backlogs",
     "collectives",
     "counters",
@@ -58,6 +58,7 @@ const TABLES: [&str; 47] = [
     "stretches",
     "switches",
     "timeline",
+    "video_segments",
     "voice",
     "voice_packets",
     "waits",

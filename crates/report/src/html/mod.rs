@@ -33,6 +33,7 @@ mod sweep;
 mod tables;
 mod top;
 mod r#type;
+mod video;
 mod waits;
 
 use base64::Engine;
@@ -105,6 +106,7 @@ impl Kind {
                 "deadlocks",
                 "latency-under-load",
                 "web-pages",
+                "adaptive-video",
                 "latency",
                 "goodput",
                 "rates",
@@ -299,6 +301,7 @@ impl Page<'_> {
             self.latency_under_load(),
             self.voice(),
             self.web_pages(),
+            self.videos(),
             self.delays(),
             self.operations(),
             self.ranks(),
@@ -339,6 +342,7 @@ impl Page<'_> {
             () if has("_goodput_bps")
                 || has("_rtt_ns")
                 || has("_page_load_ns")
+                || has("_video_bitrate_bps")
                 || has("_mean_sojourn_ns") =>
             {
                 Kind::Access

@@ -10,7 +10,7 @@ use crate::latency;
 use crate::statistics::{NoInterval, refused};
 use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
-use crate::{entries, jobs, operations, pings, throughput, voice, web};
+use crate::{entries, jobs, operations, pings, throughput, video, voice, web};
 
 pub use claims::{claims, run_claims};
 pub use sweep::sweep;
@@ -197,7 +197,7 @@ fn times(summary: &Summary) -> Vec<Row> {
 /// is known.
 fn throughputs(summary: &Summary) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (heading, shown) in [
+    let users = [
         ("delivered", latency::delivered(summary)),
         ("time from memory to memory", latency::all(summary)),
         ("time of calls, collectives and jobs", operations::times_of(summary)),
@@ -211,12 +211,16 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
         ("packets of calls lost or late", voice::missing_of(summary)),
         ("page load time", web::times_of(summary)),
         ("pages not complete at the end", web::incomplete_of(summary)),
+    ];
+    let flows = [
         ("mean bandwidth of collectives", operations::bandwidths_of(summary)),
         ("mean goodput per flow", throughput::goodputs_of(summary)),
         ("response time of database entries", entries::responses_of(summary)),
         ("throughput of database entries", entries::throughputs_of(summary)),
         ("queueing delay", throughput::waits_of(summary)),
-    ] {
+    ];
+    let all = users.into_iter().chain(video::groups(summary)).chain(flows);
+    for (heading, shown) in all {
         if !shown.is_empty() {
             rows.push(Row { label: heading.to_string(), cells: Vec::new() });
         }

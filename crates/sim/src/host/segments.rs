@@ -77,7 +77,7 @@ impl Host {
         if sender.timer_is_earlier(profile) {
             self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
         }
-        self.complete_entries(slot, now);
+        self.complete_requests(slot, now);
         self.revisit(slot, now);
     }
 

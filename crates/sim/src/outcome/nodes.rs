@@ -19,6 +19,7 @@ use crate::host::Host;
 use crate::host::application::State;
 use crate::host::application::entries::Entry;
 use crate::host::application::interactive::Frame;
+use crate::host::application::video::Segment;
 use crate::host::programs::Ran;
 use crate::host::transport::Sent;
 use crate::run::Finished;
@@ -71,6 +72,7 @@ tables! {
 pub(crate) enum Requests {
     Frames(Vec<Frame>),
     Entries(Vec<Entry>),
+    Segments(Vec<Segment>),
 }
 
 impl OfNodes {
@@ -116,6 +118,7 @@ fn requests(host: &Host) -> impl Iterator<Item = (NodeId, FlowId, Requests)> {
         let requests = match &application.state {
             State::Interactive(state) => Requests::Frames(state.frames.clone()),
             State::Entries(state) => Requests::Entries(state.entries.clone()),
+            State::Video(state) => Requests::Segments(state.segments.clone()),
         };
         (host.id(), application.flow, requests)
     })

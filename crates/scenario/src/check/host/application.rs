@@ -33,9 +33,10 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) {
         spec.check(findings);
         let full = Bytes(profile.transport.payload());
         if let Some(answer) = spec.answer().map(Bytes).filter(|&answer| answer > full) {
+            let (field, what) = spec.answer_name();
             findings.error(
-                &format!("{}.answer", spec.name()),
-                format!("an answer of {answer} does not fit into a segment of {full}"),
+                &format!("{}.{field}", spec.name()),
+                format!("{what} of {answer} does not fit into a segment of {full}"),
                 "write at most the payload of a full segment",
             );
         }

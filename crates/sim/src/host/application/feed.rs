@@ -25,6 +25,7 @@ impl Host {
             // The client begins when the connection is established; until then only its end is
             // scheduled.
             State::Entries(state) => state.stop,
+            State::Video(state) => state.stop,
         };
         if due != Instant::NEVER || matches!(application.state, State::Interactive(_)) {
             self.writes.push(Reverse((due, place)));
@@ -67,6 +68,14 @@ impl Host {
                     state.request(spec, at, |bytes| tcp.write(bytes));
                     spec.interval.map(|interval| at + state.pause(interval))
                 }
+                (State::Video(state), Some(Spec::Video(_))) if at >= state.stop => {
+                    tcp.close();
+                    None
+                }
+                (State::Video(state), Some(Spec::Video(spec))) => {
+                    state.request(spec, at, |bytes| tcp.write(bytes));
+                    None
+                }
                 _ => unreachable!("an application is made from its own parameters"),
             };
             if let Some(next) = next {
@@ -76,35 +85,56 @@ impl Host {
         }
     }
 
-    /// The sender in this slot has received feedback, which may complete requests and so lead to
-    /// new ones.
-    pub(in crate::host) fn complete_entries(&mut self, slot: u32, now: Instant) {
+    /// The sender in this slot has received feedback, which may complete requests or segments of a
+    /// video, and so lead to new ones.
+    pub(in crate::host) fn complete_requests(&mut self, slot: u32, now: Instant) {
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let Some(place) = sender.application else { return };
-        let Some(Spec::Entries(spec)) = &self.shared.profile(sender.flow).application else {
-            return;
-        };
-        let State::Entries(state) = &mut self.applications[place as usize].state else { return };
         let tcp = connection(&mut sender.transport);
         if !tcp.is_established() {
             return;
         }
-        if !state.has_begun() {
-            let first = state.begin(spec);
-            (0..first).for_each(|_| request(state, spec, tcp, now));
-            if let Some(interval) = spec.interval {
-                self.writes.push(Reverse((now + state.pause(interval), place)));
+        let profile = self.shared.profile(sender.flow);
+        let mut due = |at: Instant| self.writes.push(Reverse((at, place)));
+        match (&mut self.applications[place as usize].state, &profile.application) {
+            (State::Entries(state), Some(Spec::Entries(spec))) => {
+                complete_entries(state, spec, tcp, now, due);
             }
-        }
-        let completed = state.complete(tcp.acknowledged(), now);
-        if spec.interval.is_some() {
-            return;
-        }
-        for _ in 0..completed {
-            match state.pause(spec.think.unwrap_or_default()) {
-                Duration::ZERO => request(state, spec, tcp, now),
-                pause => self.writes.push(Reverse((now + pause, place))),
+            (State::Video(state), Some(Spec::Video(spec))) => {
+                match state.acknowledge(spec, tcp.acknowledged(), now) {
+                    Some(at) if at > now => due(at),
+                    Some(_) => state.request(spec, now, |bytes| tcp.write(bytes)),
+                    None => {}
+                }
             }
+            _ => {}
+        }
+    }
+}
+
+/// Requests may be complete, and so lead to new ones. Those of later are `due`.
+fn complete_entries(
+    state: &mut entries::State,
+    spec: &entries::Spec,
+    tcp: &mut tcp::Sender,
+    now: Instant,
+    mut due: impl FnMut(Instant),
+) {
+    if !state.has_begun() {
+        let first = state.begin(spec);
+        (0..first).for_each(|_| request(state, spec, tcp, now));
+        if let Some(interval) = spec.interval {
+            due(now + state.pause(interval));
+        }
+    }
+    let completed = state.complete(tcp.acknowledged(), now);
+    if spec.interval.is_some() {
+        return;
+    }
+    for _ in 0..completed {
+        match state.pause(spec.think.unwrap_or_default()) {
+            Duration::ZERO => request(state, spec, tcp, now),
+            pause => due(now + pause),
         }
     }
 }

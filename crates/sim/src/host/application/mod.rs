@@ -3,6 +3,7 @@
 pub mod entries;
 mod feed;
 pub mod interactive;
+pub mod video;
 
 use floodway_model::{FlowId, FlowSpec, Instant};
 
@@ -13,6 +14,8 @@ floodway_model::family! {
         "A video that follows what its transport can carry: a frame at regular times.",
     Entries = "entries" (entries::Spec):
         "Database entries on warm connections: the server answers each when it has all of it.",
+    Video = "video" (video::Spec):
+        "Adaptive video in segments, whose bitrates the client chooses by throughput or buffer.",
 }
 
 /// The application of one flow.
@@ -31,6 +34,8 @@ pub enum State {
     Interactive(interactive::State),
     /// See [`entries`].
     Entries(Box<entries::State>),
+    /// See [`video`].
+    Video(Box<video::State>),
 }
 
 impl Application {
@@ -41,6 +46,7 @@ impl Application {
                 State::Interactive(interactive::State::new(spec, now, flow.stop))
             }
             Spec::Entries(_) => State::Entries(Box::new(entries::State::new(id, flow.stop, seed))),
+            Spec::Video(_) => State::Video(Box::new(video::State::new(now, flow.stop))),
         };
         Self { flow: id, state }
     }
@@ -53,6 +59,16 @@ impl Spec {
         match self {
             Self::Interactive(_) => None,
             Self::Entries(spec) => Some(spec.answer.0),
+            // The request of the next segment.
+            Self::Video(spec) => Some(spec.request.0),
+        }
+    }
+
+    /// The field with this size, and what it is called in messages.
+    pub fn answer_name(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Interactive(_) | Self::Entries(_) => ("answer", "an answer"),
+            Self::Video(_) => ("request", "a request"),
         }
     }
 }
