@@ -146,7 +146,7 @@ error: `topology.star` has no field `dely`
   |
 9 | dely = "200ns"
   | ^^^^
-  = help: did you mean `delay`? The fields are: hosts, rate, delay"""
+  = help: did you mean `delay`? The fields are: hosts, ports, rate, delay"""
     )
     problem = caught.value.problems[0]
     assert problem.message == "`topology.star` has no field `dely`"
