@@ -185,10 +185,18 @@ impl Session<'_> {
         scenario: &Scenario,
         watcher: &mut dyn Watcher,
     ) -> Result<(), Failure> {
-        for warning in scenario.warnings() {
-            self.warnings.entry(warning.message.clone()).or_default().push(experiment.name);
-        }
         let variants = wanted(experiment, scenario);
+        for warning in scenario.warnings() {
+            let runs = |of: &&String| variants.iter().any(|variant| variant.name == **of);
+            let of: Vec<&str> = warning.variants.iter().filter(runs).map(String::as_str).collect();
+            let text = match (warning.variants.is_empty(), of.is_empty()) {
+                (true, _) => warning.message.clone(),
+                (false, false) => format!("{} (in {})", warning.message, of.join(", ")),
+                // Of variants that are not run.
+                (false, true) => continue,
+            };
+            self.warnings.entry(text).or_default().push(experiment.name);
+        }
         self.evidence.begin(experiment.name, scenario);
         let Self { evidence, provenance, runs, .. } = self;
         let take = |run: &Run| {

@@ -218,7 +218,7 @@ fn what_is_doubtful_is_a_warning() {
         [
             "cpu 0 of rank 1 computes for 20 ms, and the run ends 10 ms after the start of the job",
             "messages wait for others to arrive, and `ethernet` does not repeat what is lost",
-            "an operation has nic 3, and hosts have one port",
+            "an operation has nic 3, which does not choose a port",
         ]
     );
 }

@@ -16,6 +16,7 @@ mod families;
 mod fct;
 mod files;
 mod goal;
+mod home;
 mod hpcc_case_b;
 mod import;
 mod large;

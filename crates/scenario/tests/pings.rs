@@ -1,29 +1,12 @@
 //! Pings on a line of 50 Mb/s down and 10 up, idle and under load, against arithmetic.
 
 use floodway_model::Dscp;
-use floodway_scenario::{Overrides, Scenario};
-use floodway_sim::{Outcome, Simulation};
+use floodway_sim::Outcome;
 
-/// A server on the left and a home on the right, 20 ms there and back, with an upload from 2 s on.
-const LINE: &str = r#"
-name = "line"
-arrivals = "12s"
-limit = "13s"
+use crate::home;
 
-[topology.dumbbell]
-left = 1
-right = 1
-host_rate = "1Gbps"
-host_delay = "1ms"
-bottleneck_rate = "50Mbps"
-bottleneck_rate_back = "10Mbps"
-bottleneck_delay = "8ms"
-
-[switch.queue]
-size = "303600B"
-
-[host.transport.tcp]
-
+/// Pings, and an upload from 2 s on.
+const WORKLOADS: &str = r#"
 [[workload]]
 name = "ping"
 dscp = "EF"
@@ -34,17 +17,8 @@ name = "upload"
 long_flows = { count = 1, from = "right", to = "left", start = "2s" }
 "#;
 
-fn scenario(set: &[&str]) -> Scenario {
-    let set = set.iter().map(|&setting| setting.to_owned()).collect();
-    Scenario::parse(LINE, "line.toml", &Overrides { quick: false, set })
-        .unwrap_or_else(|error| panic!("{}", error.plain()))
-}
-
 fn run(set: &[&str]) -> Outcome {
-    let scenario = scenario(set);
-    let outcome = Simulation::new(scenario.build(&scenario.variants()[0], 0)).run();
-    assert_eq!(outcome.violations, Vec::<String>::new());
-    outcome
+    home::run(&home::scenario(WORKLOADS, set))
 }
 
 /// A frame on the wire: 56 bytes of payload, 46 of UDP, IP and Ethernet, 20 of preamble and gap.
@@ -142,7 +116,7 @@ fn lost_pings_have_no_time() {
 /// the upload, whatever the classifier would have written.
 #[test]
 fn a_workload_has_a_dscp_of_its_own() {
-    let scenario = scenario(&[]);
+    let scenario = home::scenario(WORKLOADS, &[]);
     let profiles = scenario.variants()[0].settings.profiles();
     let of = profiles.iter().map(|profile| profile.dscp).collect::<Vec<_>>();
     assert_eq!(of, [Some(Dscp(46)), None]);

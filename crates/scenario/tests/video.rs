@@ -1,27 +1,11 @@
 //! Adaptive video on an idle line, against arithmetic.
 
-use floodway_scenario::{Overrides, Scenario};
-use floodway_sim::{Outcome, Simulation};
+use floodway_sim::Outcome;
 
-/// A server on the left and a home on the right, 6 ms there and back. The queue holds a segment.
-const LINE: &str = r#"
-name = "line"
-arrivals = "60s"
-limit = "70s"
+use crate::home;
 
-[topology.dumbbell]
-left = 1
-right = 1
-host_rate = "1Gbps"
-host_delay = "1ms"
-bottleneck_rate = "5Mbps"
-bottleneck_rate_back = "10Mbps"
-bottleneck_delay = "1ms"
-
-[switch.queue]
-size = "4MB"
-
-[host.transport.tcp]
+/// A viewer on a line with other rates, 6 ms there and back, whose queue holds a segment.
+const WORKLOADS: &str = r#"
 [host.congestion.cubic]
 
 [[workload]]
@@ -31,12 +15,15 @@ long_flows = { count = 1, stop = "60s" }
 "#;
 
 fn run(set: &[&str]) -> Outcome {
-    let set = set.iter().map(|&setting| setting.to_owned()).collect();
-    let scenario = Scenario::parse(LINE, "line.toml", &Overrides { quick: false, set })
-        .unwrap_or_else(|error| panic!("{}", error.plain()));
-    let outcome = Simulation::new(scenario.build(&scenario.variants()[0], 0)).run();
-    assert_eq!(outcome.violations, Vec::<String>::new());
-    outcome
+    let line = [
+        "arrivals=60s",
+        "limit=70s",
+        "topology.dumbbell.bottleneck_rate=5Mbps",
+        "topology.dumbbell.bottleneck_rate_back=10Mbps",
+        "topology.dumbbell.bottleneck_delay=1ms",
+        "switch.queue.size=4MB",
+    ];
+    home::run(&home::scenario(WORKLOADS, &[&line[..], set].concat()))
 }
 
 /// Bits on the wire of a packet: payload, 70 bytes of TCP, IP and Ethernet, 20 of preamble and gap.

@@ -1,30 +1,11 @@
 //! Calls on a line of 50 Mb/s down and 10 up, idle and under load, against arithmetic.
 
-use floodway_scenario::{Overrides, Scenario};
-use floodway_sim::{Outcome, Simulation};
+use floodway_sim::Outcome;
 
-/// A server on the left and a home on the right, 20 ms there and back, with an upload from 3 s on.
-const LINE: &str = r#"
-name = "line"
-arrivals = "12s"
-limit = "13s"
-warmup = "3s"
-measure_until = "12s"
+use crate::home;
 
-[topology.dumbbell]
-left = 1
-right = 1
-host_rate = "1Gbps"
-host_delay = "1ms"
-bottleneck_rate = "50Mbps"
-bottleneck_rate_back = "10Mbps"
-bottleneck_delay = "8ms"
-
-[switch.queue]
-size = "303600B"
-
-[host.transport.tcp]
-
+/// A call, and an upload from 3 s on. What is measured begins with it.
+const WORKLOADS: &str = r#"
 [[workload]]
 name = "call"
 voice = { jitter = "0ms" }
@@ -38,12 +19,8 @@ long_flows = { count = 1, from = "right", to = "left", start = "3s" }
 const IDLE: &str = "workload.upload.long_flows.count=0";
 
 fn run(set: &[&str]) -> Outcome {
-    let set = set.iter().map(|&setting| setting.to_owned()).collect();
-    let scenario = Scenario::parse(LINE, "line.toml", &Overrides { quick: false, set })
-        .unwrap_or_else(|error| panic!("{}", error.plain()));
-    let outcome = Simulation::new(scenario.build(&scenario.variants()[0], 0)).run();
-    assert_eq!(outcome.violations, Vec::<String>::new());
-    outcome
+    let line = ["warmup=3s", "measure_until=12s"];
+    home::run(&home::scenario(WORKLOADS, &[&line[..], set].concat()))
 }
 
 /// A packet of G.711 on the wire: 160 bytes of speech, 12 of RTP, 46 of UDP, IP and Ethernet, 20 of preamble and gap.

@@ -1,28 +1,11 @@
 //! Web pages on a line of 50 Mb/s down and 10 up, against arithmetic.
 
-use floodway_scenario::{Overrides, Scenario};
-use floodway_sim::{Outcome, Simulation};
+use floodway_sim::Outcome;
 
-/// A server on the left and a home on the right, 20 ms there and back.
-const LINE: &str = r#"
-name = "line"
-arrivals = "12s"
-limit = "13s"
+use crate::home;
 
-[topology.dumbbell]
-left = 1
-right = 1
-host_rate = "1Gbps"
-host_delay = "1ms"
-bottleneck_rate = "50Mbps"
-bottleneck_rate_back = "10Mbps"
-bottleneck_delay = "8ms"
-
-[switch.queue]
-size = "303600B"
-
-[host.transport.tcp]
-
+/// Pages of a home.
+const WORKLOADS: &str = r#"
 [[workload]]
 name = "pages"
 
@@ -34,17 +17,8 @@ pages = 3
 tls_round_trips = 0
 "#;
 
-fn scenario(set: &[&str]) -> Scenario {
-    let set = set.iter().map(|&setting| setting.to_owned()).collect();
-    Scenario::parse(LINE, "line.toml", &Overrides { quick: false, set })
-        .unwrap_or_else(|error| panic!("{}", error.plain()))
-}
-
 fn run(set: &[&str]) -> Outcome {
-    let scenario = scenario(set);
-    let outcome = Simulation::new(scenario.build(&scenario.variants()[0], 0)).run();
-    assert_eq!(outcome.violations, Vec::<String>::new());
-    outcome
+    home::run(&home::scenario(WORKLOADS, set))
 }
 
 /// Bits on the wire of a segment: payload, 70 bytes of TCP, IP and Ethernet, 20 of preamble and gap.

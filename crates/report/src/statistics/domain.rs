@@ -10,6 +10,8 @@ pub enum Domain {
     NonNegative,
     /// One or more: a slowdown.
     AtLeastOne,
+    /// From one to 4.5: an opinion score (ITU-T G.107, Annex B).
+    Score,
     /// From zero to one: a share.
     Share,
 }
@@ -29,7 +31,8 @@ impl Domain {
     /// others are zero or more.
     pub fn of_unit(unit: &str) -> Self {
         match unit {
-            "x" | "MOS" => Self::AtLeastOne,
+            "x" => Self::AtLeastOne,
+            "MOS" => Self::Score,
             "share" => Self::Share,
             _ => Self::NonNegative,
         }
@@ -40,7 +43,16 @@ impl Domain {
         match self {
             Self::Real => f64::NEG_INFINITY,
             Self::NonNegative | Self::Share => 0.0,
-            Self::AtLeastOne => 1.0,
+            Self::AtLeastOne | Self::Score => 1.0,
+        }
+    }
+
+    /// The largest value.
+    pub(super) fn ceiling(self) -> f64 {
+        match self {
+            Self::Real | Self::NonNegative | Self::AtLeastOne => f64::INFINITY,
+            Self::Share => 1.0,
+            Self::Score => 4.5,
         }
     }
 }

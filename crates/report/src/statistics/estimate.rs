@@ -155,11 +155,14 @@ fn interval(values: &[f64], center: f64, scale: Scale) -> Result<(f64, f64), NoI
     let error = deviation / libm::sqrt(n);
     let (low, high) = match scale.domain {
         Domain::Real => (center - t * error, center + t * error),
-        Domain::Share => {
+        Domain::Share | Domain::Score => {
+            let (floor, width) =
+                (scale.domain.floor(), scale.domain.ceiling() - scale.domain.floor());
+            let (center, error) = ((center - floor) / width, error / width);
             let logit = libm::log(center / (1.0 - center));
             let half = t * error / (center * (1.0 - center));
-            let share = |logit: f64| 1.0 / (1.0 + libm::exp(-logit));
-            (share(logit - half), share(logit + half))
+            let value = |logit: f64| floor + width / (1.0 + libm::exp(-logit));
+            (value(logit - half), value(logit + half))
         }
         Domain::NonNegative | Domain::AtLeastOne => {
             let floor = scale.domain.floor();
@@ -215,6 +218,10 @@ mod tests {
         let of = Estimate::of([0.1, 0.2, 0.3], Scale::SHARE);
         near(of.low.unwrap(), 1.0 / (1.0 + libm::exp(1.386_294 + 1.552_588)), 1e-6);
         near(of.high.unwrap(), 1.0 / (1.0 + libm::exp(1.386_294 - 1.552_588)), 1e-6);
+        // Scores from 1 to 4.5: the same, 3.5 times as wide, from 1 on.
+        let score = Estimate::of([1.35, 1.7, 2.05], Scale::of_unit("MOS"));
+        near(score.low.unwrap(), 1.0 + 3.5 * of.low.unwrap(), 1e-6);
+        near(score.high.unwrap(), 1.0 + 3.5 * of.high.unwrap(), 1e-6);
     }
 
     #[test]

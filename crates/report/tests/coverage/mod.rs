@@ -115,6 +115,7 @@ impl Spread {
             Domain::AtLeastOne => {
                 (Some(deviation / (mean - 1.0)), transformed(|value| libm::log(value - 1.0)))
             }
+            Domain::Score => unreachable!("the scale of a share, from 1 to 4.5"),
             Domain::Share => {
                 let logit = transformed(|value| libm::log(value / (1.0 - value)));
                 (Some(deviation / (mean * (1.0 - mean))), logit)
@@ -132,7 +133,7 @@ impl Spread {
         let printed = |value: f64| libm::round(value * 100.0) / 100.0;
         let (most, skewness) = match scale.domain {
             Domain::NonNegative | Domain::AtLeastOne => (0.5, -1.0..=0.5),
-            Domain::Share | Domain::Real => (1.0, -1.0..=1.0),
+            Domain::Share | Domain::Score | Domain::Real => (1.0, -1.0..=1.0),
         };
         self.deviation.is_none_or(|deviation| printed(deviation) <= most)
             && skewness.contains(&printed(self.skewness))
@@ -248,6 +249,7 @@ impl Quantity {
                 Domain::NonNegative => (0.0, f64::MAX),
                 Domain::AtLeastOne => (1.0, f64::MAX),
                 Domain::Share => (0.0, 1.0),
+                Domain::Score => (1.0, 4.5),
             },
         };
         let is_inside = |(low, high): &&(f64, f64)| least <= *low && *low <= *high && *high <= most;

@@ -1,6 +1,7 @@
 //! Whether the workloads fit the network and the times.
 
 use floodway_model::check::Check;
+use floodway_model::graph::Attachment;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::{Profile, application};
 
@@ -87,7 +88,9 @@ pub fn check_on(
     {
         return;
     }
-    let Some(slowest) = graph.ends().map(|end| end.rate).min() else { return };
+    // Of each link the faster direction, because it is not known here which one a flow takes.
+    let faster = |end: &Attachment| end.rate.max(graph.rate_to(end));
+    let Some(slowest) = graph.ends().map(faster).min() else { return };
     check_flow_numbers(settings, graph, workloads, findings);
     check_loads(settings, workloads, findings);
     check_links(settings, graph, workloads, findings);

@@ -1,7 +1,7 @@
 //! What workloads ask of their hosts and times.
 
 use floodway_model::Duration;
-use floodway_model::check::Findings;
+use floodway_model::check::{Findings, count_of};
 
 use super::{Ends, Hosts, Unknown};
 use crate::check::MOST_NODES;
@@ -23,6 +23,35 @@ pub fn ends(
     let from = numbers(fields[0], hosts[0], settings, findings);
     let to = numbers(fields[1], hosts[1], settings, findings);
     Some(Ends { from: from?, to: to? })
+}
+
+/// The hosts of a job's ranks, one for each, from the field `ranks`; `files` is the field that names the job. All hosts of
+/// the network may be more than the job has ranks.
+pub fn hosts_of_ranks(
+    ranks: usize,
+    hosts: &Hosts,
+    files: &str,
+    settings: &Document,
+    findings: &mut Findings<'_>,
+) -> Option<Vec<u32>> {
+    let numbers = numbers("ranks", hosts, settings, findings)?;
+    let named = numbers.len();
+    if named == ranks || (named > ranks && *hosts == Hosts::All) {
+        return Some(numbers);
+    }
+    findings.error(
+        ["ranks", files],
+        format!(
+            "the job has {} and {}",
+            count_of(ranks as u64, "rank"),
+            count_of(named as u64, "host")
+        ),
+        match hosts {
+            Hosts::All => "make the network larger, or take another job".to_owned(),
+            _ => format!("name {ranks} hosts, each of which has one rank"),
+        },
+    );
+    None
 }
 
 /// The numbers of the hosts in a field, if the network has them all.

@@ -64,21 +64,13 @@ impl Parameters for Spec {
         let findings = &mut findings.within(path);
         // What begins later may be measured.
         check::starts(self.start, false, settings, findings);
-        let hosts = check::numbers("ranks", &self.ranks, settings, findings);
-        let (job, hosts) = (job?, hosts?);
-        let (ranks, named) = (job.ranks.len(), hosts.len());
-        let count = count_of(ranks as u64, "rank");
-        if named < ranks || (named > ranks && self.ranks != Hosts::All) {
-            findings.error(
-                ["ranks", "path"],
-                format!("the job has {count} and {}", count_of(named as u64, "host")),
-                match &self.ranks {
-                    Hosts::All => "make the network larger, or take another file".to_owned(),
-                    _ => format!("name {ranks} hosts, each of which has one rank"),
-                },
-            );
+        let Some(job) = job else {
+            check::numbers("ranks", &self.ranks, settings, findings);
             return None;
-        }
+        };
+        let ranks = job.ranks.len();
+        let hosts = check::hosts_of_ranks(ranks, &self.ranks, "path", settings, findings)?;
+        let count = count_of(ranks as u64, "rank");
         if job.messages.is_empty() {
             findings.error(
                 "path",
@@ -91,8 +83,8 @@ impl Parameters for Spec {
         if let Some(nic) = job.ranks.iter().flat_map(|rank| &rank.steps).find(|step| step.nic > 0) {
             findings.warn(
                 "path",
-                format!("an operation has nic {}, and hosts have one port", nic.nic),
-                "what all NICs of a rank send shares the link of its host",
+                format!("an operation has nic {}, which does not choose a port", nic.nic),
+                "of a host with several, `ports` chooses the port of a message",
             );
         }
         Some(Arc::new(Placed { spec: self.clone(), job, hosts }))

@@ -469,8 +469,8 @@ impl Workload for Placed {
     fn largest_flow(&self) -> u64 {
         let Spec { request, client_hello, server_hello, levels, .. } = &self.spec;
         let objects = match (levels, self.spec.protocol) {
-            (None, Protocol::Http1) => model::LARGEST,
-            (None, Protocol::Http2) => model::LARGEST * model::MOST_OBJECTS,
+            // Of those that are drawn: as many on one connection never all have the largest size.
+            (None, _) => model::LARGEST,
             (Some(levels), Protocol::Http1) => {
                 levels.iter().flatten().map(|size| size.0).max().unwrap_or(0)
             }

@@ -331,21 +331,13 @@ impl Parameters for Spec {
         let findings = &mut findings.within(path);
         // What begins later may be measured.
         check::starts(self.start, false, settings, findings);
-        let hosts = check::numbers("ranks", &self.ranks, settings, findings);
-        let (job, hosts) = (job?, hosts?);
-        let (ranks, named) = (job.ranks.len(), hosts.len());
-        let count = count_of(ranks as u64, "rank");
-        if named < ranks || (named > ranks && self.ranks != Hosts::All) {
-            findings.error(
-                ["ranks", self.traces()],
-                format!("the job has {count} and {}", count_of(named as u64, "host")),
-                match &self.ranks {
-                    Hosts::All => "make the network larger, or take another job".to_owned(),
-                    _ => format!("name {ranks} hosts, each of which has one rank"),
-                },
-            );
+        let Some(job) = job else {
+            check::numbers("ranks", &self.ranks, settings, findings);
             return None;
-        }
+        };
+        let ranks = job.ranks.len();
+        let hosts = check::hosts_of_ranks(ranks, &self.ranks, self.traces(), settings, findings)?;
+        let count = count_of(ranks as u64, "rank");
         self.check_times(&job, settings, findings)?;
         let planned = match Planned::new(self, &job) {
             Ok(planned) => planned,

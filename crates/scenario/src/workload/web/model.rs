@@ -33,9 +33,6 @@ pub const LARGEST: u64 = 2_000_000;
 /// Shape, least and most of the distribution of numbers.
 const NUMBER: (f64, f64, f64) = (1.1, 2.0, 55.0);
 
-/// Most objects that a document refers to.
-pub const MOST_OBJECTS: u64 = 53;
-
 /// About as many objects as a page has in the mean, by level.
 pub const MEAN_OBJECTS: [usize; 2] = [1, 6];
 
@@ -120,7 +117,7 @@ mod tests {
     fn numbers_have_the_mean_of_the_model() {
         let mut rng = Stream::named(7, "numbers");
         let drawn: Vec<u64> = (0..DRAWS).map(|_| number(&mut rng)).collect();
-        assert_eq!(drawn.iter().max(), Some(&MOST_OBJECTS));
+        assert_eq!(drawn.iter().max(), Some(&53));
         let mean = drawn.iter().sum::<u64>() as f64 / f64::from(DRAWS);
         // The variance is below 53 x 5.64, so five standard errors are below 0.2. Rounding to the nearest number moves
         // the mean of a density that falls by less than 0.05.
