@@ -1,37 +1,31 @@
 //! Builds a simulation from its specification, runs it, and returns its outcome.
 
-use std::collections::{BTreeMap, VecDeque};
+mod build;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{Layout, Limits, Progress, Windows};
-use floodway_model::flow::numbered;
-use floodway_model::graph::{Attachment, Node, NodeKind};
-use floodway_model::packet::length;
-use floodway_model::{
-    Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, PortIx, Program, Rate, Trigger,
-};
+use floodway_model::{Duration, FlowSpec, Instant, NodeId, Program};
 
 use crate::Spec;
 use crate::audit::Audit;
 use crate::auditor::Network;
 use crate::deadlock::{self, Deadlocks};
 use crate::distances::Distances;
-use crate::failure::{self, Outages};
-use crate::host::{
-    Connections, Host, KernelHost, MultiportHost, Profile, Several, Shared, followers,
-};
+use crate::host::{Connections, KernelHost, MultiportHost, Several, Shared, followers};
 use crate::kernel::{Backend, Octets};
-use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
 use crate::observe::capture::{self, Wanted};
 use crate::observe::delays::{self, Chosen, Explained};
 use crate::observe::{Kinds, Observers, Sent, Setup};
 use crate::outcome::Outcome;
-use crate::pace::Pacing;
 use crate::routing::Routes;
 use crate::run::{self, Finished, Measurement, Nodes};
-use crate::switch::{Knowledge, Switch};
+use crate::switch::Knowledge;
+
+use build::{asks_for_answers, hosts, places, profiles, switches, tiers, wants_telemetry};
+pub(crate) use build::{groups, layout, windows};
 
 /// A network that is ready to run.
 pub struct Simulation {
@@ -373,214 +367,6 @@ fn last_moved(finished: &Finished) -> Instant {
     let nics = finished.hosts.iter().map(|host| &host.nic.tx);
     let idle_from = ports.chain(nics).map(|tx| tx.queues_idle_from().min(finished.now));
     idle_from.max().unwrap_or(Instant::ZERO)
-}
-
-/// Transport profiles by workload; a single one if all are equal.
-fn profiles(spec: &Spec) -> Vec<Profile> {
-    let mut profiles = spec.profiles.clone();
-    if profiles.windows(2).all(|pair| pair[0] == pair[1]) {
-        profiles.truncate(1);
-    }
-    profiles
-}
-
-/// Whether some congestion control relies on answers of receivers.
-fn asks_for_answers(spec: &Spec) -> bool {
-    spec.profiles.iter().any(|profile| profile.congestion.needs().is_about_answers())
-}
-
-/// Whether some packets have room for telemetry.
-fn wants_telemetry(spec: &Spec) -> bool {
-    spec.profiles.iter().any(|profile| profile.transport.telemetry())
-}
-
-/// By flow: its index among the flows of its sender, and among those of its receiver.
-fn places(spec: &Spec) -> Vec<(u32, u32)> {
-    let mut next = vec![(0, 0); spec.graph.nodes.len()];
-    let place = |flow: &FlowSpec| {
-        let sent = next[flow.src.index()].0;
-        next[flow.src.index()].0 += 1;
-        let received = next[flow.dst.index()].1;
-        next[flow.dst.index()].1 += 1;
-        (sent, received)
-    };
-    spec.flows.iter().map(place).collect()
-}
-
-fn switches(
-    spec: &Spec,
-    shared: &Shared,
-    (tables, knowledge): (Vec<Routes>, &Knowledge),
-    here: &dyn Fn(NodeId) -> bool,
-) -> Vec<Switch> {
-    let make = |(id, routes): (NodeId, Routes)| {
-        let mut switch =
-            Switch::new(id, (spec, &shared.switch), routes, &links(spec, id), knowledge);
-        switch.ports.iter_mut().for_each(|port| port.telemetry = shared.telemetry);
-        switch
-    };
-    let routed = spec.graph.switches().zip(tables).filter(|(id, _)| here(*id));
-    let mut switches: Vec<Switch> = routed.map(make).collect();
-    let mut epochs = vec![VecDeque::new(); spec.graph.switches().count()];
-    for (at, tables) in failure::epochs(&spec.failures, &spec.graph) {
-        epochs.iter_mut().zip(tables).for_each(|(epochs, routes)| epochs.push_back((at, routes)));
-    }
-    let epochs = spec.graph.switches().zip(epochs).filter(|(id, _)| here(*id));
-    for (switch, (_, epochs)) in switches.iter_mut().zip(epochs) {
-        switch.fail(spec, epochs);
-    }
-    switches
-}
-
-fn hosts(
-    spec: &Spec,
-    shared: &Arc<Shared>,
-    knowledge: &Knowledge,
-    here: &dyn Fn(NodeId) -> bool,
-) -> (Vec<Host>, Vec<MultiportHost>) {
-    let nodes = spec.graph.nodes.len();
-    let (mut outgoing, mut incoming) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
-    for (id, flow) in numbered(&spec.flows) {
-        outgoing[flow.src.index()].push(id);
-        incoming[flow.dst.index()].push(id);
-    }
-    let mut triggers: BTreeMap<NodeId, Vec<Trigger>> = BTreeMap::new();
-    for trigger in &spec.triggers {
-        let source = spec.graph.host_of(spec.flows[trigger.begins.index()].src);
-        triggers.entry(source).or_default().push(*trigger);
-    }
-    let mut programs: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
-    for (index, program) in (0..).zip(&spec.programs) {
-        programs.entry(program.host).or_default().push(index);
-    }
-    let mut make = |id: NodeId| {
-        let link = links(spec, id)[0];
-        let mut sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
-        sends.shrink_to_fit();
-        let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
-        host.regulate(knowledge.peers.regulator(link.peer));
-        let end = (id, PortIx(0));
-        host.fail(Outages::at(spec, end));
-        host.hold(Pacing::at(spec, end));
-        if let Some(limit) = spec.record {
-            host.record(limit, &sampling(spec, 0));
-        }
-        host
-    };
-    let (mut single, mut several) = (Vec::new(), Vec::new());
-    for id in spec.graph.first_ports().filter(|id| here(*id)) {
-        let programs = programs.get(&id).map_or(&[][..], Vec::as_slice);
-        let programs = (&spec.programs, programs);
-        let triggers = triggers.get(&id).map_or(&[][..], Vec::as_slice);
-        let ports = spec.graph.ports_of(id);
-        if ports.len() == 1 {
-            let mut host = make(id);
-            host.wait_for(triggers, programs);
-            single.push(host);
-        } else {
-            let ports = ports.map(&mut make).collect();
-            several.push(MultiportHost::new(ports, triggers, programs, shared));
-        }
-    }
-    (single, several)
-}
-
-/// The links of a node, as its transmitters see them.
-fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
-    let ports = spec.graph.node(id).ports.iter();
-    let link = |(port, end): (usize, &Attachment)| Link {
-        peer: end.peer,
-        peer_port: end.peer_port,
-        to: match spec.graph.host_of(end.peer) {
-            // A port of a host with several; those follow each other.
-            host if spec.graph.ports_of(host).len() > 1 => {
-                (host, PortIx((end.peer.0 - host.0) as u16))
-            }
-            _ => (end.peer, end.peer_port),
-        },
-        rate: end.rate,
-        rate_back: spec.graph.rate_to(end),
-        line: end.line,
-        delay: end.delay,
-        latency: match spec.graph.node(end.peer).kind {
-            NodeKind::Host => Duration::ZERO,
-            NodeKind::Switch { .. } => spec.switch.latency,
-        },
-        response: response(spec, spec.graph.rate_to(end)),
-        wire_overhead: spec.wire_overhead,
-        largest_frame: largest_frame(spec),
-        node: id,
-        port: PortIx(port as u16),
-    };
-    ports.enumerate().map(link).collect()
-}
-
-/// Response time of a port of this rate to a pause frame.
-fn response(spec: &Spec, rate: Rate) -> Duration {
-    let flow_control = &spec.switch.flow_control;
-    let pfc = flow_control.pfc.as_ref().map(|pfc| pfc.response_at(rate));
-    pfc.or(flow_control.pause.as_ref().map(|pause| pause.response)).unwrap_or_default()
-}
-
-/// Which nodes are on which of so many threads, with these windows and longest time on a link.
-pub(crate) fn layout(spec: &Spec, (windows, hop): (Windows, Duration), threads: usize) -> Layout {
-    let ports = |(id, node): (NodeId, &Node)| match node.kind {
-        // Of several ports, the first one stands for all.
-        NodeKind::Host if spec.graph.host_of(id) == id => spec.graph.ports_of(id).len(),
-        NodeKind::Host => 0,
-        NodeKind::Switch { .. } => node.ports.len(),
-    };
-    let ports: Vec<usize> = spec.graph.ids().zip(&spec.graph.nodes).map(ports).collect();
-    Layout::new(&ports, &groups(&spec.graph), windows, hop, threads)
-}
-
-/// Nodes that belong on the same thread: a switch with its hosts.
-pub(crate) fn groups(graph: &Graph) -> Vec<Vec<NodeId>> {
-    let mut groups: BTreeMap<NodeId, Vec<NodeId>> =
-        graph.switches().map(|switch| (switch, vec![switch])).collect();
-    for host in graph.first_ports() {
-        let edge = graph.node(host).ports[0].peer;
-        groups.entry(edge).or_default().extend(graph.ports_of(host));
-    }
-    groups.into_values().collect()
-}
-
-/// Length of the longest frame: a full packet of the workload with the largest packets.
-fn largest_frame(spec: &Spec) -> u16 {
-    let frames = spec.profiles.iter().map(|profile| profile.transport.largest_frame());
-    frames.max().unwrap_or(length::SHORTEST_FRAME)
-}
-
-/// Windows as long as the shortest time from a decision to send to the arrival; and the longest
-/// such time.
-pub(crate) fn windows(spec: &Spec) -> (Windows, Duration) {
-    let largest = largest_frame(spec);
-    // Link control has the shortest Ethernet frames, or credit frames of any length.
-    let credit = spec.switch.flow_control.cbfc.iter().map(|cbfc| cbfc.frame.0 as u16);
-    let frames = spec.profiles.iter().map(|profile| profile.transport.shortest_frame());
-    let shortest = frames.chain(credit).min().unwrap_or(length::SHORTEST_FRAME);
-    let overhead = u64::from(spec.wire_overhead);
-    let time = |end: &Attachment, frame: u16| {
-        end.delay + end.rate.time_for(Bytes(end.on_wire(frame, overhead)))
-    };
-    let links = || spec.graph.ends();
-    let shortest = links().map(|end| time(end, shortest)).min();
-    let longest = links().map(|end| time(end, largest)).max().unwrap_or_default();
-    let response = links().map(|end| response(spec, end.rate)).max().unwrap_or_default();
-    let longest = longest + spec.switch.latency.max(response);
-    let of_hosts = spec.graph.first_ports().map(|host| spec.graph.ports_of(host).len());
-    let ports = spec.graph.nodes.iter().map(|node| node.ports.len()).chain(of_hosts);
-    let ports = ports.max().unwrap_or(1);
-    (Windows::new(shortest.unwrap_or(Duration(u64::MAX)), ports), longest)
-}
-
-/// Number of switch tiers.
-fn tiers(graph: &Graph) -> u8 {
-    let tier = |id| match graph.node(id).kind {
-        NodeKind::Switch { tier } => tier + 1,
-        NodeKind::Host => 0,
-    };
-    graph.switches().map(tier).max().unwrap_or(0)
 }
 
 /// The programs that have steps, which at some time have all finished.

@@ -1,0 +1,229 @@
+//! From the specification of a simulation to its nodes, and to windows and threads for them.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use floodway_engine::{Layout, Windows};
+use floodway_model::flow::numbered;
+use floodway_model::graph::{Attachment, Node, NodeKind};
+use floodway_model::packet::length;
+use floodway_model::{Bytes, Duration, FlowId, FlowSpec, Graph, NodeId, PortIx, Rate, Trigger};
+
+use super::sampling;
+use crate::Spec;
+use crate::failure::{self, Outages};
+use crate::host::{Host, MultiportHost, Profile, Shared};
+use crate::link::Link;
+use crate::pace::Pacing;
+use crate::routing::Routes;
+use crate::switch::{Knowledge, Switch};
+
+/// Transport profiles by workload; a single one if all are equal.
+pub(super) fn profiles(spec: &Spec) -> Vec<Profile> {
+    let mut profiles = spec.profiles.clone();
+    if profiles.windows(2).all(|pair| pair[0] == pair[1]) {
+        profiles.truncate(1);
+    }
+    profiles
+}
+
+/// Whether some congestion control relies on answers of receivers.
+pub(super) fn asks_for_answers(spec: &Spec) -> bool {
+    spec.profiles.iter().any(|profile| profile.congestion.needs().is_about_answers())
+}
+
+/// Whether some packets have room for telemetry.
+pub(super) fn wants_telemetry(spec: &Spec) -> bool {
+    spec.profiles.iter().any(|profile| profile.transport.telemetry())
+}
+
+/// By flow: its index among the flows of its sender, and among those of its receiver.
+pub(super) fn places(spec: &Spec) -> Vec<(u32, u32)> {
+    let mut next = vec![(0, 0); spec.graph.nodes.len()];
+    let place = |flow: &FlowSpec| {
+        let sent = next[flow.src.index()].0;
+        next[flow.src.index()].0 += 1;
+        let received = next[flow.dst.index()].1;
+        next[flow.dst.index()].1 += 1;
+        (sent, received)
+    };
+    spec.flows.iter().map(place).collect()
+}
+
+/// The switches that are `here`.
+pub(super) fn switches(
+    spec: &Spec,
+    shared: &Shared,
+    (tables, knowledge): (Vec<Routes>, &Knowledge),
+    here: &dyn Fn(NodeId) -> bool,
+) -> Vec<Switch> {
+    let make = |(id, routes): (NodeId, Routes)| {
+        let mut switch =
+            Switch::new(id, (spec, &shared.switch), routes, &links(spec, id), knowledge);
+        switch.ports.iter_mut().for_each(|port| port.telemetry = shared.telemetry);
+        switch
+    };
+    let routed = spec.graph.switches().zip(tables).filter(|(id, _)| here(*id));
+    let mut switches: Vec<Switch> = routed.map(make).collect();
+    let mut epochs = vec![VecDeque::new(); spec.graph.switches().count()];
+    for (at, tables) in failure::epochs(&spec.failures, &spec.graph) {
+        epochs.iter_mut().zip(tables).for_each(|(epochs, routes)| epochs.push_back((at, routes)));
+    }
+    let epochs = spec.graph.switches().zip(epochs).filter(|(id, _)| here(*id));
+    for (switch, (_, epochs)) in switches.iter_mut().zip(epochs) {
+        switch.fail(spec, epochs);
+    }
+    switches
+}
+
+/// The hosts that are `here`, with one port and with several.
+pub(super) fn hosts(
+    spec: &Spec,
+    shared: &Arc<Shared>,
+    knowledge: &Knowledge,
+    here: &dyn Fn(NodeId) -> bool,
+) -> (Vec<Host>, Vec<MultiportHost>) {
+    let nodes = spec.graph.nodes.len();
+    let (mut outgoing, mut incoming) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
+    for (id, flow) in numbered(&spec.flows) {
+        outgoing[flow.src.index()].push(id);
+        incoming[flow.dst.index()].push(id);
+    }
+    let mut triggers: BTreeMap<NodeId, Vec<Trigger>> = BTreeMap::new();
+    for trigger in &spec.triggers {
+        let source = spec.graph.host_of(spec.flows[trigger.begins.index()].src);
+        triggers.entry(source).or_default().push(*trigger);
+    }
+    let mut programs: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
+    for (index, program) in (0..).zip(&spec.programs) {
+        programs.entry(program.host).or_default().push(index);
+    }
+    let mut make = |id: NodeId| {
+        let link = links(spec, id)[0];
+        let mut sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
+        sends.shrink_to_fit();
+        let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
+        host.regulate(knowledge.peers.regulator(link.peer));
+        let end = (id, PortIx(0));
+        host.fail(Outages::at(spec, end));
+        host.hold(Pacing::at(spec, end));
+        if let Some(limit) = spec.record {
+            host.record(limit, &sampling(spec, 0));
+        }
+        host
+    };
+    let (mut single, mut several) = (Vec::new(), Vec::new());
+    for id in spec.graph.first_ports().filter(|id| here(*id)) {
+        let programs = programs.get(&id).map_or(&[][..], Vec::as_slice);
+        let programs = (&spec.programs, programs);
+        let triggers = triggers.get(&id).map_or(&[][..], Vec::as_slice);
+        let ports = spec.graph.ports_of(id);
+        if ports.len() == 1 {
+            let mut host = make(id);
+            host.wait_for(triggers, programs);
+            single.push(host);
+        } else {
+            let ports = ports.map(&mut make).collect();
+            several.push(MultiportHost::new(ports, triggers, programs, shared));
+        }
+    }
+    (single, several)
+}
+
+/// The links of a node, as its transmitters see them.
+fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
+    let ports = spec.graph.node(id).ports.iter();
+    let link = |(port, end): (usize, &Attachment)| Link {
+        peer: end.peer,
+        peer_port: end.peer_port,
+        to: match spec.graph.host_of(end.peer) {
+            // A port of a host with several; those follow each other.
+            host if spec.graph.ports_of(host).len() > 1 => {
+                (host, PortIx((end.peer.0 - host.0) as u16))
+            }
+            _ => (end.peer, end.peer_port),
+        },
+        rate: end.rate,
+        rate_back: spec.graph.rate_to(end),
+        line: end.line,
+        delay: end.delay,
+        latency: match spec.graph.node(end.peer).kind {
+            NodeKind::Host => Duration::ZERO,
+            NodeKind::Switch { .. } => spec.switch.latency,
+        },
+        response: response(spec, spec.graph.rate_to(end)),
+        wire_overhead: spec.wire_overhead,
+        largest_frame: largest_frame(spec),
+        node: id,
+        port: PortIx(port as u16),
+    };
+    ports.enumerate().map(link).collect()
+}
+
+/// Response time of a port of this rate to a pause frame.
+fn response(spec: &Spec, rate: Rate) -> Duration {
+    let flow_control = &spec.switch.flow_control;
+    let pfc = flow_control.pfc.as_ref().map(|pfc| pfc.response_at(rate));
+    pfc.or(flow_control.pause.as_ref().map(|pause| pause.response)).unwrap_or_default()
+}
+
+/// Which nodes are on which of so many threads, with these windows and longest time on a link.
+pub(crate) fn layout(spec: &Spec, (windows, hop): (Windows, Duration), threads: usize) -> Layout {
+    let ports = |(id, node): (NodeId, &Node)| match node.kind {
+        // Of several ports, the first one stands for all.
+        NodeKind::Host if spec.graph.host_of(id) == id => spec.graph.ports_of(id).len(),
+        NodeKind::Host => 0,
+        NodeKind::Switch { .. } => node.ports.len(),
+    };
+    let ports: Vec<usize> = spec.graph.ids().zip(&spec.graph.nodes).map(ports).collect();
+    Layout::new(&ports, &groups(&spec.graph), windows, hop, threads)
+}
+
+/// Nodes that belong on the same thread: a switch with its hosts.
+pub(crate) fn groups(graph: &Graph) -> Vec<Vec<NodeId>> {
+    let mut groups: BTreeMap<NodeId, Vec<NodeId>> =
+        graph.switches().map(|switch| (switch, vec![switch])).collect();
+    for host in graph.first_ports() {
+        let edge = graph.node(host).ports[0].peer;
+        groups.entry(edge).or_default().extend(graph.ports_of(host));
+    }
+    groups.into_values().collect()
+}
+
+/// Length of the longest frame: a full packet of the workload with the largest packets.
+fn largest_frame(spec: &Spec) -> u16 {
+    let frames = spec.profiles.iter().map(|profile| profile.transport.largest_frame());
+    frames.max().unwrap_or(length::SHORTEST_FRAME)
+}
+
+/// Windows as long as the shortest time from a decision to send to the arrival; and the longest
+/// such time.
+pub(crate) fn windows(spec: &Spec) -> (Windows, Duration) {
+    let largest = largest_frame(spec);
+    // Link control has the shortest Ethernet frames, or credit frames of any length.
+    let credit = spec.switch.flow_control.cbfc.iter().map(|cbfc| cbfc.frame.0 as u16);
+    let frames = spec.profiles.iter().map(|profile| profile.transport.shortest_frame());
+    let shortest = frames.chain(credit).min().unwrap_or(length::SHORTEST_FRAME);
+    let overhead = u64::from(spec.wire_overhead);
+    let time = |end: &Attachment, frame: u16| {
+        end.delay + end.rate.time_for(Bytes(end.on_wire(frame, overhead)))
+    };
+    let links = || spec.graph.ends();
+    let shortest = links().map(|end| time(end, shortest)).min();
+    let longest = links().map(|end| time(end, largest)).max().unwrap_or_default();
+    let response = links().map(|end| response(spec, end.rate)).max().unwrap_or_default();
+    let longest = longest + spec.switch.latency.max(response);
+    let of_hosts = spec.graph.first_ports().map(|host| spec.graph.ports_of(host).len());
+    let ports = spec.graph.nodes.iter().map(|node| node.ports.len()).chain(of_hosts);
+    let ports = ports.max().unwrap_or(1);
+    (Windows::new(shortest.unwrap_or(Duration(u64::MAX)), ports), longest)
+}
+
+/// Number of switch tiers.
+pub(super) fn tiers(graph: &Graph) -> u8 {
+    let tier = |id| match graph.node(id).kind {
+        NodeKind::Switch { tier } => tier + 1,
+        NodeKind::Host => 0,
+    };
+    graph.switches().map(tier).max().unwrap_or(0)
+}
