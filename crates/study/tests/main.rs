@@ -6,6 +6,7 @@ mod distributions;
 mod dualq;
 mod factors;
 mod folder;
+mod grid;
 mod many;
 mod measures;
 mod plan;
