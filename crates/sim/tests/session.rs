@@ -5,9 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use crate::common::*;
 use crate::together;
+use floodway_model::program::SendEnd;
 use floodway_model::random::Stream;
 use floodway_model::{
-    Bytes, Duration, FlowId, FlowSpec, Instant, NodeId, Operation, SharedList, Trigger,
+    Bytes, Duration, FlowId, FlowSpec, Instant, NodeId, Operation, Program, SharedList, Trigger,
 };
 use floodway_sim::host::congestion::{self, ndp};
 use floodway_sim::host::transport::rocev2::recovery;
@@ -394,6 +395,21 @@ fn what_a_session_refuses() {
     assert_eq!(
         says(open(with_threads(0), &|_| ())),
         "a session has no threads: it needs at least 1 thread"
+    );
+    let program = Program {
+        host: NodeId(0),
+        workload: 0,
+        rank: 0,
+        start: Instant::ZERO,
+        sends: SendEnd::HandedOver,
+        steps: Box::default(),
+        edges: Box::default(),
+        nodes: Box::default(),
+    };
+    assert_eq!(
+        says(open(SIMPLE, &|spec| spec.programs = vec![program.clone()].into())),
+        "a session cannot have jobs whose ranks are programs: remove [workload.goal] or [workload.chakra], and inject the \
+         flows of the job"
     );
     assert_eq!(
         says(open(SIMPLE, &|spec| spec.graph.join(NodeId(0), 2))),
