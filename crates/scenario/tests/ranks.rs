@@ -180,7 +180,7 @@ fn calls_across_ranks_are_heard() {
 fn pages_across_ranks_are_loaded() {
     let stop = AtomicBool::new(false);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/toolbox/web.toml");
-    let set = ["arrivals=7s", "measure_until=7s", "limit=9s"].map(str::to_owned).to_vec();
+    let set = ["arrivals=12s", "measure_until=12s", "limit=14s"].map(str::to_owned).to_vec();
     let scenario = Scenario::load(&path, &Overrides { quick: true, set })
         .unwrap_or_else(|error| panic!("{}", error.plain()));
     let spec = scenario.build(&scenario.variants()[1], 0);
