@@ -51,7 +51,7 @@ impl Context {
         }
     }
 
-    /// Moves the flows that have completed since the last call to `to`. Before the first call nobody knows which.
+    /// Moves the flows that have completed since the last call to `to`. They are recorded from the first call on.
     pub fn take_completed(&mut self, to: &mut Vec<(FlowId, Instant)>) {
         to.append(self.completed.get_or_insert_default());
     }

@@ -304,8 +304,7 @@ fn what_completions_cause_is_exact() {
     }
 }
 
-/// Receivers that grant credit, and switches that know which transports understand trimming, learn of flows that are
-/// injected: an incast of NDP.
+/// An incast of NDP: injected flows get credit from their receivers, and switches trim their packets.
 #[test]
 fn credit_and_trimming_know_injected_flows() {
     let mut spec = plain(star(9), Vec::new());

@@ -115,7 +115,7 @@ pub enum Kind {
     ReduceScatter,
     /// The same.
     ReduceScatterBlock,
-    /// Every rank knows that all have come.
+    /// No rank goes on before all have reached it.
     Barrier,
 }
 

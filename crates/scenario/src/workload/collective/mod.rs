@@ -159,7 +159,7 @@ impl Parameters for Spec {
 }
 
 impl Spec {
-    /// The ranks of a server; all of them if the algorithm knows no servers.
+    /// The ranks of a server; all ranks if the algorithm has no servers.
     fn in_server(
         &self,
         algorithm: Algorithm,

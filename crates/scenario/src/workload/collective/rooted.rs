@@ -4,8 +4,8 @@
 use super::schedule::{Schedule, part};
 
 impl Schedule {
-    /// The same messages from their receivers to their senders, in the other order: of a broadcast a reduction
-    /// to its root. A message waits for those that it preceded, as far as its sender knows of them.
+    /// The same messages from their receivers to their senders, in reverse order: a reduction to the root
+    /// from a broadcast. A message depends on those that it preceded, if its sender sends or receives them.
     pub fn reversed(&self) -> Self {
         let many = self.messages.len() as u32;
         // By message, those that wait for it.
@@ -79,7 +79,7 @@ mod tests {
     use crate::workload::collective::schedule::{Algorithm, Plan};
     use floodway_model::CollectiveKind;
 
-    /// Whether each message is after those that it waits for, all of which its sender knows of.
+    /// Whether each message follows those that it depends on, all of which its sender sends or receives.
     fn is_local(schedule: &Schedule) -> bool {
         (0..).zip(&schedule.messages).all(|(number, message)| {
             schedule.after(number).iter().all(|&before| {
