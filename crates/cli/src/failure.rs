@@ -1,5 +1,6 @@
 //! Why the program ends without success: what it says then, and its exit status.
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io;
 use std::panic::PanicHookInfo;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -130,7 +131,7 @@ fn reason(error: &io::Error) -> String {
 }
 
 /// A panic is always a fault of the program. The first one ends it: the other threads of the run
-/// would only add that they were left alone.
+/// would only add that they were left alone. With `RUST_BACKTRACE=1` it says where it came from.
 pub fn on_panic(info: &PanicHookInfo) {
     // A damaged Parquet file: it becomes an error about that file.
     if floodway_machine::damaged::is_reading() {
@@ -141,6 +142,10 @@ pub fn on_panic(info: &PanicHookInfo) {
          runs that had finished are kept"
     );
     output::told(Paint::Red, "error", &text);
+    let trace = Backtrace::capture();
+    if trace.status() == BacktraceStatus::Captured {
+        eprintln!("{trace}");
+    }
     // Other ranks of the run would wait for this one.
     floodway_mpi::abort(101);
     std::process::exit(101);
