@@ -138,13 +138,22 @@ impl Grants {
         let Granted { asked, given, requested } = *of;
         of.requested = false;
         if given > asked {
-            log.flow(flow, format!("its receiver gives {given} bytes of credit, and {asked} are asked for"));
+            log.flow(
+                flow,
+                format!("its receiver gives {given} bytes of credit, and {asked} are asked for"),
+            );
         }
         if grant == 0 && !requested {
             log.flow(flow, "credit adds nothing, and answers no request");
         }
         if grant > spec.grant.0 {
-            log.flow(flow, format!("credit of {grant} bytes is given at once, and {} is the maximum", spec.grant));
+            log.flow(
+                flow,
+                format!(
+                    "credit of {grant} bytes is given at once, and {} is the maximum",
+                    spec.grant
+                ),
+            );
         }
         if log.now + ROUNDING < self.next_at {
             let at = time(self.next_at);

@@ -7,8 +7,8 @@ use floodway_model::{Body, Bytes, Class, Dscp, Ecn, FlowId, Instant, Packet, Por
 
 use super::congestion::{Arrival, Credit, Halves, Request};
 use super::{Host, Shared, transport};
-use crate::link::Link;
 use crate::context::Context;
+use crate::link::Link;
 use crate::observe::{Fact, Kinds};
 
 /// Index that stands for the receiver halves among the timers of receivers.

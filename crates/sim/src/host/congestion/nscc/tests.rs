@@ -172,8 +172,102 @@ fn without_trimming_the_target_is_a_round_trip_and_long_queues_adapt() {
     let flow = State::new(&Spec::default(), &path);
     assert!(near(flow.scale.target, 12e-6) && near(flow.scale.qa_threshold, 48e-6));
     // Twice the rate is twice the increase per round trip.
-    let double =
-        State::new(&Spec::default(), &Path { line_rate: Rate::from_gbps(200), ..path });
+    let double = State::new(&Spec::default(), &Path { line_rate: Rate::from_gbps(200), ..path });
     assert!(near(double.scale.fair, 2.0 * flow.scale.fair));
     assert!(near(double.max_window, 2.0 * flow.max_window));
+}
+
+/// What an acknowledgement adds is what an apply step and the unconditional increase add: see
+/// `every_period_adds_a_little`. A mark with a short queue collects nothing, and what earlier acknowledgements collected is
+/// still applied.
+#[test]
+fn a_mark_and_a_short_queue_leave_what_is_collected() {
+    let mut flow = flow(100_000.0);
+    // 8 packets with 3 us below the target: 8 · 4.5e6 B².
+    ack(&mut flow, 1, 8, (15, false));
+    assert!(near(flow.cwnd, 100_000.0) && near(flow.increase, 36e6));
+    assert!(near(ack(&mut flow, 1, 1, (15, true)), 100_360.0));
+    assert!(near(ack(&mut flow, 1, 100, (15, true)), 100_360.0));
+}
+
+/// What the specification's public notes state about windows, for 20,000 random sequences of acknowledgements, marks,
+/// trimmed packets and timeouts: the window is between a packet and its maximum after everything that moves it; it is
+/// decreased by a factor at most once per round trip; quick adapt acts at most once per round trip and target; a mark
+/// with a short queue changes nothing.
+#[test]
+fn what_is_stated_about_windows_holds_for_any_sequence() {
+    use floodway_model::random::Stream;
+
+    let spec = Spec::default();
+    let mut rng = Stream::named(7, "windows");
+    let (mut decreases, mut adaptations) = (0, 0);
+    for _ in 0..200 {
+        let mut flow = flow(225_000.0);
+        (flow.adjusted_at, flow.measured_at) = (Instant::ZERO, Instant::ZERO);
+        let mut now = 0;
+        let (mut decreased_at, mut adapted_at) = (None, None);
+        for _ in 0..400 {
+            now += rng.below(6);
+            let before = flow.cwnd;
+            let (mut least_rtt, collected) = (flow.base_rtt, flow.increase);
+            let is_ack = rng.bernoulli(0.85);
+            if is_ack {
+                let (rtt, marked) = (11 + rng.below(40), rng.bernoulli(0.5));
+                least_rtt = least_rtt.min(rtt as f64 * 1e-6);
+                let packets = rng.below(5) as u32;
+                let factor_at = flow.decreased_at;
+                ack(&mut flow, now, packets, (rtt, marked));
+                if flow.decreased_at != factor_at {
+                    // Once in more than a round trip, and by half at most, but for what is added at the same time.
+                    let is_late =
+                        decreased_at.is_none_or(|at| (now - at) as f64 * 1e-6 > least_rtt);
+                    assert!(is_late && flow.cwnd >= before.min(flow.max_window) * 0.5 - 1e-6);
+                    decreased_at = Some(now);
+                    decreases += 1;
+                }
+                let delay = rtt as f64 * 1e-6 - flow.base_rtt;
+                let may_be_applied =
+                    flow.adjusted_at == Instant(now * 1_000_000) || collected > 0.0;
+                if marked && delay < flow.scale.target && !may_be_applied {
+                    assert!(near(flow.cwnd, before.min(flow.max_window)) || flow.to_ignore > 0.0);
+                }
+            } else if rng.bernoulli(0.9) {
+                let (adapted, ended) = (flow.to_ignore, flow.measured_at);
+                trim(&mut flow, now, 1 + rng.below(60) as u32);
+                if flow.to_ignore != adapted {
+                    assert!(adapted_at.is_none_or(|at| now >= at), "{now} {adapted_at:?}");
+                    assert!(ended != Instant::ZERO && flow.cwnd <= before);
+                    adapted_at = Some(now + ((flow.base_rtt + flow.scale.target) * 1e6) as u64);
+                    adaptations += 1;
+                }
+            } else {
+                flow.on_retransmit_timeout(&spec, Instant(now * 1_000_000));
+            }
+            assert!(flow.cwnd >= 1_500.0, "{}", flow.cwnd);
+            // If the minimum round-trip time has just fallen, the limit acts at the next one.
+            assert!(flow.cwnd <= before.max(flow.max_window) + 1e-6, "{}", flow.cwnd);
+        }
+    }
+    assert!(decreases > 100 && adaptations > 100, "{decreases} {adaptations}");
+}
+
+/// Acknowledgements without a round-trip time change counters only.
+#[test]
+fn without_a_round_trip_time_the_window_stays() {
+    let mut flow = flow(100_000.0);
+    let unclear = Answer { marked: true, acked: 50, ..answer(3, 1, 2) };
+    flow.on_answer(&Spec::default(), &unclear);
+    assert!(near(flow.cwnd, 100_000.0) && near(flow.increase, 0.0));
+    let counted = [flow.received, flow.achieved, flow.ignored];
+    assert!(counted.into_iter().all(|bytes| near(bytes, 75_000.0)), "{counted:?}");
+}
+
+/// Where the receiver gives credit, a packet that was trimmed at its port counts as heard of and as a delay of one
+/// round trip, and is no reason for quick adapt.
+#[test]
+fn with_credit_a_trimmed_packet_at_the_last_hop_is_no_signal() {
+    let mut flow = flow(15_000.0);
+    flow.on_trimmed_with_credit(&Spec::default());
+    assert!(near(flow.cwnd, 15_000.0) && near(flow.ignored, 1_500.0) && !flow.trimmed);
+    assert!(near(flow.mean_delay, 0.1 * 12e-6));
 }

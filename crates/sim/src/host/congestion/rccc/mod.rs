@@ -36,7 +36,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Around, Network};
-use super::{Control, Path, nscc};
+use super::{Control, nscc};
 use crate::host::transport;
 use floodway_model::packet::Entropy;
 

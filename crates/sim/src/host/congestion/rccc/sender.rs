@@ -1,7 +1,7 @@
 //! The sending side of RCCC: credit of one flow.
 
-use floodway_model::{Duration, Instant};
 use floodway_model::check::Findings;
+use floodway_model::{Duration, Instant};
 
 use super::{FARTHEST, Spec};
 use crate::host::congestion::check::{Around, Network};

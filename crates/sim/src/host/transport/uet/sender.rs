@@ -104,12 +104,7 @@ impl Sender {
             timeline: VecDeque::new(),
             doublings: 0,
             entropy: entropy::Entropy::new(&spec.entropy, seed),
-            asking: Asking {
-                contexts: 1,
-                since: Instant::ZERO,
-                doublings: 0,
-                is_overdue: false,
-            },
+            asking: Asking { contexts: 1, since: Instant::ZERO, doublings: 0, is_overdue: false },
         }
     }
 
