@@ -216,11 +216,18 @@ pub enum Body {
         /// Bit n set: packet [`bitmap_base`] + n has arrived. A bit that is not set says nothing.
         bitmap: u64,
     },
-    /// Credit from the receiver's half of congestion control: an NDP pull (SIGCOMM 2017, section 3.2).
+    /// Credit from the receiver's half of congestion control: an NDP pull (SIGCOMM 2017, section 3.2),
+    /// or credit of Ultra Ethernet (RCCC).
     Credit {
-        /// Total number of packets that the receiver has requested from the flow so far. It is
-        /// cumulative, so a later credit makes up for a lost one.
+        /// NDP: total number of packets that the receiver has requested from the flow so far. RCCC:
+        /// total credit of the flow in bytes, modulo 2^32. It is cumulative, so a later credit makes
+        /// up for a lost one.
         number: u32,
+    },
+    /// Request for credit of a sender that can send nothing else (Ultra Ethernet, RCCC).
+    CreditRequest {
+        /// Total credit that the sender asks for, in bytes modulo 2^32.
+        target: u32,
     },
     /// Congestion notification packet of RoCEv2: a marked packet of the flow arrived.
     Cnp,
@@ -336,9 +343,7 @@ impl Echo {
     /// With this entropy, and without a mark.
     #[inline]
     pub const fn of_entropy(entropy: Entropy) -> Self {
-        let Entropy { value, wants_ack, repeated, last_hop } = entropy;
-        let flags = wants_ack as u32 | (repeated as u32) << 1 | (last_hop as u32) << 2;
-        Self::of(Self::ENTROPY >> 1 | value as u32 | flags << 16, false)
+        Self::of(Self::ENTROPY >> 1 | entropy.bits(), false)
     }
 
     /// The entropy; `None` for a packet without it.
@@ -348,12 +353,7 @@ impl Echo {
         if bits & Self::ENTROPY == 0 {
             return None;
         }
-        Some(Entropy {
-            value: (bits >> 1) as u16,
-            wants_ack: bits >> 17 & 1 != 0,
-            repeated: bits >> 18 & 1 != 0,
-            last_hop: bits >> 19 & 1 != 0,
-        })
+        Some(Entropy::from_bits(bits >> 1))
     }
 
     /// Whether the acknowledged packet had CE.
@@ -538,6 +538,7 @@ impl Packet {
             | Body::TrimNak { .. }
             | Body::UetAck { .. }
             | Body::Credit { .. }
+            | Body::CreditRequest { .. }
             | Body::Cnp
             | Body::Indication { .. }
             | Body::Cnm { .. }
@@ -571,9 +572,12 @@ mod tests {
     #[test]
     fn an_echo_has_entropy_or_a_record() {
         for bits in 0..8 {
-            for value in [0, 1, 63, u16::MAX] {
+            let targets = [Some(0), Some(1), Some(255), Some(256), Some(Entropy::TARGETS - 1)];
+            let with_target = [0, 1, 63, 255].into_iter().flat_map(|at| targets.map(|to| (at, to)));
+            let without = [0, 1, 63, 256, u16::MAX].map(|value| (value, None));
+            for (value, target) in without.into_iter().chain(with_target) {
                 let [wants_ack, repeated, last_hop] = [1, 2, 4].map(|bit| bits & bit != 0);
-                let entropy = Entropy { value, wants_ack, repeated, last_hop };
+                let entropy = Entropy { value, wants_ack, repeated, last_hop, target };
                 let sent = Echo::of_entropy(entropy);
                 let back = sent.answering(Ecn::Ce);
                 assert_eq!((sent.entropy(), sent.record()), (Some(entropy), None));

@@ -71,6 +71,7 @@ mod profiles;
 mod programs;
 mod qcn;
 mod queueing;
+mod rccc;
 mod rdma_congestion;
 mod record;
 mod session;

@@ -24,6 +24,8 @@ pub const ROCE_CREDIT: u16 = 66;
 pub const UET_OVERHEAD: u16 = 64;
 /// Ethernet 14, IPv4 20, UDP 8, ACK_CC 28, FCS 4.
 pub const UET_ACK: u16 = 74;
+/// Credit of Ultra Ethernet, and the request for it: what uet-htsim has.
+pub const UET_CREDIT: u16 = 64;
 /// [`ROCE_OVERHEAD`] and 16 reserved bytes.
 pub const ROCE_CNP: u16 = 78;
 /// Ethernet 14, payload 18 (version, addresses, VLAN, length), 48 bytes of the packet, FCS 4.

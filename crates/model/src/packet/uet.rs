@@ -12,6 +12,45 @@ pub struct Entropy {
     pub repeated: bool,
     /// Of a trimmed packet: whether it was trimmed at the port of its destination.
     pub last_hop: bool,
+    /// Total credit that the sender asks its receiver for, in full packets modulo
+    /// [`Entropy::TARGETS`]; `None` without receiver credit. Ultra Ethernet has 24 bits for it. There is
+    /// room for it if the value is below [`Entropy::VALUES_WITH_TARGET`].
+    pub target: Option<u16>,
+}
+
+impl Entropy {
+    /// Number of credit targets that can be distinguished.
+    pub const TARGETS: u16 = 1 << 10;
+
+    /// Number of entropy values of packets with a credit target.
+    pub const VALUES_WITH_TARGET: u32 = 1 << 8;
+
+    /// In 22 bits: the value, or the lower 8 bits of value and target, then flags, the rest of the
+    /// target, and whether there is one.
+    pub(super) const fn bits(self) -> u32 {
+        let Self { value, wants_ack, repeated, last_hop, target } = self;
+        let flags = (wants_ack as u32) << 16 | (repeated as u32) << 17 | (last_hop as u32) << 18;
+        match target {
+            None => value as u32 | flags,
+            Some(target) => {
+                let (low, high) = ((target & 0xff) as u32, (target >> 8 & 3) as u32);
+                (value & 0xff) as u32 | low << 8 | flags | high << 19 | 1 << 21
+            }
+        }
+    }
+
+    /// From [`Entropy::bits`].
+    pub(super) const fn from_bits(bits: u32) -> Self {
+        let has_target = bits >> 21 & 1 != 0;
+        let target = (bits >> 8 & 0xff | bits >> 11 & 0x300) as u16;
+        Self {
+            value: if has_target { (bits & 0xff) as u16 } else { bits as u16 },
+            wants_ack: bits >> 16 & 1 != 0,
+            repeated: bits >> 17 & 1 != 0,
+            last_hop: bits >> 18 & 1 != 0,
+            target: if has_target { Some(target) } else { None },
+        }
+    }
 }
 
 /// The packet that an acknowledgement of Ultra Ethernet answers, relative to the cumulative

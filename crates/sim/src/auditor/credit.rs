@@ -1,19 +1,32 @@
-//! Credit: what receivers request and how fast, and what senders send in return. With NDP (SIGCOMM 2017, section
-//! 3.2) a pull answers a packet or header that has arrived, the pulls of a host are at least as far apart as packets
-//! on its link, and after the initial window a flow sends no more packets than its receiver has requested.
+//! Credit: what receivers give and how fast, and what senders send in return.
+//!
+//! - With NDP (SIGCOMM 2017, section 3.2) a pull answers a packet or header that has arrived, the pulls of
+//!   a host are at least as far apart as packets on its link, and after the initial window a flow sends no
+//!   more packets than its receiver has requested.
+//! - With RCCC (Ultra Ethernet) a receiver gives no more than its senders ask for, and in any time t at
+//!   most a grant more than its link carries in t at the pace; a flow sends at most its first credit, what
+//!   it was given, and a packet.
 
-use floodway_model::{Body, FlowId, Instant, Packet};
+use floodway_model::packet::Entropy;
+use floodway_model::{Body, Duration, FlowId, Instant, Packet};
 use rustc_hash::FxHashMap;
 
 use super::flows::profile;
 use super::network::{Network, ROUNDING, serialization};
 use super::{Log, time};
-use crate::host::congestion::{self, ndp};
+use crate::host::congestion::{self, ndp, rccc};
 use crate::observe::Departure;
 
-fn ndp(network: &Network, flow: FlowId) -> Option<&ndp::Spec> {
+/// A congestion control with credit.
+enum ByCredit<'a> {
+    Ndp(&'a ndp::Spec),
+    Rccc(&'a rccc::Spec),
+}
+
+fn by_credit(network: &Network, flow: FlowId) -> Option<ByCredit<'_>> {
     match &profile(network, &network.flow(flow)).congestion {
-        congestion::Spec::Ndp(spec) => Some(spec),
+        congestion::Spec::Ndp(spec) => Some(ByCredit::Ndp(spec)),
+        congestion::Spec::Rccc(spec) => Some(ByCredit::Rccc(spec)),
         _ => None,
     }
 }
@@ -24,66 +37,170 @@ fn wire(network: &Network, flow: FlowId) -> u64 {
     u64::from(transport.largest_frame()) + u64::from(network.spec.wire_overhead)
 }
 
+/// The total of which `low` are the lower bits, below `modulus`, that is closest to `total`.
+fn closest(total: u64, low: u64, modulus: u64) -> u64 {
+    let above = (low + modulus - total % modulus) % modulus;
+    match above < modulus / 2 {
+        true => total + above,
+        false => (total + above).saturating_sub(modulus),
+    }
+}
+
 /// Credit granted by a receiving host.
 #[derive(Debug, Default)]
 pub struct Grants {
-    /// By flow: packets and headers that have arrived, and packets requested.
-    flows: FxHashMap<FlowId, (u32, u32)>,
-    /// Earliest time of the next pull.
+    flows: FxHashMap<FlowId, Granted>,
+    /// Earliest time of the next pull of NDP, and of the next credit of RCCC.
+    next_pull: Instant,
     next_at: Instant,
 }
 
+/// Credit of one flow: in packets with NDP, in bytes with RCCC.
+#[derive(Clone, Copy, Debug, Default)]
+struct Granted {
+    /// What has been asked for: packets and headers that have arrived, or the largest target of a packet
+    /// or request.
+    asked: u64,
+    given: u64,
+    /// Whether a request is to be answered.
+    requested: bool,
+}
+
 impl Grants {
-    /// Data or a header has arrived.
+    /// Data, a header, or a request for credit has arrived.
     pub fn arrives(&mut self, network: &Network, packet: &Packet) {
-        if ndp(network, packet.flow).is_some() {
-            self.flows.entry(packet.flow).or_default().0 += 1;
+        let flow = packet.flow;
+        match by_credit(network, flow) {
+            Some(ByCredit::Ndp(_)) => self.flows.entry(flow).or_default().asked += 1,
+            Some(ByCredit::Rccc(_)) => {
+                let of = self.flows.entry(flow).or_default();
+                let target = match packet.body {
+                    Body::Data { echo, .. } | Body::Trimmed { echo, .. } => {
+                        let Some(target) = echo.entropy().and_then(|entropy| entropy.target) else {
+                            return;
+                        };
+                        let wire = wire(network, flow);
+                        closest(of.given / wire, target.into(), Entropy::TARGETS.into()) * wire
+                    }
+                    Body::CreditRequest { target } => {
+                        of.requested = true;
+                        closest(of.given, target.into(), 1 << 32)
+                    }
+                    _ => return,
+                };
+                of.asked = of.asked.max(target);
+            }
+            None => {}
         }
     }
 
-    /// A pull has been made.
+    /// Credit has been given.
     pub fn grants(&mut self, network: &Network, credit: &Packet, log: &mut Log) {
         let Body::Credit { number } = credit.body else { return };
-        let flow = credit.flow;
-        if ndp(network, flow).is_none() {
-            return log.flow(flow, "it gets credit, which its congestion control does not know");
+        match by_credit(network, credit.flow) {
+            Some(ByCredit::Ndp(_)) => self.pulls(network, credit.flow, number, log),
+            Some(ByCredit::Rccc(spec)) => self.gives(network, credit.flow, (spec, number), log),
+            None => {
+                log.flow(credit.flow, "it gets credit, which its congestion control does not know");
+            }
         }
-        let (arrived, asked) = self.flows.entry(flow).or_default();
-        if number != *asked + 1 {
-            log.flow(flow, format!("pull {number} follows pull {asked}"));
+    }
+
+    fn pulls(&mut self, network: &Network, flow: FlowId, number: u32, log: &mut Log) {
+        let Granted { asked, given, .. } = self.flows.entry(flow).or_default();
+        let number = u64::from(number);
+        if number != *given + 1 {
+            log.flow(flow, format!("pull {number} follows pull {given}"));
         }
-        *asked = number;
-        if *asked > *arrived {
-            let text = format!("its receiver pulls {asked} packets, and {arrived} have arrived");
+        *given = number;
+        if *given > *asked {
+            let text = format!("its receiver pulls {given} packets, and {asked} have arrived");
             log.flow(flow, text);
         }
-        if log.now + ROUNDING < self.next_at {
-            let at = time(self.next_at);
+        if log.now + ROUNDING < self.next_pull {
+            let at = time(self.next_pull);
             log.flow(flow, format!("a pull is sent before {at}, faster than packets can arrive"));
         }
         let rate = network.rate_to(log.node, 0);
-        self.next_at = log.now + serialization(wire(network, flow), rate);
+        self.next_pull = log.now + serialization(wire(network, flow), rate);
+    }
+
+    fn gives(
+        &mut self,
+        network: &Network,
+        flow: FlowId,
+        (spec, number): (&rccc::Spec, u32),
+        log: &mut Log,
+    ) {
+        let of = self.flows.entry(flow).or_default();
+        let grant = u64::from(number.wrapping_sub(of.given as u32));
+        of.given += grant;
+        let Granted { asked, given, requested } = *of;
+        of.requested = false;
+        if given > asked {
+            log.flow(
+                flow,
+                format!("its receiver gives {given} bytes of credit, and {asked} are asked for"),
+            );
+        }
+        if grant == 0 && !requested {
+            log.flow(flow, "credit adds nothing, and answers no request");
+        }
+        if grant > spec.grant.0 {
+            log.flow(
+                flow,
+                format!(
+                    "credit of {grant} bytes is given at once, and {} is the maximum",
+                    spec.grant
+                ),
+            );
+        }
+        if log.now + ROUNDING < self.next_at {
+            let at = time(self.next_at);
+            log.flow(flow, format!("credit is given before {at}, faster than its pace"));
+        }
+        let rate = network.rate_to(log.node, 0).0 as f64 * spec.pace;
+        self.next_at = log.now + Duration((grant as f64 * 8e12 / rate) as u64);
     }
 }
 
-/// Packets sent by a sender, and its limit.
+/// What a sender has sent, and its limit.
 #[derive(Debug, Default)]
 pub struct Spending {
+    /// Packets with NDP, bytes with RCCC.
     sent: u64,
-    /// Packets that its receiver has requested.
-    asked: u32,
+    /// What its receiver has requested or given.
+    given: u64,
 }
 
 impl Spending {
-    /// A pull has arrived.
-    pub fn hears(&mut self, number: u32) {
-        self.asked = self.asked.max(number);
+    /// Credit has arrived.
+    pub fn hears(&mut self, network: &Network, flow: FlowId, number: u32) {
+        let given = match by_credit(network, flow) {
+            Some(ByCredit::Rccc(_)) => closest(self.given, number.into(), 1 << 32),
+            _ => number.into(),
+        };
+        self.given = self.given.max(given);
     }
 
     /// A packet has been made.
     pub fn departs(&mut self, network: &Network, departure: &Departure, log: &mut Log) {
         let flow = departure.packet.flow;
-        let Some(spec) = ndp(network, flow) else { return };
+        match by_credit(network, flow) {
+            Some(ByCredit::Ndp(spec)) => self.spends_pulls(network, departure, spec, log),
+            Some(ByCredit::Rccc(spec)) => self.spends_credit(network, departure, spec, log),
+            None => {}
+        }
+    }
+
+    fn spends_pulls(
+        &mut self,
+        network: &Network,
+        departure: &Departure,
+        spec: &ndp::Spec,
+        log: &mut Log,
+    ) {
+        let flow = departure.packet.flow;
         self.sent += 1;
         let first = spec.initial_window.map_or_else(
             || {
@@ -93,11 +210,33 @@ impl Spending {
             },
             u64::from,
         );
-        let Spending { sent, asked } = *self;
+        let Spending { sent, given } = *self;
         let timeouts = departure.probes;
-        if sent > first.saturating_add(asked.into()).saturating_add(timeouts) {
+        if sent > first.saturating_add(given).saturating_add(timeouts) {
             let text = format!(
-                "{sent} packets are sent: {first} in the first window, {asked} for pulls, and {timeouts} for timeouts are allowed"
+                "{sent} packets are sent: {first} in the first window, {given} for pulls, and {timeouts} for timeouts are allowed"
+            );
+            log.flow(flow, text);
+        }
+    }
+
+    fn spends_credit(
+        &mut self,
+        network: &Network,
+        departure: &Departure,
+        spec: &rccc::Spec,
+        log: &mut Log,
+    ) {
+        let flow = departure.packet.flow;
+        self.sent += u64::from(departure.packet.bytes) + u64::from(network.spec.wire_overhead);
+        let packet = wire(network, flow);
+        let base_rtt = spec.base_rtt.unwrap_or(network.base_rtt).as_secs();
+        let rate = network.rate(log.node, 0).0 as f64 / 8.0;
+        let first = ((spec.max_window * rate * base_rtt) as u64).max(packet);
+        let Spending { sent, given } = *self;
+        if sent > first + given + packet {
+            let text = format!(
+                "{sent} bytes are sent: a first credit of {first}, {given} of later credit, and a packet of {packet} are allowed"
             );
             log.flow(flow, text);
         }

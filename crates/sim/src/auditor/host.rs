@@ -71,9 +71,11 @@ impl Host {
                 self.sender(network, packet.flow).hears(&packet.body);
             }
             Body::Credit { number } => {
-                self.sender(network, packet.flow).credit.hears(number);
+                self.sender(network, packet.flow).credit.hears(network, packet.flow, number);
             }
-            Body::Data { .. } | Body::Trimmed { .. } => self.grants.arrives(network, packet),
+            Body::Data { .. } | Body::Trimmed { .. } | Body::CreditRequest { .. } => {
+                self.grants.arrives(network, packet);
+            }
             _ => {}
         }
     }

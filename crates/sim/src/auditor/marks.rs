@@ -36,10 +36,12 @@ pub fn check(
                 };
                 usize::from(isolation.congesting) == queue && isolation.is_at(tier)
             });
+            let to = network.spec.graph.node(log.node).ports[port].peer;
+            let to_host = network.spec.graph.node(to).kind == NodeKind::Host;
             let marks = match isolation.map(|spec| spec.mark) {
                 Some(Mark::None) => false,
                 Some(Mark::Detected | Mark::All) => true,
-                Some(Mark::Aqm) | None => spec.has_aqm(),
+                Some(Mark::Aqm) | None => spec.has_aqm() && (spec.marks_to_hosts || !to_host),
             };
             if indication.is_some() || !marks {
                 log.queue(port, queue, "a packet is marked, and nothing here marks");

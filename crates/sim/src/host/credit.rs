@@ -3,12 +3,12 @@
 
 use std::cmp::Reverse;
 
-use floodway_model::packet::length;
 use floodway_model::{Body, Bytes, Class, Dscp, Ecn, FlowId, Instant, Packet, PortIx, Tos};
 
-use super::congestion::{Arrival, Credit, Halves};
-use super::{Host, Shared};
+use super::congestion::{Arrival, Credit, Halves, Request};
+use super::{Host, Shared, transport};
 use crate::context::Context;
+use crate::link::Link;
 use crate::observe::{Fact, Kinds};
 
 /// Index that stands for the receiver halves among the timers of receivers.
@@ -35,6 +35,14 @@ impl Granting {
         let halves = Halves::of(controls)?;
         Some(Box::new(Self { halves, due: Instant::NEVER, sent: 0 }))
     }
+}
+
+/// The arrival of something that is no packet of data, at this time.
+fn arrival(place: u32, transport: &transport::Spec, link: &Link, now: Instant) -> Arrival {
+    let wire = Bytes(u64::from(transport.largest_frame()) + u64::from(link.wire_overhead));
+    let (rate, packet_time) = (link.rate_back, link.rate_back.time_for(wire));
+    let (trimmed, number, entropy) = (false, 0, None);
+    Arrival { place, now, trimmed, number, entropy, wire, packet_time, rate }
 }
 
 impl Host {
@@ -70,13 +78,58 @@ impl Host {
         if self.receivers[place as usize].finished().is_some() {
             granting.halves.on_end(&profile.congestion, place, now);
         } else {
-            let link = self.nic.tx.link();
-            let wire = u64::from(profile.transport.largest_frame()) + u64::from(link.wire_overhead);
-            let packet_time = link.rate_back.time_for(Bytes(wire));
-            let arrival = Arrival { place, now, trimmed, packet_time };
+            let (number, entropy) = match packet.body {
+                Body::Data { echo, psn, .. } | Body::Trimmed { echo, psn, .. } => {
+                    (psn, echo.entropy())
+                }
+                _ => (0, None),
+            };
+            let arrival = Arrival {
+                trimmed,
+                number,
+                entropy,
+                ..arrival(place, &profile.transport, self.nic.tx.link(), now)
+            };
             granting.halves.on_arrival(&profile.congestion, &arrival);
         }
         self.grant(now, context);
+    }
+
+    /// A request for credit has arrived.
+    #[inline(never)]
+    pub(super) fn on_credit_request(
+        &mut self,
+        packet: &Packet,
+        request: Request,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let Some(granting) = &mut self.granting else { return };
+        let (place, profile) = (packet.connection, self.shared.profile(packet.flow));
+        if self.receivers[place as usize].finished().is_none() {
+            let arrival = arrival(place, &profile.transport, self.nic.tx.link(), now);
+            granting.halves.on_request(&profile.congestion, &arrival, request);
+        }
+        self.grant(now, context);
+    }
+
+    /// A sender of this host has nothing that it may send: requests credit, if that is why and it has not
+    /// asked for any.
+    #[inline(never)]
+    pub(super) fn request_credit(&mut self, slot: u32, now: Instant) {
+        let contexts = self.nic.contenders() as u32 + 1;
+        let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
+        let profile = self.shared.profile(sender.flow);
+        sender.transport.share_nic(contexts);
+        let request = sender.credit_request(profile, now);
+        if sender.timer_is_earlier(profile) {
+            self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
+        }
+        let Some(mut request) = request else { return };
+        let class = self.shared.switch.feedback.queue(&request.body);
+        request.class = class.map_or(self.nic.control_class, Class);
+        self.emitted += 1;
+        self.nic.push_feedback(request);
     }
 
     /// The timer of the receiver halves that was set for `at` has expired.
@@ -109,7 +162,7 @@ impl Host {
                 connection: receiver.back,
                 src: self.id,
                 dst: self.shared.flows[receiver.flow.index()].src,
-                bytes: length::ROCE_CREDIT,
+                bytes: self.shared.profile(receiver.flow).transport.credit_frame(),
                 ingress: PortIx(0),
                 class: class.map_or(self.nic.control_class, Class),
                 physical_queue: 0,
@@ -122,7 +175,7 @@ impl Host {
         }
     }
 
-    /// Credit has arrived for a sender of this host; `number` is cumulative, in packets.
+    /// Credit has arrived for a sender of this host; `number` is cumulative, in packets or bytes.
     #[inline(never)]
     pub(super) fn on_credit(&mut self, connection: u32, number: u32, now: Instant) {
         self.credits_received += 1;

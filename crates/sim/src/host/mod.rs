@@ -51,6 +51,7 @@ use crate::observe::{Fact, Kinds};
 use crate::pace::Pacing;
 use crate::switch;
 use application::Application;
+use congestion::Request;
 use credit::Granting;
 use dependencies::Dependencies;
 use holds::Holds;
@@ -95,6 +96,8 @@ pub struct Shared {
     pub distances: Option<Distances>,
     /// Whether packets may carry telemetry.
     pub telemetry: bool,
+    /// Whether some congestion control has a receiver half, which gives credit.
+    pub by_credit: bool,
     /// By flow: whether the measured interval waits for its completion; empty if it waits for none.
     pub awaited: Vec<bool>,
     /// By workload: whether the measured interval waits until the ranks of its job have finished; empty if
@@ -119,6 +122,7 @@ impl Shared {
             tiers: self.tiers,
             distances: None,
             telemetry: self.telemetry,
+            by_credit: self.by_credit,
             awaited: Vec::new(),
             awaited_jobs: Vec::new(),
             seed: self.seed,
@@ -416,6 +420,9 @@ impl Node<Context> for Host {
             }
             Body::Cnp => self.on_cnp(packet.connection, now),
             Body::Credit { number } => self.on_credit(packet.connection, number, now),
+            Body::CreditRequest { target } => {
+                self.on_credit_request(packet, Request { target }, now, context);
+            }
             Body::Indication { severity } => self.on_indication(packet.flow, severity, now),
             Body::Cnm { feedback, .. } => self.on_cnm(packet.flow, feedback, now),
             Body::Segment { flags, psn, sent_at } => {

@@ -163,6 +163,11 @@ impl Nic {
         std::array::from_fn(|class| made(class) + stored(class))
     }
 
+    /// Number of senders and ready-made frames that wait for the wire, without the one that is next.
+    pub(super) fn contenders(&self) -> usize {
+        self.ready.iter().map(VecDeque::len).sum::<usize>() + self.paced.len()
+    }
+
     pub(super) fn make_ready(&mut self, slot: u32, class: Class) {
         self.ready[class.index()].push_back(slot);
         self.some_ready |= 1 << class.0;

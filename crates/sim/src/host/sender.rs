@@ -175,6 +175,24 @@ impl Sender {
         })
     }
 
+    /// A request for credit, if it has a reason to ask now; the class is to be set.
+    pub fn credit_request(&mut self, profile: &Profile, now: Instant) -> Option<Packet> {
+        let Frame { body, bytes, ecn } = self.transport.credit_request(profile, now)?;
+        Some(Packet {
+            flow: self.flow,
+            connection: self.connection,
+            src: self.src,
+            dst: self.dst,
+            bytes,
+            ingress: PortIx(0),
+            class: Class(0),
+            physical_queue: 0,
+            tos: Tos::new(Dscp::DEFAULT, ecn),
+            indicated: false,
+            body,
+        })
+    }
+
     /// Its congestion control.
     #[inline]
     pub fn control(&mut self) -> &mut congestion::State {

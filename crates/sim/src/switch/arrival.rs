@@ -22,7 +22,7 @@ impl Switch {
     ) -> Verdict {
         let (aqm, mut view) = self.aqm(egress, now);
         let verdict = aqm.on_arrival(queue, packet, &mut view);
-        match self.in_queue(queue, verdict) {
+        match self.at_queue(egress, queue, verdict) {
             Verdict::Congested if !self.can_mark(packet) => Verdict::Drop,
             Verdict::Pass
                 if moved.is_some_and(|moved| moved.marks) && packet.ecn().is_capable() =>
@@ -50,10 +50,12 @@ impl Switch {
     }
 
     /// The AQM verdict, with `Congested` turned into `Pass` in a queue where a mechanism allows no
-    /// marks.
+    /// marks, and at ports to hosts if nothing is marked there.
     #[inline]
-    pub(super) fn in_queue(&self, queue: usize, verdict: Verdict) -> Verdict {
-        let unmarked = verdict == Verdict::Congested && self.unmarked >> queue & 1 != 0;
+    pub(super) fn at_queue(&self, port: usize, queue: usize, verdict: Verdict) -> Verdict {
+        let unmarked = verdict == Verdict::Congested
+            && (self.unmarked >> queue & 1 != 0
+                || !self.spec.marks_to_hosts && self.ports[port].to_host);
         if unmarked { Verdict::Pass } else { verdict }
     }
 }

@@ -67,7 +67,7 @@ impl Switch {
             let (aqm, mut view) = self.aqm(index, now);
             aqm.on_departure(queue, &packet, &mut view)
         };
-        match self.in_queue(queue, verdict) {
+        match self.at_queue(index, queue, verdict) {
             Verdict::Congested if !self.can_mark(&packet) => Verdict::Drop,
             verdict => verdict,
         }

@@ -33,8 +33,8 @@ pub struct Spec {
     /// `wrr` or `drr` assigns to it; NDP serves 10 headers per data packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trimmed: Option<u8>,
-    /// Receiver credit, such as NDP's pulls; not ECN-capable. Default none: the control class. NDP
-    /// queues pulls with headers, with priority over all data.
+    /// Receiver credit, such as NDP's pulls, and requests for it; not ECN-capable. Default none: the
+    /// control class. NDP queues pulls with headers, with priority over all data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit: Option<u8>,
     /// CNPs of RoCEv2; not ECN-capable. Default none: the control class. NICs have a configurable
@@ -66,7 +66,7 @@ impl Spec {
                 self.ack
             }
             Body::Trimmed { .. } => self.trimmed,
-            Body::Credit { .. } => self.credit,
+            Body::Credit { .. } | Body::CreditRequest { .. } => self.credit,
             Body::Cnp => self.cnp,
             Body::Cim => self.cim,
             Body::Sfc { .. } => self.sfc,

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// Parameters of a switch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
     /// Static latency, from the arrival of a frame's last bit until the frame is in its egress
@@ -43,6 +43,11 @@ pub struct Spec {
     pub overflow: overflow::Spec,
     /// Active queue management: how queues signal congestion to senders.
     pub aqm: aqm::Spec,
+    /// Whether AQMs may signal congestion at ports to hosts. Default true. With false, packets that an
+    /// AQM would mark there, or would drop because they are not ECN-capable, pass. Ultra Ethernet
+    /// (section 3.6.14) does not mark at the last hop if receivers give credit (`host.congestion.rccc`).
+    #[serde(skip_serializing_if = "is_true")]
+    pub marks_to_hosts: bool,
     /// Layer 2 congestion indication instead of marks. Enabled by the presence of its table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_indication: Option<congestion_indication::Spec>,
@@ -52,6 +57,31 @@ pub struct Spec {
     pub path: path::Spec,
     /// Flow control between neighbors, and congestion messages of switches.
     pub flow_control: flow_control::Spec,
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            latency: Duration::ZERO,
+            queue: QueueSpec::default(),
+            fabric: fabric::Spec::default(),
+            cell: Cell::default(),
+            buffer: buffer::Spec::default(),
+            classify: classify::Spec::default(),
+            feedback: feedback::Spec::default(),
+            overflow: overflow::Spec::default(),
+            aqm: aqm::Spec::default(),
+            marks_to_hosts: true,
+            congestion_indication: None,
+            scheduler: scheduler::Spec::default(),
+            path: path::Spec::default(),
+            flow_control: flow_control::Spec::default(),
+        }
+    }
 }
 
 impl Check for Spec {

@@ -99,6 +99,12 @@ pub struct Network<'a> {
 }
 
 impl Network<'_> {
+    /// Rate of the fastest host link.
+    pub fn fastest_host(&self) -> Rate {
+        let rates = self.graph.hosts().map(|host| self.graph.node(host).ports[0].rate);
+        rates.max().unwrap_or_default()
+    }
+
     /// Rate of the slowest host link.
     pub fn slowest_host(&self) -> Rate {
         let rates = self.graph.hosts().map(|host| self.graph.node(host).ports[0].rate);

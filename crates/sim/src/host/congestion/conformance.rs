@@ -250,8 +250,12 @@ impl<'a> Flow<'a> {
                 self.undo = self.undo.filter(|_| !self.spec.has_receiver_half());
             }
             Event::Credit(number) => {
+                // The first one may end a first window.
+                self.control.on_credit(self.spec, self.now, 0);
+                let before = self.window()?;
                 self.control.on_credit(self.spec, self.now, number);
                 prop_assert!(self.window()? >= before, "credit makes the window shrink");
+                self.undo = self.undo.filter(|_| !self.spec.has_receiver_half());
             }
             Event::Mark | Event::Loss | Event::Recovered => {}
         }

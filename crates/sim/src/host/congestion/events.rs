@@ -44,6 +44,27 @@ pub enum Trimmed {
     AtLastHop,
 }
 
+/// What a sender has to send, for the credit that it asks for (Ultra Ethernet).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Number of packets to send, new ones and those to send again, without the one that is sent now.
+    pub backlog: u64,
+    /// Number of flows that wait for the NIC, including this one: a sender must not ask several
+    /// receivers together for more than it can send.
+    pub contexts: u32,
+    /// Whether a packet is sent now that states the target, for which credit is yet to be taken.
+    pub sends: bool,
+}
+
+/// The total credit that a sender asks for (Ultra Ethernet).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// In full packets, modulo [`Entropy::TARGETS`](floodway_model::packet::Entropy::TARGETS).
+    pub packets: u16,
+    /// In bytes, modulo 2^32.
+    pub bytes: u32,
+}
+
 /// A TCP acknowledgement, and the conclusions that the transport draws from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ack {

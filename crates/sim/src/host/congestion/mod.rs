@@ -32,6 +32,7 @@ pub mod nscc;
 pub mod powertcp;
 pub mod prague;
 pub mod qcn;
+pub mod rccc;
 pub mod rdma_dctcp;
 pub mod receiving;
 pub mod reno;
@@ -45,8 +46,10 @@ use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 
 use super::transport::tcp;
 
-pub use events::{Ack, Answer, Congestion, Lost, Phase, RateSample, Signal, Timeout, Trimmed};
-pub use receiving::{Arrival, Credit, Receiving};
+pub use events::{
+    Ack, Answer, Congestion, Demand, Lost, Phase, RateSample, Signal, Target, Timeout, Trimmed,
+};
+pub use receiving::{Arrival, Credit, Receiving, Request};
 
 /// Generates the family from one row per algorithm: the [`Spec`] that a scenario selects, the
 /// catalogue, the [`State`] of a flow, and their common methods. Each row names a module with `Spec`
@@ -117,6 +120,8 @@ macro_rules! algorithms {
                 on_indication(now: Instant, severity: u8)(now, severity) -> (),
                 on_cnm(now: Instant, feedback: u8)(now, feedback) -> (),
                 on_credit(now: Instant, number: u32)(now, number) -> (),
+                credit_target(demand: Demand)(demand) -> Target,
+                awaits_credit()() -> bool,
                 on_ack(ack: &Ack)(ack) -> (),
                 on_lost(lost: &Lost)(lost) -> (),
                 on_congestion(congestion: &Congestion)(congestion) -> (),
@@ -210,6 +215,8 @@ algorithms! {
         "One packet for each pull of the receiver, after a first window at line rate.",
     Nscc = "nscc" in nscc, boxed:
         "A window by marks and queueing delay in four quadrants, for packets on many paths (Ultra Ethernet).",
+    Rccc = "rccc" in rccc, boxed; receiver Pacer:
+        "Credit of the receiver for what its link carries, also together with `nscc` (Ultra Ethernet).",
     Reno = "reno" in reno:
         "TCP's window of old: one packet more per round trip, half after congestion.",
     Cubic = "cubic" in cubic, boxed:
@@ -405,9 +412,20 @@ pub trait Control {
     /// to 63 (QCN; not TCP).
     fn on_cnm(&mut self, _spec: &Self::Spec, _now: Instant, _feedback: u8) {}
 
-    /// Credit has arrived from the [receiver half](Receiving), which has requested `number` packets so far; lower
-    /// numbers may arrive later (RoCEv2).
+    /// Credit has arrived from the [receiver half](Receiving), which has requested `number` packets so far
+    /// (RoCEv2) or given so many bytes, modulo 2^32 (Ultra Ethernet); lower numbers may arrive later.
     fn on_credit(&mut self, _spec: &Self::Spec, _now: Instant, _number: u32) {}
+
+    /// The total credit to ask for, which a packet or a request states; only called with a
+    /// [receiver half](Receiving) (Ultra Ethernet).
+    fn credit_target(&mut self, _spec: &Self::Spec, _demand: Demand) -> Target {
+        Target::default()
+    }
+
+    /// Whether credit that it has asked for has not come yet (Ultra Ethernet).
+    fn awaits_credit(&mut self, _spec: &Self::Spec) -> bool {
+        false
+    }
 
     /// An acknowledgement has arrived (TCP). Called after [`Control::on_lost`] and
     /// [`Control::on_congestion`] for the losses and marks that it reported.

@@ -272,7 +272,7 @@ mod tests {
     }
 
     fn arrives(pulls: &mut Pulls, place: u32, now: Instant) {
-        let arrival = Arrival { place, now, trimmed: false, packet_time: NS_88 };
+        let arrival = Arrival { now, packet_time: NS_88, ..Arrival::of(place) };
         pulls.on_arrival(&Spec::default(), &arrival);
     }
 

@@ -8,7 +8,8 @@
 
 use std::fmt;
 
-use floodway_model::{Duration, Instant};
+use floodway_model::packet::Entropy;
+use floodway_model::{Bytes, Duration, Instant, Rate};
 
 /// The receiver half of a congestion control in one host. Its methods are called in order of time.
 /// Every method has a default, so an algorithm implements only those it uses.
@@ -24,6 +25,9 @@ pub trait Receiving: fmt::Debug {
 
     /// Data, or the header of a trimmed packet, has arrived for a flow that is not complete.
     fn on_arrival(&mut self, _spec: &Self::Spec, _arrival: &Arrival) {}
+
+    /// The sender of a flow that is not complete has sent a request for credit, which is the arrival.
+    fn on_request(&mut self, _spec: &Self::Spec, _arrival: &Arrival, _request: Request) {}
 
     /// The flow at this index is complete and needs no more credit. Called again for each packet that
     /// arrives after that.
@@ -51,9 +55,41 @@ pub struct Arrival {
     pub now: Instant,
     /// Whether a switch has trimmed the packet, so that it must be retransmitted.
     pub trimmed: bool,
-    /// Transmission time of a full packet of the flow on the host's link, including preamble and
-    /// gap.
+    /// Number of the packet within its flow.
+    pub number: u32,
+    /// Entropy of the packet and what comes with it (Ultra Ethernet).
+    pub entropy: Option<Entropy>,
+    /// Length of a full packet of the flow on the host's link, including preamble and gap, and its
+    /// transmission time.
+    pub wire: Bytes,
+    /// See `wire`.
     pub packet_time: Duration,
+    /// Rate at which data comes through the host's link.
+    pub rate: Rate,
+}
+
+#[cfg(test)]
+impl Arrival {
+    /// Packet 0 of a flow, without entropy, on a link of 100 Gb/s.
+    pub fn of(place: u32) -> Self {
+        Self {
+            place,
+            now: Instant::ZERO,
+            trimmed: false,
+            number: 0,
+            entropy: None,
+            wire: Bytes(1_500),
+            packet_time: Duration(120_000),
+            rate: Rate::from_gbps(100),
+        }
+    }
+}
+
+/// A request for credit of a sender that can send nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Total credit that it asks for, in bytes modulo 2^32.
+    pub target: u32,
 }
 
 /// A credit frame to send.
@@ -61,7 +97,8 @@ pub struct Arrival {
 pub struct Credit {
     /// Index of the flow among the incoming flows of the host.
     pub place: u32,
-    /// Total number of packets that the flow has been asked for, including this request.
+    /// NDP: total number of packets that the flow has been asked for, including this request. RCCC:
+    /// total credit of the flow in bytes, modulo 2^32.
     pub number: u32,
 }
 
@@ -119,6 +156,16 @@ macro_rules! halves {
                 match (spec, self) {
                     $((Spec::$variant(spec), Self { $module: Some(half), .. }) => {
                         half.on_arrival(spec, arrival);
+                    })+
+                    _ => {}
+                }
+            }
+
+            /// See [`Receiving::on_request`].
+            pub fn on_request(&mut self, spec: &Spec, arrival: &Arrival, request: Request) {
+                match (spec, self) {
+                    $((Spec::$variant(spec), Self { $module: Some(half), .. }) => {
+                        half.on_request(spec, arrival, request);
                     })+
                     _ => {}
                 }

@@ -29,6 +29,7 @@ floodway_model::family! {
         initial_window() -> u32;
         handshake_frame() -> Option<u16>;
         answer_frame() -> u16;
+        credit_frame() -> u16;
         shortest_frame() -> u16;
         telemetry() -> bool;
         recovery() -> Option<&rocev2::recovery::Spec>;
@@ -73,6 +74,8 @@ floodway_model::family! {
                 on_feedback(body: &Body, now: Instant) -> Option<Progress>;
                 measure(rtt: Duration);
                 on_credit(number: u32, profile: &Profile, now: Instant);
+                share_nic(contexts: u32);
+                credit_request(profile: &Profile, now: Instant) -> Option<Frame>;
                 on_indication(severity: u8, profile: &Profile, now: Instant);
                 on_timer(profile: &Profile, now: Instant);
             }
@@ -133,6 +136,11 @@ pub trait Transport {
     /// Length of an acknowledgement; the shortest frame for a transport without acknowledgements.
     fn answer_frame(&self) -> u16 {
         length::SHORTEST_FRAME
+    }
+
+    /// Length of the credit of its receivers.
+    fn credit_frame(&self) -> u16 {
+        length::ROCE_CREDIT
     }
 
     /// Length of its shortest frame, at most that of Ethernet.
@@ -244,8 +252,17 @@ pub trait SendingSide {
     /// Such a reply has measured a round-trip time.
     fn measure(&mut self, _rtt: Duration) {}
 
-    /// Credit has arrived, for `number` packets in total.
+    /// Credit has arrived, for `number` packets or bytes in total.
     fn on_credit(&mut self, _number: u32, _profile: &Profile, _now: Instant) {}
+
+    /// So many flows wait for the NIC now, including this one; only called if some flow has a
+    /// congestion control with a receiver half.
+    fn share_nic(&mut self, _contexts: u32) {}
+
+    /// A request for credit, if it has something to send, no credit, and a reason to ask now.
+    fn credit_request(&mut self, _profile: &Profile, _now: Instant) -> Option<Frame> {
+        None
+    }
 
     /// A backward congestion indication has arrived.
     fn on_indication(&mut self, severity: u8, profile: &Profile, now: Instant) {

@@ -124,6 +124,10 @@ impl Transport for Spec {
         self.answer.0 as u16
     }
 
+    fn credit_frame(&self) -> u16 {
+        length::UET_CREDIT
+    }
+
     fn repeats(&self) -> bool {
         true
     }

@@ -73,6 +73,21 @@ pub struct Sender {
     /// out of date.
     timeline: VecDeque<Due>,
     entropy: entropy::Entropy,
+    /// Receiver credit.
+    pub(super) asking: Asking,
+}
+
+/// What a sender has asked its receiver for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asking {
+    /// Number of flows that wait for the NIC, including this one.
+    pub contexts: u32,
+    /// When it last asked for credit or got some.
+    since: Instant,
+    /// Number of times that the timer has expired since credit arrived, up to 255.
+    doublings: u8,
+    /// The timer has expired.
+    is_overdue: bool,
 }
 
 impl Sender {
@@ -95,6 +110,7 @@ impl Sender {
             received: 0,
             timeline: VecDeque::new(),
             entropy: entropy::Entropy::new(&spec.entropy, seed),
+            asking: Asking { contexts: 1, since: Instant::ZERO, doublings: 0, is_overdue: false },
         }
     }
 
@@ -127,6 +143,16 @@ impl Sender {
     /// Whether there is a packet to send now.
     pub fn has_more(&self) -> bool {
         self.in_flight() < self.window && (self.lost_count > 0 || self.may_go_on())
+    }
+
+    /// Whether there is a packet to send, and it lacks nothing but credit.
+    pub(super) fn lacks_credit(&self) -> bool {
+        self.window == 0 && (self.lost_count > 0 || self.may_go_on())
+    }
+
+    /// Number of packets to send, new ones and those to send again.
+    pub(super) fn backlog(&self) -> u64 {
+        u64::from(self.packets - self.fresh) + u64::from(self.lost_count)
     }
 
     /// Whether there is a packet that has not been sent, within the range of the receiver.
@@ -173,7 +199,7 @@ impl Sender {
             u64::from(self.window) * u64::from(spec.frame(spec.mtu.0)) < spec.ack_trigger.0;
         let wants_ack = repeats.is_some() || short_window || !self.has_more();
         let repeated = repeats.is_some();
-        let entropy = Entropy { value, wants_ack, repeated, last_hop: false };
+        let entropy = Entropy { value, wants_ack, repeated, last_hop: false, target: None };
         let bytes = spec.frame(spec.payload_of(psn, self.bytes, self.packets));
         let body = Body::Data { echo: Echo::of_entropy(entropy), psn, sent_at: now };
         Some(Frame { body, bytes, ecn: Ecn::Ect0 })
@@ -282,9 +308,45 @@ impl Sender {
         }
     }
 
-    /// Time at which the first transmission in flight times out.
-    pub fn deadline(&self) -> Instant {
-        self.timeline.front().map_or(Instant::NEVER, |due| due.at)
+    /// Time at which the first transmission in flight times out, or at which credit is requested again.
+    pub fn deadline(&self, spec: &Spec) -> Instant {
+        let packets = self.timeline.front().map_or(Instant::NEVER, |due| due.at);
+        packets.min(self.credit_deadline(spec))
+    }
+
+    /// Time at which credit is requested again.
+    fn credit_deadline(&self, spec: &Spec) -> Instant {
+        match self.lacks_credit() {
+            true => self.asking.since + spec.timeout(self.asking.doublings),
+            false => Instant::NEVER,
+        }
+    }
+
+    /// It has asked for credit with a packet or a request.
+    pub(super) fn has_asked(&mut self, now: Instant) {
+        (self.asking.since, self.asking.is_overdue) = (now, false);
+    }
+
+    /// Credit has arrived.
+    pub(super) fn has_credit(&mut self, now: Instant) {
+        self.asking.since = now;
+        if self.window > 0 {
+            (self.asking.doublings, self.asking.is_overdue) = (0, false);
+        }
+    }
+
+    /// Whether credit has not come for too long.
+    pub(super) fn is_overdue(&self) -> bool {
+        self.asking.is_overdue
+    }
+
+    /// The timer has expired: checks whether credit is overdue.
+    pub(super) fn check_credit(&mut self, spec: &Spec, now: Instant) {
+        if self.credit_deadline(spec) <= now {
+            self.asking.since = now;
+            self.asking.doublings = self.asking.doublings.saturating_add(1);
+            self.asking.is_overdue = true;
+        }
     }
 
     /// The timer has expired. Returns the number of packets that are considered lost.

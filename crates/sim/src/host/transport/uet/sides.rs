@@ -1,11 +1,12 @@
 //! The sides of a packet delivery context as a host uses them: with the profile of their flow, and with
 //! its congestion control.
 
+use floodway_model::packet::Entropy;
 use floodway_model::{Body, Duration, Echo, Ecn, FlowSpec, Instant, Packet};
 
 use super::{Receiver, Sender, Spec};
 use crate::host::Profile;
-use crate::host::congestion::{self, Path};
+use crate::host::congestion::{self, Demand, Path};
 use crate::host::transport::{
     self, Allowance, Arrived, Frame, HeaderReply, Progress, ReceivingSide, SendingSide, Sent,
 };
@@ -60,7 +61,11 @@ impl SendingSide for Sender {
     }
 
     fn next_frame(&mut self, profile: &Profile, now: Instant) -> Option<Frame> {
-        self.next_frame(spec(profile), now)
+        let mut frame = self.next_frame(spec(profile), now)?;
+        if profile.congestion.has_receiver_half() {
+            self.state_target(&mut frame, profile, now);
+        }
+        Some(frame)
     }
 
     fn on_sent(&mut self, profile: &Profile, bytes: u64, now: Instant) -> Option<f64> {
@@ -100,10 +105,30 @@ impl SendingSide for Sender {
     fn on_credit(&mut self, number: u32, profile: &Profile, now: Instant) {
         self.control.on_credit(&profile.congestion, now, number);
         self.renew_window(profile, now);
+        self.has_credit(now);
     }
 
-    fn deadline(&self, _: &Profile) -> Instant {
-        self.deadline()
+    fn share_nic(&mut self, contexts: u32) {
+        self.asking.contexts = contexts;
+    }
+
+    /// What was asked for is on its way, unless it is overdue.
+    fn credit_request(&mut self, profile: &Profile, now: Instant) -> Option<Frame> {
+        let control = &profile.congestion;
+        if !control.has_receiver_half() || !self.lacks_credit() {
+            return None;
+        }
+        if self.control.awaits_credit(control) && !self.is_overdue() {
+            return None;
+        }
+        self.has_asked(now);
+        let target = self.control.credit_target(control, self.demand(false));
+        let body = Body::CreditRequest { target: target.bytes };
+        Some(Frame { body, bytes: profile.transport.credit_frame(), ecn: Ecn::NotEct })
+    }
+
+    fn deadline(&self, profile: &Profile) -> Instant {
+        self.deadline(spec(profile))
     }
 
     /// Without packets in flight there is no timer.
@@ -116,6 +141,24 @@ impl SendingSide for Sender {
             self.control.on_retransmit_timeout(&profile.congestion, now);
         }
         self.renew_window(profile, now);
+        if profile.congestion.has_receiver_half() {
+            self.check_credit(spec(profile), now);
+        }
+    }
+}
+
+impl Sender {
+    fn demand(&self, sends: bool) -> Demand {
+        Demand { backlog: self.backlog(), contexts: self.asking.contexts, sends }
+    }
+
+    /// Writes the credit that it asks for into a packet.
+    fn state_target(&mut self, frame: &mut Frame, profile: &Profile, now: Instant) {
+        let Body::Data { echo, .. } = &mut frame.body else { return };
+        let Some(entropy) = echo.entropy() else { return };
+        let target = self.control.credit_target(&profile.congestion, self.demand(true));
+        *echo = Echo::of_entropy(Entropy { target: Some(target.packets), ..entropy });
+        self.has_asked(now);
     }
 }
 
