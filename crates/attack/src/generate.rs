@@ -65,6 +65,7 @@ pub fn scenario(schema: &Schema, seed: u64, index: u64, file_name: &str) -> Atte
     draft.add_failures(&valid);
     draft.add_line(&valid);
     draft.add_variants();
+    draft.add_errors(&valid);
     let whole = repair::repair(&mut draft, file_name, REPAIRS);
     let mut valid = match whole {
         Some(valid) => valid,
@@ -157,7 +158,7 @@ impl<'a> Draft<'a> {
                 "topology" => self.value(field, std::slice::from_ref(key)),
                 // Overlays, failures and lines follow when it is valid.
                 "extends" | "profile" | "variants" | "quick" | "sweep" | "failure" | "line"
-                | "question" => {
+                | "errors" | "question" => {
                     continue;
                 }
                 "switch" | "host" => self.value(field, std::slice::from_ref(key)),
@@ -484,6 +485,29 @@ impl<'a> Draft<'a> {
             line["bursts"] = json!({ "p": 0.01, "r": 0.25 });
         }
         self.document["line"] = [line].to_vec().into();
+    }
+
+    /// Links that exist, or all, have bit errors and perhaps a retry.
+    fn add_errors(&mut self, valid: &Scenario) {
+        if !self.chance(0.2) {
+            return;
+        }
+        let graph = valid.variants()[0].graph();
+        let links: Vec<_> = graph.links().map(|(node, _, end)| (node, end.peer)).collect();
+        let path = ["errors".to_owned(), "0".to_owned()];
+        let schema = self.schema.find(self.schema.scenario(), &path).expect("there are errors");
+        let mut errors = self.value(schema, &path);
+        let table = errors.as_object_mut().expect("a table");
+        for key in ["link", "number", "frames"] {
+            table.remove(key);
+        }
+        errors["bit_error_rate"] = 10f64.powi(-4 - self.below(6) as i32).into();
+        if self.chance(0.5) {
+            let (node, peer) = links[self.below(links.len() as u64) as usize];
+            errors["link"] = json!([graph.node(node).name, graph.node(peer).name]);
+            errors["frames"] = json!([0, 1, 5]);
+        }
+        self.document["errors"] = [errors].to_vec().into();
     }
 
     /// Variants that lie over switches or hosts.

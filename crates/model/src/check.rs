@@ -18,6 +18,12 @@ use std::ops::{Bound, RangeBounds};
 
 use crate::units::{Bytes, Duration, Rate};
 
+/// Probability that a frame of `bytes` has a bit error, if each of its bits has one with probability `rate`,
+/// independently: 1 - (1 - rate)^(8 bytes), also where that is far below the precision of 1.
+pub fn frame_error_rate(rate: f64, bytes: u64) -> f64 {
+    -libm::expm1(bytes as f64 * 8.0 * libm::log1p(-rate))
+}
+
 /// Parameters that can validate themselves.
 pub trait Check {
     /// Reports invalid or doubtful values that can be found from these parameters alone.

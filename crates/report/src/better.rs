@@ -61,6 +61,8 @@ const LESS: [&str; 37] = [
     "retransmitted_packets",
     "reordered_packets",
     "lost_on_links",
+    "lost_to_errors",
+    "replayed_frames",
     "watchdog_drops",
     "watchdog_storms",
     "flows_not_begun",

@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::check;
 use crate::device::Basis;
 use crate::document::Document;
+use crate::errors;
 use crate::loads::{self, Framed};
 use crate::measured::Measured;
 use crate::ports;
@@ -74,6 +75,9 @@ pub struct DerivedVariant {
     /// The pool of headroom that ports share, of the switch where it is oversubscribed most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headroom_pool: Option<HeadroomPool>,
+    /// Bit errors of links and what a retry makes of them; empty if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<FrameErrors>,
     /// Payload offered by the busiest host, as a part of its link's rate.
     pub host_load: f64,
     /// The same with headers, preamble and gap, if all packets are full.
@@ -120,6 +124,20 @@ pub struct HeadroomPool {
     pub of_all: Bytes,
     /// N of an oversubscription of 1:N: `of_all`, divided by the pool.
     pub oversubscription: f64,
+}
+
+/// What bit errors do to full frames on some links.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FrameErrors {
+    /// The names of the ends of the link; `None` for all links that no other entry names.
+    pub link: Option<[String; 2]>,
+    /// Probability that a full data frame has an error each time it is sent.
+    pub error_rate: f64,
+    /// Probability that it is lost, which is the same without a retry.
+    pub loss: f64,
+    /// The replay buffer at the link that needs most, or as it is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay_buffer: Option<Bytes>,
 }
 
 /// RED's parameters as Linux works them out of a line of `tc`.
@@ -205,6 +223,11 @@ impl Variant {
             headroom: self.headroom(),
             headroom_pool: check::Pausing::of(settings)
                 .and_then(|pausing| check::headroom_pool(settings, &pausing, graph)),
+            errors: errors::of_full_frames(
+                &settings.errors,
+                graph,
+                check::largest_frame(settings),
+            ),
             host_load: loads::busiest_host(graph, &demands),
             host_wire_load: loads::busiest_host(graph, &wire_demands),
             fabric_wire_load: loads::of_fabric(graph, &wire_demands, Framed::of(settings)),
@@ -455,6 +478,14 @@ impl fmt::Display for Derived {
         row("pool oversubscribed", &|v| {
             optional(v.headroom_pool, |h| format!("1:{:.2}", h.oversubscription))
         });
+        let most = |v: &DerivedVariant, of: fn(&FrameErrors) -> f64| {
+            v.errors.iter().map(of).reduce(f64::max)
+        };
+        row("full frames with errors", &|v| optional(most(v, |of| of.error_rate), rare));
+        row("of these lost", &|v| optional(most(v, |of| of.loss), rare));
+        row("replay buffer", &|v| {
+            optional(v.errors.iter().filter_map(|of| of.replay_buffer).max(), kilobytes)
+        });
         row("host load, payload", &|v| percent(v.host_load));
         row("host load, wire", &|v| percent(v.host_wire_load));
         row("fabric load, wire, mean", &|v| optional(v.fabric_wire_load, |l| percent(l.mean)));
@@ -535,6 +566,11 @@ fn microseconds(time: Duration) -> String {
 
 fn kilobytes(bytes: Bytes) -> String {
     format!("{:.1} KB", bytes.0 as f64 / 1e3)
+}
+
+/// A probability of something rare.
+fn rare(probability: f64) -> String {
+    if probability == 0.0 { "0".to_owned() } else { format!("{probability:.2e}") }
 }
 
 fn percent(part: f64) -> String {

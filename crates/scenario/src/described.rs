@@ -81,6 +81,11 @@ impl Variant {
         if !lines.is_empty() {
             facts.push(("lines".to_owned(), lines.join("; ")));
         }
+        let frame = derived.frame.0;
+        let errors: Vec<String> = settings.errors.iter().map(|of| of.phrase(frame)).collect();
+        if !errors.is_empty() {
+            facts.push(("bit errors".to_owned(), errors.join("; ")));
+        }
         let names = self.workload_names();
         for (at, entry) in settings.workload.iter().enumerate() {
             let noun = match settings.workload.len() {

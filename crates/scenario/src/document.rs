@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::claims;
+use crate::errors;
 use crate::failure;
 use crate::line;
 use crate::measured::MeasureUntil;
@@ -118,6 +119,9 @@ pub struct Document {
     /// Links with a framing or with random loss. Default none: Ethernet that loses nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub line: Vec<line::AccessLine>,
+    /// Links with bit errors, and with a retry that sends frames with errors again. Default none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<errors::LinkErrors>,
     /// What is sent: by each workload on hosts of its own, unless `share_hosts` is true.
     pub workload: Vec<workload::Entry>,
     /// What is compared: by name, overlays on everything else; the first one is the baseline.

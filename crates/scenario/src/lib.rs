@@ -42,6 +42,7 @@ pub mod derived;
 mod described;
 pub mod device;
 pub mod document;
+pub mod errors;
 pub mod failure;
 pub mod fct;
 pub mod files;

@@ -15,6 +15,7 @@ use crate::claims::Claims;
 use crate::derive;
 use crate::device::{self, Basis};
 use crate::document::Document;
+use crate::errors;
 use crate::files::{Files, InputFile};
 use crate::footprint;
 use crate::measured::Measured;
@@ -238,6 +239,7 @@ impl Variant {
             explained: None,
             failures: settings.failure.iter().flat_map(|entry| entry.build(graph)).collect(),
             losses: settings.line.iter().flat_map(|entry| entry.losses(graph)).collect(),
+            errors: errors::build(&settings.errors, graph, check::largest_frame(settings)),
             paces: settings
                 .line
                 .iter()

@@ -177,7 +177,10 @@ fn sums(finished: &Finished) -> Sums {
         held: switches.iter().map(|switch| switch.held().count() as u64).sum(),
         in_nics: hosts.iter().map(|host| host.nic.waiting() as u64).sum(),
         flies: finished.in_flight.len() as u64,
-        lost: ports().chain(hosts.iter().map(|host| &host.nic.tx)).map(|tx| tx.lost()).sum(),
+        lost: ports()
+            .chain(hosts.iter().map(|host| &host.nic.tx))
+            .map(|tx| tx.lost() + tx.errors().lost)
+            .sum(),
         trimmed: trimming().map(|trimming| trimming.trimmed).sum(),
         headers_dropped: trimming().map(|trimming| trimming.headers_dropped).sum(),
         headers_arrived: hosts.iter().map(|host| host.headers).sum(),

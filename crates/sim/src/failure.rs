@@ -13,6 +13,8 @@ use floodway_model::{Body, Duration, FlowId, Graph, Instant, NodeId, Packet, Por
 use serde::Serialize;
 
 use crate::Spec;
+use crate::errors::{BitErrors, Errors};
+use crate::link::is_link_control;
 use crate::loss::Random;
 use crate::routing::Routes;
 
@@ -55,26 +57,36 @@ pub struct Outages {
     updates: VecDeque<(Instant, bool)>,
     /// What it loses at random; `None` if it loses nothing so.
     random: Option<Random>,
-    /// Lost frames and their bytes, by the queue from which they were sent.
+    /// Which frames are lost because of bit errors; `None` if none is, or if a retry decides.
+    errors: Option<BitErrors>,
+    /// Lost frames and their bytes, by the queue from which they were sent, without those that had bit errors.
     pub lost: [(u64, u64); CLASSES],
-    /// Of these, data packets, by flow.
+    /// The same of frames that had bit errors.
+    pub corrupted: [(u64, u64); CLASSES],
+    /// Of both, data packets, by flow.
     pub lost_of: BTreeMap<FlowId, u64>,
-    /// Of these, frames of PFC and PAUSE.
+    /// Of these, frames of PFC and PAUSE, and those that arrived late because of bit errors.
     pub lost_pauses: u64,
     /// Of these, headers of trimmed packets.
     pub lost_headers: u64,
 }
 
 impl Outages {
-    /// What the link at this port loses, by failures and at random; `None` if it never loses anything.
+    /// What the link at this port loses, by failures, at random and because of bit errors; `None` if it never loses
+    /// anything.
     pub fn at(spec: &Spec, end: (NodeId, PortIx)) -> Option<Box<Self>> {
         let failures = Self::of(&spec.failures, &spec.graph, end);
-        let Some(loss) = spec.losses.iter().find(|loss| (loss.node, loss.port) == end) else {
+        let loss = spec.losses.iter().find(|loss| (loss.node, loss.port) == end);
+        let errors = Errors::at(spec, end);
+        if loss.is_none() && errors.is_none() {
             return failures;
-        };
+        }
         let mut outages = failures.unwrap_or_default();
-        let name = &spec.graph.node(end.0).name;
-        outages.random = Some(Random::new(loss, spec.seed, &format!("{name}, port {}", end.1.0)));
+        let name = transmitter_name(&spec.graph, end);
+        outages.random = loss.map(|loss| Random::new(loss, spec.seed, &name));
+        let errors = errors.filter(|errors| errors.retry.is_none());
+        outages.errors =
+            errors.map(|errors| BitErrors::new(errors.rate, &errors.frames, spec.seed, &name));
         Some(outages)
     }
 
@@ -112,21 +124,42 @@ impl Outages {
         self.dead.iter().any(|&(down, up)| down < until && from < up)
     }
 
-    /// Whether the frame that is sent now is lost, whose last bit arrives at `until`.
-    pub fn takes(&mut self, now: Instant, until: Instant) -> bool {
+    /// Whether the frame is lost that is sent at `from`, and whose last bit arrives at `until`: `is_given_up` by a retry,
+    /// because of bit errors, at random or by a failure. Counts it if it is, and a pause that `is_late` because a retry
+    /// sends it again.
+    pub fn takes(
+        &mut self,
+        packet: &Packet,
+        (from, until): (Instant, Instant),
+        is_given_up: bool,
+        is_late: bool,
+    ) -> bool {
         let at_random = self.random.as_mut().is_some_and(Random::takes);
-        at_random || self.hit(now, until)
+        let has_error = is_given_up
+            || self.errors.as_mut().is_some_and(|errors| match is_link_control(&packet.body) {
+                true => errors.hit(packet.bytes.into()),
+                false => errors.hit_next(packet.bytes.into()),
+            });
+        let is_lost = at_random || self.hit(from, until);
+        if is_lost || has_error || is_late {
+            let is_pause = matches!(packet.body, Body::Pfc { .. } | Body::Pause { .. });
+            self.lost_pauses += u64::from(is_pause);
+        }
+        if is_lost || has_error {
+            self.lose(packet, is_lost);
+        }
+        is_lost || has_error
     }
 
     /// Counts a lost frame.
-    pub fn lose(&mut self, packet: &Packet) {
-        let (frames, bytes) = &mut self.lost[packet.class.index()];
+    fn lose(&mut self, packet: &Packet, on_link: bool) {
+        let lost = if on_link { &mut self.lost } else { &mut self.corrupted };
+        let (frames, bytes) = &mut lost[packet.class.index()];
         *frames += 1;
         *bytes += u64::from(packet.bytes);
         if packet.is_of_message() {
             *self.lost_of.entry(packet.flow).or_default() += 1;
         }
-        self.lost_pauses += u64::from(matches!(packet.body, Body::Pfc { .. } | Body::Pause { .. }));
         self.lost_headers += u64::from(matches!(packet.body, Body::Trimmed { .. }));
     }
 
@@ -144,6 +177,11 @@ impl Outages {
         }
         closes
     }
+}
+
+/// The name of a transmitter, from which its streams of random numbers are derived.
+pub fn transmitter_name(graph: &Graph, (node, port): (NodeId, PortIx)) -> String {
+    format!("{}, port {}", graph.node(node).name, port.0)
 }
 
 /// The times at which routes change, ascending, and the tables of all switches from then on,

@@ -3,6 +3,7 @@
 //! - [`switch`]: switch data path; classification, AQM, scheduling, path selection and flow control
 //! - [`host`]: NIC, transports and congestion control
 //! - [`failure`]: links that fail during a run
+//! - [`errors`], [`retry`]: bit errors of links, and the retry that sends frames with errors again
 //! - [`link`]: the transmitter of a link, and the pauses that it obeys
 //! - [`telemetry`]: in-band network telemetry that switches write into packets
 //! - [`search`]: shortest paths between switches, for many destinations at once; the basis of
@@ -26,6 +27,7 @@ mod context;
 pub mod deadlock;
 mod digest;
 pub mod distances;
+pub mod errors;
 pub mod failure;
 pub mod host;
 pub mod ideal;
@@ -37,6 +39,7 @@ mod observe;
 mod outcome;
 pub mod over;
 pub mod pace;
+pub mod retry;
 pub mod routing;
 mod run;
 pub mod search;
@@ -115,6 +118,9 @@ pub struct Spec {
     pub failures: Vec<failure::Failure>,
     /// What links lose at random, at most one entry for each direction.
     pub losses: Vec<loss::Loss>,
+    /// Bit errors of links, and what sends frames with errors again: at most one entry for each direction, in order of
+    /// node and port.
+    pub errors: Vec<errors::Errors>,
     /// What ports are held to that send at less than the rate of their link, at most one entry for each.
     pub paces: Vec<pace::Pace>,
     /// Hosts that are kernels, in order of their nodes, with flows between each two of them that begin when a connection

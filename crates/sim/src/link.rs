@@ -1,6 +1,8 @@
 //! The transmitter of a link, common to switches and NICs: it tracks when the wire is free, sends
 //! frames, and obeys the pauses that the other end requests.
 
+mod pause;
+
 use floodway_model::graph::on_wire;
 use floodway_model::id::CLASSES;
 use floodway_model::line::Counting;
@@ -9,10 +11,14 @@ use floodway_model::{Body, Class, Duration, FlowId, Instant, NodeId, Packet, Por
 
 use crate::allowance::Allowance;
 use crate::context::Context;
+use crate::errors::Counts;
 use crate::failure::Outages;
 use crate::metric::Metrics;
 use crate::observe::{At, Fact, Kinds, Observers, OnWire};
 use crate::pace::Pacing;
+use crate::retry::Retry;
+
+pub use pause::Pause;
 
 /// Properties of a link, as seen from one end. The fields that every frame needs come first.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +94,8 @@ pub struct Transmitter {
     /// When the next frame may begin: when the one on the wire ends, or later if the port is held to a
     /// pace.
     pub busy_until: Instant,
-    /// When the last of all current pauses ends; afterwards no pause needs to be checked.
+    /// When the last of all current pauses ends; afterwards no pause needs to be checked. Never with a retry, which may
+    /// stall the port at any time.
     last_pause_ends: Instant,
     byte_time: ByteTime,
     /// Delay of the link plus latency of the other end.
@@ -96,7 +103,7 @@ pub struct Transmitter {
     peer: NodeId,
     peer_port: PortIx,
     wire_overhead: u16,
-    /// Whether the link has another framing than Ethernet, and whether that or a pace decides when frames end.
+    /// Whether the link has another framing than Ethernet, and whether that, a pace or a retry decides when frames end.
     is_framed: bool,
     is_special: bool,
     /// See [`Link::to`].
@@ -132,6 +139,8 @@ struct Seldom {
     allowance: Option<Allowance>,
     /// What holds back the port; `None` if it sends at the rate of the link.
     pacing: Option<Pacing>,
+    /// Sends frames with errors again; `None` if they are lost.
+    retry: Option<Box<Retry>>,
     /// About the latest MAC control frames sent without another frame in between: the end of the
     /// frame before them, and their own end.
     control: (Instant, Instant),
@@ -165,6 +174,7 @@ impl Transmitter {
                 pauses: [Pause::default(); CLASSES],
                 allowance: None,
                 pacing: None,
+                retry: None,
                 control: (Instant::ZERO, Instant::ZERO),
             }),
         }
@@ -177,8 +187,16 @@ impl Transmitter {
 
     /// From now on the port is held to a pace.
     pub fn hold(&mut self, pacing: Option<Pacing>) {
-        self.is_special = self.is_framed || pacing.is_some();
+        self.is_special = self.is_framed || pacing.is_some() || self.seldom.retry.is_some();
         self.seldom.pacing = pacing;
+    }
+
+    /// From now on frames with errors are sent again.
+    pub fn retry(&mut self, retry: Option<Box<Retry>>) {
+        if retry.is_some() {
+            (self.is_special, self.last_pause_ends) = (true, Instant::NEVER);
+        }
+        self.seldom.retry = retry;
     }
 
     /// From now on classes only send what the other end has room for.
@@ -269,6 +287,12 @@ impl Transmitter {
         let wire_time = self.wire_time(packet.bytes);
         let ends = now + wire_time;
         let seldom = &mut *self.seldom;
+        if let Some(retry) = &mut seldom.retry {
+            let on_wire = seldom.link.on_wire(packet.bytes);
+            let fate = retry.send(packet.bytes, on_wire, is_link_control(&packet.body), now);
+            let times = (fate.ends, fate.free.since(now), fate.busy);
+            return self.put(packet, class, now, times, context);
+        }
         let (ends, free) = match &mut seldom.pacing {
             None => (ends, ends),
             Some(pacing) => {
@@ -349,13 +373,14 @@ impl Transmitter {
             true => context.telemetry_of(packet),
             false => None,
         };
-        let lost = self
-            .outages
-            .as_mut()
-            .and_then(|outages| outages.takes(now, until + delay).then_some(outages));
-        let is_lost = lost.is_some();
-        if let Some(outages) = lost {
-            outages.lose(packet);
+        let (begins, is_given_up) = match &self.seldom.retry {
+            Some(retry) => (retry.last.begins, retry.last.is_lost),
+            None => (now, false),
+        };
+        let is_lost = self.outages.as_mut().is_some_and(|outages| {
+            outages.takes(packet, (now, until + delay), is_given_up, begins > now)
+        });
+        if is_lost {
             context.free_telemetry(packet);
         }
         let (port, to) = (self.seldom.link.port.index(), (self.peer, self.peer_port));
@@ -364,6 +389,7 @@ impl Transmitter {
             to,
             packet,
             class,
+            begins,
             until,
             handled_at,
             is_lost,
@@ -473,31 +499,74 @@ impl Transmitter {
         let closes = self.outages.as_mut()?.update(now)?;
         if closes {
             self.pause(u8::MAX, 0, now, context);
+            if let Some(retry) = &mut self.seldom.retry {
+                retry.reset();
+            }
         }
         self.busy_until = if closes { Instant::NEVER } else { now };
         Some(closes)
     }
 
-    /// Number of frames lost on the link.
+    /// Number of frames lost on the link by failures and at random, not by bit errors.
     pub fn lost(&self) -> u64 {
         self.outages.as_ref().map_or(0, |outages| outages.lost.iter().map(|lost| lost.0).sum())
     }
 
-    /// The part of `busy` after `now`.
-    pub fn unfinished(&self, now: Instant) -> Duration {
-        if self.is_closed() { Duration::ZERO } else { self.busy_until.since(now) }
+    /// What bit errors did.
+    pub fn errors(&self) -> Counts {
+        let Some(outages) = &self.outages else { return Counts::default() };
+        let lost = outages.corrupted.iter().map(|lost| lost.0).sum();
+        match &self.seldom.retry {
+            Some(retry) => Counts { lost, ..retry.counts },
+            None => Counts { corrupted: lost, replayed: 0, lost },
+        }
     }
 
-    /// Whether no pause lasts beyond the time at which the wire is free.
+    /// The part of `busy` after `now`.
+    pub fn unfinished(&self, now: Instant) -> Duration {
+        if self.is_closed() {
+            return Duration::ZERO;
+        }
+        let first = self.busy_until.since(now);
+        match &self.seldom.retry {
+            Some(retry) => (first + retry.unfinished(now)).min(self.busy),
+            None => first,
+        }
+    }
+
+    /// Whether no pause lasts beyond the time at which the wire is free, and no retry may stall the port.
     #[inline]
     pub fn unpaused_when_free(&self) -> bool {
         self.last_pause_ends <= self.busy_until
     }
 
-    /// Whether a class is paused now.
+    /// Until when a retry stalls the port now; a time that is over if it does not.
+    pub fn stalled(&mut self, now: Instant) -> Instant {
+        self.seldom.retry.as_mut().map_or(Instant::ZERO, |retry| retry.stalled(now))
+    }
+
+    /// The same when the wire is free.
+    pub fn stalled_when_free(&self) -> Instant {
+        let free = self.busy_until;
+        self.seldom.retry.as_ref().map_or(Instant::ZERO, |retry| retry.stalled_later(free))
+    }
+
+    /// Bits of the classes that may not send now, because they are paused or because a retry stalls the port.
     #[inline]
-    pub fn is_paused(&self, class: usize, now: Instant) -> bool {
-        self.last_pause_ends > now && self.seldom.pauses[class].until > now
+    pub fn stopped(&mut self, now: Instant) -> u8 {
+        if self.last_pause_ends <= now { 0 } else { self.stopped_here(now) }
+    }
+
+    fn stopped_here(&mut self, now: Instant) -> u8 {
+        if self.stalled(now) > now { u8::MAX } else { self.paused(now) }
+    }
+
+    /// Whether a packet for this queue must join it even if the port is idle: the class is paused, or all frames are to be
+    /// taken from queues.
+    #[inline]
+    pub fn bars(&self, queue: usize, now: Instant) -> bool {
+        self.last_pause_ends > now
+            && (self.seldom.retry.is_some() || self.paused(now) >> queue & 1 != 0)
     }
 
     /// Bits of the classes that are paused now.
@@ -531,67 +600,8 @@ impl Transmitter {
     }
 }
 
-/// The pause of one class at one transmitter.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Pause {
-    since: Instant,
-    /// The class may not send before this time.
-    pub until: Instant,
-    /// Total time paused, up to the last change.
-    pub total: Duration,
-    /// Longest uninterrupted pause.
-    pub longest: Duration,
-}
-
-impl Pause {
-    /// Start of the current pause, if there is one.
-    pub fn since(&self) -> Instant {
-        self.since
-    }
-
-    /// Total time paused until `now`.
-    pub fn total_at(&self, now: Instant) -> Duration {
-        self.total + self.until.min(now).since(self.since.min(now))
-    }
-
-    /// Pauses the class from `now` until `until`. Returns the interval of the pause that ends now
-    /// or has already ended, if there is one. If the pause is only extended, its interval
-    /// continues.
-    fn set(&mut self, now: Instant, until: Instant) -> Option<(Instant, Instant)> {
-        let paused = (self.since < self.until).then(|| (self.since, self.until.min(now)));
-        let goes_on = self.until >= now && paused.is_some() && until > now;
-        if goes_on {
-            self.until = until;
-            return None;
-        }
-        if let Some((since, end)) = paused {
-            self.total += end.since(since);
-            self.longest = self.longest.max(end.since(since));
-        }
-        (self.since, self.until) = (now, until);
-        paused
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_paused_is_counted_once() {
-        let mut pause = Pause::default();
-        let at = Instant;
-        assert_eq!(pause.set(at(100), at(200)), None);
-        // Refreshed: a single interval.
-        assert_eq!(pause.total_at(at(130)), Duration(30));
-        assert_eq!(pause.set(at(150), at(250)), None);
-        // Resumed early.
-        assert_eq!(pause.set(at(220), at(220)), Some((at(100), at(220))));
-        // Paused again, expires by itself, paused later: two intervals.
-        assert_eq!(pause.set(at(300), at(310)), None);
-        assert_eq!(pause.set(at(400), at(500)), Some((at(300), at(310))));
-        assert_eq!(pause.set(at(450), at(450)), Some((at(400), at(450))));
-        assert_eq!(pause.total, Duration(120 + 10 + 50));
-        assert_eq!(pause.longest, Duration(120));
-    }
+/// Whether a frame is a MAC control frame, which no queue holds, and which a retry numbers apart.
+pub fn is_link_control(body: &Body) -> bool {
+    use Body::{Bfc, Drc, LinkCredit, Pause, Pfc};
+    matches!(body, Pfc { .. } | Pause { .. } | Bfc { .. } | Drc { .. } | LinkCredit { .. })
 }

@@ -338,12 +338,18 @@ fn link_table(spec: &Spec, finished: &Finished) -> Table {
 fn drop_table(spec: &Spec, finished: &Finished) -> Table {
     let mut rows = Vec::new();
     for end in ends(finished) {
-        let lost = end.outages().map_or(&[][..], |outages| &outages.lost);
-        let lost = lost.iter().enumerate().filter(|(_, (packets, _))| *packets > 0);
-        rows.extend(lost.map(|(queue, &(packets, bytes))| {
-            let reason = DropReason::LostOnLink;
-            (end.node, end.port as u64, Drops { queue: queue as u8, reason, packets, bytes })
-        }));
+        let Some(outages) = end.outages() else { continue };
+        let of = [
+            (DropReason::LostOnLink, &outages.lost),
+            (DropReason::Corrupted, &outages.corrupted),
+        ];
+        for (reason, lost) in of {
+            let lost = lost.iter().enumerate().filter(|(_, (packets, _))| *packets > 0);
+            rows.extend(lost.map(|(queue, &(packets, bytes))| {
+                let drops = Drops { queue: queue as u8, reason, packets, bytes };
+                (end.node, end.port as u64, drops)
+            }));
+        }
     }
     for switch in &finished.switches {
         for (number, port) in switch.ports.iter().enumerate() {
@@ -384,6 +390,9 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     }
     if spec.switch.queue.discipline.filters_acks() {
         rows.extend(measured.rows_of_cake());
+    }
+    if !spec.errors.is_empty() {
+        rows.extend(measured.rows_of_errors());
     }
     let end = finished.now.min(finished.metrics.sampling().measured_until).0;
     let begun: Vec<(usize, Instant, &FlowSpec)> = flows.begun(spec).collect();

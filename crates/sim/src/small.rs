@@ -55,6 +55,7 @@ pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
         explained: None,
         failures: Vec::new(),
         losses: Vec::new(),
+        errors: Vec::new(),
         paces: Vec::new(),
         kernels: Vec::new(),
         seed: 1,

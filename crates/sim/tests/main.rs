@@ -40,6 +40,7 @@ mod kernels;
 mod key;
 mod latency;
 mod lines;
+mod link_retry;
 mod loss;
 mod matrix;
 mod measured_interval;

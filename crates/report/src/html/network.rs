@@ -312,7 +312,11 @@ impl Page<'_> {
 
     /// What was lost, and why.
     pub(super) fn drops(&self) -> Option<Section> {
-        let counted = [("dropped_packets", "dropped packets"), ("lost_on_links", "lost on links")];
+        let counted = [
+            ("dropped_packets", "dropped packets"),
+            ("lost_on_links", "lost on links"),
+            ("lost_to_errors", "lost to bit errors"),
+        ];
         let happened: Vec<_> = counted.into_iter().filter(|(key, _)| self.happens(key)).collect();
         if happened.is_empty() {
             return None;
@@ -320,13 +324,14 @@ impl Page<'_> {
         let mut section = Section::new("losses", "Packet losses");
         section.text(self.verdicts(&happened));
         let prefix = "dropped_packets_";
+        let on_links = ["dropped_packets_lost_on_link", "dropped_packets_corrupted"];
         let mut reasons: Vec<&String> = self
             .summary
             .variants
             .values()
             .flat_map(|variant| variant.counters.keys())
             // What links lost is a counter of its own, with the frames of hosts.
-            .filter(|name| name.starts_with(prefix) && *name != "dropped_packets_lost_on_link")
+            .filter(|name| name.starts_with(prefix) && !on_links.contains(&name.as_str()))
             .collect();
         reasons.sort();
         reasons.dedup();

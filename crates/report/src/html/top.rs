@@ -227,6 +227,7 @@ impl Page<'_> {
         if self.has("dropped_packets")
             && !self.happens("dropped_packets")
             && !self.happens("lost_on_links")
+            && !self.happens("lost_to_errors")
         {
             absent.push("packet losses in the measured interval");
         }

@@ -50,6 +50,9 @@ const COUNTERS: &[(&str, &str)] = &[
     ("link_credits_sent", "credit frames of links sent"),
     ("credits_received", "credit frames received"),
     ("lost_on_links", "lost on links"),
+    ("corrupted_frames", "frames with bit errors"),
+    ("replayed_frames", "frames sent again by links"),
+    ("lost_to_errors", "lost to bit errors"),
     ("dropped_packets", "dropped packets"),
     ("watchdog_drops", "by the watchdog"),
 ];
@@ -69,6 +72,9 @@ const MECHANISMS: &[&str] = &[
     "link_credits_sent",
     "credits_received",
     "lost_on_links",
+    "corrupted_frames",
+    "replayed_frames",
+    "lost_to_errors",
     "watchdog_drops",
 ];
 

@@ -3,6 +3,7 @@
 
 mod buffer;
 mod drc;
+mod errors;
 mod failure;
 mod feedback;
 pub(crate) mod files;
@@ -97,6 +98,7 @@ pub fn check(
         drc::check(settings, graph, &mut findings);
         failure::check(settings, graph, &mut findings);
         line::check(settings, graph, &mut findings);
+        errors::check(settings, graph, frame, &mut findings);
         ports::check(settings, graph, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);
         traffic::check_on(settings, graph, &workloads, &mut findings);

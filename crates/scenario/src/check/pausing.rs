@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use floodway_model::check::count_of;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
+use floodway_model::units::ByteTime;
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::link::pause_time;
 use floodway_sim::switch::buffer::{Holder, Limit};
@@ -144,7 +145,8 @@ impl Pausing {
             latency: settings.switch.latency,
             cell: settings.switch.cell,
         };
-        link.headroom(self.response.unwrap_or_else(|| pausing::standard_response(rate)))
+        let response = self.response.unwrap_or_else(|| pausing::standard_response(rate));
+        link.headroom(response + beyond_propagation(settings, rate))
     }
 
     /// XOFF and XON; none if a pool's threshold takes their place.
@@ -195,6 +197,15 @@ impl Pausing {
     pub fn on_ingress(&self) -> &'static str {
         if self.by_class { "`ingress_pool`" } else { "`ingress`" }
     }
+}
+
+/// How much longer than propagation the loop of a retry may be: frames that were sent in it arrive after a pause if one of
+/// them has an error.
+fn beyond_propagation(settings: &Document, rate: Rate) -> Duration {
+    let retries = settings.errors.iter().filter(|entry| entry.may_happen());
+    let retries = retries.filter_map(|entry| entry.retry.as_ref());
+    let waits = retries.map(|retry| retry.processing + ByteTime::at(rate).of(retry.spacing.0));
+    waits.max().unwrap_or_default()
 }
 
 /// The checks.

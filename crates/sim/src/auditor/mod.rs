@@ -32,6 +32,7 @@ mod network;
 mod pace;
 mod pauses;
 mod queues;
+mod retry;
 mod scheduler;
 mod switch;
 #[cfg(test)]

@@ -11,10 +11,13 @@ use floodway_model::{
 };
 
 use super::pace::Held;
+use super::retry::{Frame, Retried};
 use super::{Log, time};
 use crate::Spec;
 use crate::distances::Distances;
+use crate::errors::Errors;
 use crate::host::first_segments;
+use crate::link::is_link_control;
 
 /// If a byte does not take a whole number of picoseconds, a time may be rounded up at every step of
 /// its calculation.
@@ -45,8 +48,10 @@ struct Link {
     rate_back: Rate,
     /// What it adds to frames; `None` on Ethernet.
     line: Option<Counting>,
-    /// Whether it loses frames at random.
+    /// Whether it loses frames at random, or because of bit errors.
     loses: bool,
+    /// Whether frames are sent again; `None` if they are not.
+    retried: Option<Retried>,
     /// What holds back its sender; `None` if it sends at the rate of the link.
     held: Option<Held>,
     delay: Duration,
@@ -73,7 +78,9 @@ impl Network {
                 rate: spec.graph.rate_to(end),
                 rate_back: end.rate,
                 line: end.line,
-                loses: spec.losses.iter().any(|loss| (loss.node, loss.port) == from),
+                loses: spec.losses.iter().any(|loss| (loss.node, loss.port) == from)
+                    || Errors::at(spec, from).is_some_and(Errors::may_happen),
+                retried: Retried::of(spec, from),
                 held: Held::of(spec, from),
                 delay: end.delay,
                 latency: match spec.graph.nodes[node].kind {
@@ -133,6 +140,12 @@ impl Network {
         &self.links[node.index()][port].closed
     }
 
+    /// Whether a port sends frames again.
+    pub fn is_retried(&self, node: NodeId, port: usize) -> bool {
+        let end = &self.spec.graph.node(node).ports[port];
+        self.link((end.peer, end.peer_port)).retried.is_some()
+    }
+
     /// Whether the link at a port is known to be down.
     pub fn is_closed(&self, node: NodeId, port: usize, now: Instant) -> bool {
         self.closed(node, port).iter().any(|&(from, until)| from <= now && now < until)
@@ -168,6 +181,21 @@ impl Network {
                 Some(from) => free = from,
                 None => log.port(port, "a frame is sent ahead of the pace of its port"),
             }
+        }
+        if let Some(retried) = &link.retried {
+            let spacing = retried.spec().spacing.0.max(1);
+            let sets = (bytes / spacing + 1) * retried.spec().overhead.0;
+            let frame = Frame {
+                bytes: packet.bytes.into(),
+                is_control: is_link_control(&packet.body),
+                until,
+                wire_time: free.since(now),
+                sets: serialization(sets, link.rate),
+                delay: link.delay,
+                is_lost: at.is_none(),
+            };
+            retried.sends(&frame, port, log);
+            left = left.max(until);
         }
         let handled = match packet.body {
             Body::Pfc { .. } | Body::Pause { .. } => self.response(link.rate_back),

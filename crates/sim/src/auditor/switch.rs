@@ -303,7 +303,8 @@ impl Switch {
 
     /// Checks that a port sends as soon as its wire is free and a queue with packets is not paused.
     fn check_idle(&self, network: &Network, port: usize, log: &mut Log) {
-        if has_parts(network) || ignores_pauses(network) {
+        // With a retry, a port also waits for replays and for its replay buffer.
+        if has_parts(network) || ignores_pauses(network) || network.is_retried(self.id, port) {
             return;
         }
         let (here, now) = (&self.ports[port], log.now);

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, Instant, Packet};
 
+use crate::errors::Errors;
 use super::network::Network;
 use super::queues::{is_lossless, occupied, source};
 use super::{Log, time};
@@ -55,7 +56,10 @@ impl Thresholds {
     pub fn new(network: &Network) -> Option<Self> {
         let flow_control = &network.spec.switch.flow_control;
         let sfc = flow_control.source_flow_control.as_ref();
-        let is_heard = network.spec.failures.is_empty() && network.spec.losses.is_empty();
+        let spec = &network.spec;
+        let is_heard = spec.failures.is_empty()
+            && spec.losses.is_empty()
+            && !spec.errors.iter().any(Errors::may_happen);
         if !is_heard || sfc.is_some_and(|sfc| sfc.mode == Mode::Proxy) {
             return None;
         }

@@ -49,6 +49,7 @@ use crate::link::Link;
 use crate::metric::Tally;
 use crate::observe::{Fact, Kinds};
 use crate::pace::Pacing;
+use crate::retry::Retry;
 use crate::switch;
 use application::Application;
 use congestion::Request;
@@ -278,6 +279,11 @@ impl Host {
         self.set_wake();
     }
 
+    /// Sets what its NIC sends again.
+    pub fn retry(&mut self, retry: Option<Box<Retry>>) {
+        self.nic.tx.retry(retry);
+    }
+
     /// Sets what holds back its NIC.
     pub fn hold(&mut self, pacing: Option<Pacing>) {
         self.nic.tx.hold(pacing);
@@ -371,6 +377,7 @@ impl Host {
             tally.persistent_bytes_delivered += receiver.delivered_of_persistent();
         }
         tally.lost_on_links += self.nic.tx.lost();
+        tally.count_errors(self.nic.tx.errors());
         tally.cnps_sent += self.cnps;
         tally.cnms_received += self.cnms;
         tally.naks_sent += self.naks;

@@ -89,7 +89,7 @@ impl Nic {
     /// The next reply that may be sent now.
     #[inline]
     pub(super) fn take_feedback(&mut self, now: Instant) -> Option<Packet> {
-        if !self.control.is_empty() && self.control_from() <= now {
+        if !self.control.is_empty() && self.may_send_control(now) {
             return self.control.pop_front();
         }
         if self.feedback.is_empty() {
@@ -100,6 +100,9 @@ impl Nic {
 
     #[inline(never)]
     fn take_feedback_of_data(&mut self, now: Instant) -> Option<Packet> {
+        if self.tx.stalled(now) > now {
+            return None;
+        }
         let may =
             |class: &usize| !self.feedback[*class].is_empty() && self.feedback_from(*class) <= now;
         let class = (0..self.feedback.len()).find(may)?;
@@ -112,14 +115,30 @@ impl Nic {
             return self.control_from();
         }
         match self.pause_scope {
-            PauseScope::Class => self.tx.pauses()[class].until,
+            PauseScope::Class => self.unpaused_from(class),
             PauseScope::Nic => self.first_unpaused(1 << class),
         }
     }
 
     /// Earliest time at which feedback and notifications may be sent; PAUSE stops them too.
     fn control_from(&self) -> Instant {
-        self.tx.pauses()[self.control_class.index()].until
+        self.unpaused_from(self.control_class.index())
+    }
+
+    /// When the pause of a class ends, or a stall by a retry if that is later.
+    fn unpaused_from(&self, class: usize) -> Instant {
+        match self.tx.unpaused_when_free() {
+            // The wire is busy until then anyway.
+            true => Instant::ZERO,
+            false => self.tx.pauses()[class].until.max(self.tx.stalled_when_free()),
+        }
+    }
+
+    /// Whether feedback and notifications may be sent now, if the wire is free.
+    #[inline]
+    fn may_send_control(&mut self, now: Instant) -> bool {
+        self.tx.unpaused_when_free()
+            || self.tx.stopped(now) >> self.control_class.index() & 1 == 0
     }
 
     /// Queues a frame with the data of its class.
@@ -229,8 +248,8 @@ impl Nic {
 
     /// Bit mask of the classes that may not send.
     #[inline]
-    fn stopped(&self, now: Instant) -> u8 {
-        let paused = self.tx.paused(now);
+    fn stopped(&mut self, now: Instant) -> u8 {
+        let paused = self.tx.stopped(now);
         match self.pause_scope {
             PauseScope::Class => paused,
             PauseScope::Nic if paused != 0 => u8::MAX,
@@ -245,9 +264,10 @@ impl Nic {
         if self.some_ready == 0 {
             return None;
         }
-        let stopped = match &self.buffer {
+        let room = self.buffer.as_ref().map(|buffer| buffer.with_room());
+        let stopped = match room {
             None => self.stopped(now),
-            Some(buffer) => !buffer.with_room(),
+            Some(with_room) => !with_room,
         };
         let may = self.some_ready & !stopped;
         if may == 0 {
@@ -305,6 +325,7 @@ impl Nic {
             }
         }
         .expect("there are classes")
+        .max(self.tx.stalled_when_free())
     }
 
     /// Physical queues that are paused, and directions that are held back.

@@ -6,6 +6,8 @@
 use floodway_model::id::CLASSES;
 use serde::{Deserialize, Serialize};
 
+use crate::errors::Counts;
+
 /// Counters of the ports of one tier, for one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pauses {
@@ -99,6 +101,13 @@ macro_rules! counters {
 }
 
 impl Tally {
+    /// Adds what bit errors did at a transmitter.
+    pub fn count_errors(&mut self, counts: Counts) {
+        self.corrupted_frames += counts.corrupted;
+        self.replayed_frames += counts.replayed;
+        self.lost_to_errors += counts.lost;
+    }
+
     /// The counters of this tier, which is created if it does not exist.
     pub fn tier(&mut self, number: usize) -> &mut Tier {
         if self.tiers.len() <= number {
@@ -214,6 +223,10 @@ counters! {
     link_credits_sent: "Credit frames by which switches told neighbours of room for a class.",
     ; rows_of_cake, there "with the ACK filter of CAKE":
     acks_filtered: "Acknowledgements that CAKE dropped because a newer one in the same queue said as much.",
+    ; rows_of_errors, there "with bit errors or a retry on links":
+    corrupted_frames: "Frames that arrived with a bit error, once for each time that they were sent.",
+    replayed_frames: "Frames that a port sent again by its link-level retry, once for each time.",
+    lost_to_errors: "Frames lost because of bit errors: all that had one, or those that a retry gave up.",
 }
 
 #[cfg(test)]

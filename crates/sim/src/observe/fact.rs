@@ -19,7 +19,9 @@ pub enum Fact<'a> {
         packet: &'a Packet,
         /// The class in which it is sent.
         class: Class,
-        /// The end of its transmission, interframe gap included.
+        /// When its first bit is put on the wire for the last time: now, or later if a retry sends it again.
+        begins: Instant,
+        /// The end of this transmission, interframe gap included.
         until: Instant,
         /// When it is handled there: after its last bit has arrived and the latencies have elapsed.
         handled_at: Instant,

@@ -147,7 +147,8 @@ fn append(table: &mut Table, other: Table, places: &HashMap<&str, (bool, NodeId)
     // Losses on links come before what switches drop.
     let of_switches: Vec<bool> = match drops::View::of_table(table) {
         Some(rows) if table.name == drops::NAME => {
-            rows.reason.iter().map(|reason| reason != DropReason::LostOnLink.name()).collect()
+            let on_links = [DropReason::LostOnLink.name(), DropReason::Corrupted.name()];
+            rows.reason.iter().map(|reason| !on_links.contains(&reason.as_str())).collect()
         }
         _ => vec![false; table.rows()],
     };

@@ -15,6 +15,7 @@ use crate::failure::{self, Outages};
 use crate::host::{Host, MultiportHost, Profile, Shared};
 use crate::link::Link;
 use crate::pace::Pacing;
+use crate::retry::Retry;
 use crate::routing::Routes;
 use crate::switch::{Knowledge, Switch};
 
@@ -107,6 +108,7 @@ pub(super) fn hosts(
         let end = (id, PortIx(0));
         host.fail(Outages::at(spec, end));
         host.hold(Pacing::at(spec, end));
+        host.retry(Retry::at(spec, end, &link));
         if let Some(limit) = spec.record {
             host.record(limit, &sampling(spec, 0));
         }

@@ -129,6 +129,7 @@ impl Switch {
         }
         for (number, port) in self.ports.iter().enumerate() {
             tally.lost_on_links += port.tx.lost();
+            tally.count_errors(port.tx.errors());
             port.queues.iter().for_each(|queue| queue.count(now, tally));
             let marked = port.queues.iter().map(|queue| queue.marked).sum::<u64>();
             match self.indication {
@@ -189,8 +190,8 @@ impl Switch {
         }
         let inputs = self.crossbar.iter().flat_map(|crossbar| crossbar.packets());
         wrong.extend(self.buffer.audit(&self.ports, self.control_queue(), inputs, self.spec.cell));
-        // If a pause frame was lost on a failed link, the neighbor never learned that it had to
-        // stop, and a drop in a lossless class is not an error.
+        // If a pause frame was lost or late, the neighbor did not learn in time that it had to stop,
+        // and a drop in a lossless class is not an error.
         let outages = self.ports.iter().filter_map(|port| port.tx.outages());
         let unheard: u64 = outages.map(|outages| outages.lost_pauses).sum();
         if self.lossless_dropped > 0 && unheard == 0 {

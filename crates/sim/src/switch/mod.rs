@@ -399,12 +399,12 @@ impl Switch {
             return None;
         }
         // Only PAUSE stops the control queue, and then it stops the data queues too.
-        if port.waiting >> control & 1 != 0 && !port.tx.is_paused(control, now) {
+        if port.waiting >> control & 1 != 0 && port.tx.stopped(now) >> control & 1 == 0 {
             return Some(control);
         }
         let eligible = if self.only_fifos { Instant::NEVER } else { self.settle(index, now) };
         let port = &mut self.ports[index];
-        let ready = port.waiting & !port.tx.paused(now);
+        let ready = port.waiting & !port.tx.stopped(now);
         let mut heads = [0; CLASSES];
         let mut some = false;
         for (queue, head) in heads[..control].iter_mut().enumerate() {
@@ -432,7 +432,9 @@ impl Switch {
         // A head held for ordering depends on the monitored queue. The pause of that queue has its
         // own end, which is among these times.
         let stopped = (0..=control).filter(|queue| port.waiting >> queue & 1 != 0);
-        let until = stopped.map(|queue| port.tx.pauses()[queue].until).filter(|&until| until > now);
+        let stalled = port.tx.stalled(now);
+        let until = stopped.map(|queue| port.tx.pauses()[queue].until.max(stalled));
+        let until = until.filter(|&until| until > now);
         self.timers.set(index, until.min().unwrap_or(Instant::NEVER).min(eligible));
         None
     }

@@ -60,6 +60,8 @@ pub enum DropReason {
     NoRoute,
     /// The link failed while the packet was on it, or the sender did not know yet of the failure.
     LostOnLink,
+    /// The frame arrived with a bit error, with a retry as often as it is sent.
+    Corrupted,
     /// The PFC watchdog has found its queue in a pause storm.
     Watchdog,
     /// It was queued, and the queue discipline dropped it to make room for another packet.
@@ -71,7 +73,12 @@ impl DropReason {
     pub const fn is_for_want_of_room(self) -> bool {
         !matches!(
             self,
-            Self::Aqm | Self::LinkDown | Self::NoRoute | Self::LostOnLink | Self::Watchdog
+            Self::Aqm
+                | Self::LinkDown
+                | Self::NoRoute
+                | Self::LostOnLink
+                | Self::Corrupted
+                | Self::Watchdog
         )
     }
 
@@ -86,6 +93,7 @@ impl DropReason {
             Self::LinkDown => "link_down",
             Self::NoRoute => "no_route",
             Self::LostOnLink => "lost_on_link",
+            Self::Corrupted => "corrupted",
             Self::Watchdog => "watchdog",
             Self::PushedOut => "pushed_out",
         }
@@ -186,7 +194,7 @@ impl Port {
     /// Whether a packet that joined `queue` now would be sent at once.
     #[inline]
     pub fn passes(&self, queue: usize, now: Instant) -> bool {
-        self.tx.busy_until <= now && !self.has_backlog() && self.tx.paused(now) >> queue & 1 == 0
+        self.tx.busy_until <= now && !self.has_backlog() && !self.tx.bars(queue, now)
     }
 
     /// Time to drain everything queued here that counts as congestion, if nothing else arrives and

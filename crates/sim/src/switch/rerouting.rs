@@ -11,6 +11,7 @@ use super::port::{DropReason, Port};
 use crate::context::Context;
 use crate::failure::Outages;
 use crate::pace::Pacing;
+use crate::retry::Retry;
 use crate::routing::{Hops, Routes};
 
 impl Switch {
@@ -34,14 +35,16 @@ impl Switch {
         self.drop(packet.ingress.index(), queue, DropReason::NoRoute, packet, now, context);
     }
 
-    /// Registers what links lose and what holds back ports, and the times at which the routes change because of failures with the routes from then
-    /// on.
+    /// Registers what links lose, what they send again and what holds back ports, and the times at which the routes
+    /// change because of failures with the routes from then on.
     pub fn fail(&mut self, spec: &crate::Spec, epochs: VecDeque<(Instant, Routes)>) {
         self.epochs = epochs;
         for (number, port) in self.ports.iter_mut().enumerate() {
             let end = (self.id, PortIx(number as u16));
             port.tx.fail(Outages::at(spec, end));
             port.tx.hold(Pacing::at(spec, end));
+            let retry = Retry::at(spec, end, port.tx.link());
+            port.tx.retry(retry);
         }
     }
 

@@ -4,8 +4,10 @@ use super::*;
 use crate::failure::Failure;
 use floodway_model::Rate;
 
+use crate::errors::Errors;
 use crate::pace::grants::Grants;
 use crate::pace::{By, Pace, Trace};
+use crate::retry;
 
 #[test]
 fn frames_take_their_time_and_do_not_overlap() {
@@ -109,4 +111,56 @@ fn a_port_does_not_send_ahead_of_its_pace() {
         let found = stand.found().join(" ");
         assert!(found.contains("a frame is sent ahead of the pace of its port"), "{found}");
     }
+}
+
+/// Host 1 has a retry with a replay buffer of two frames, whose answers arrive 400 ns after a frame has ended.
+#[test]
+fn a_retry_keeps_order_and_its_replay_buffer() {
+    let retry = retry::Spec {
+        buffer: Bytes(2 * 1_086),
+        count: 1,
+        processing: Duration::ZERO,
+        timer: Duration(800_000),
+        spacing: Bytes(0),
+        overhead: Bytes(0),
+    };
+    let of = |rate, frames: &[(u64, u64)]| {
+        let errors = Errors {
+            node: NodeId(1),
+            port: PortIx(0),
+            rate,
+            frames: Vec::new(),
+            retry: Some(retry),
+        };
+        let mut stand = stand(|spec| spec.errors.push(errors));
+        for (psn, &(at, left)) in (0..).zip(frames) {
+            let times = (Instant(left), Some(Instant(left + HOP - FRAME)));
+            stand.0.sent((SWITCH, PortIx(1)), &packet(1, psn), Class(0), Instant(at), times);
+        }
+        stand.found()
+    };
+    let late = T + 4 * FRAME;
+    // The second one is late, and the third would overtake it.
+    assert_eq!(of(1e-6, &[(T, T + FRAME), (T + FRAME, late)]), Vec::<String>::new());
+    let found = of(1e-6, &[(T, late), (T + FRAME, late + FRAME - 1)]);
+    assert_eq!(
+        found,
+        ["host 1 at 1088.480ns: port 0: a frame ends at 1442.399ns that cannot before 1442.400ns"]
+    );
+    let found = of(0.0, &[(T, T + FRAME), (T + FRAME, late)]);
+    assert_eq!(
+        found,
+        ["host 1 at 1088.480ns: port 0: a frame is sent again on a link without errors"]
+    );
+    // The answer to the first one is there at T + FRAME + 400 ns.
+    let third = T + FRAME + 400_000;
+    let two = [(T, T + FRAME), (T + FRAME, T + 2 * FRAME)];
+    let then = |at| of(0.0, &[two[0], two[1], (at, at + FRAME)]);
+    assert_eq!(then(third), Vec::<String>::new());
+    assert_eq!(
+        then(third - 1),
+        [
+            "host 1 at 1488.479ns: port 0: 3258 bytes wait for an answer in a replay buffer of 2172"
+        ]
+    );
 }

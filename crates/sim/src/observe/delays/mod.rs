@@ -243,9 +243,9 @@ impl Observer for Delays {
                     self.make_room(end, wire, at.now);
                 }
             }
-            Fact::Sent { port, to, packet, class, until, handled_at, is_lost, .. } => {
+            Fact::Sent { port, to, packet, class, begins, until, handled_at, is_lost, .. } => {
                 if let Some(of) = self.place(packet.flow) {
-                    let times = (until, handled_at);
+                    let times = (begins, until, handled_at);
                     self.on_sent(of, (port, class), times, (to.0, is_lost), packet, at);
                 }
             }
@@ -322,7 +322,7 @@ impl Delays {
         &mut self,
         of: usize,
         (port, class): (usize, Class),
-        (until, handled_at): (Instant, Instant),
+        (begins, until, handled_at): (Instant, Instant, Instant),
         (to, is_lost): (NodeId, bool),
         packet: &Packet,
         at: &At,
@@ -340,7 +340,7 @@ impl Delays {
             let answers = is_answer(packet) && at.node == packet.src;
             trip.hop(
                 (port, class, packet.physical_queue),
-                (at.now, until, handled_at),
+                (at.now, begins, until, handled_at),
                 to,
                 answers,
             );

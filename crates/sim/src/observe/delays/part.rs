@@ -33,7 +33,7 @@ pub enum Kind {
     /// [`Explained::pauses`]: super::Explained::pauses
     Paused(usize),
     /// Queued although the port is idle and the class is not paused: held by the scheduler, by a
-    /// mechanism, or to keep packets in order.
+    /// mechanism, or to keep packets in order. Also the time for which a link sends frames with errors again.
     Held,
     /// The same by Directional Rate Control, because of the egress port to which the frame goes in the next node.
     HeldFor(NodeId, usize),

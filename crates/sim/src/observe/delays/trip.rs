@@ -41,6 +41,8 @@ pub struct Hop {
     pub queue: u8,
     /// Its first bit is put on the wire.
     pub sent: Instant,
+    /// The same for the last time, if a retry sends it again.
+    pub begins: Instant,
     /// Its last bit has been sent, and the interframe gap is over.
     pub until: Instant,
     /// When the next node handles it.
@@ -86,7 +88,7 @@ impl Trip {
     pub fn hop(
         &mut self,
         (port, class, queue): (usize, Class, u8),
-        (sent, until, handled): (Instant, Instant, Instant),
+        (sent, begins, until, handled): (Instant, Instant, Instant, Instant),
         next: NodeId,
         answers: bool,
     ) {
@@ -95,7 +97,18 @@ impl Trip {
         if self.count == 2 {
             self.second_port = Some((node, port));
         }
-        self.hops.push(Hop { port, class, queue, sent, until, handled, answers, node, from });
+        self.hops.push(Hop {
+            port,
+            class,
+            queue,
+            sent,
+            begins,
+            until,
+            handled,
+            answers,
+            node,
+            from,
+        });
         (self.node, self.at) = (next, handled);
     }
 
@@ -170,7 +183,8 @@ impl Hop {
                 }
             }
         }
-        add(parts, cut(self.sent, self.until), Kind::Serialization);
+        add(parts, cut(self.sent, self.begins), Kind::Held);
+        add(parts, cut(self.begins, self.until), Kind::Serialization);
         add(parts, cut(self.until, self.handled), Kind::Propagation);
     }
 }
