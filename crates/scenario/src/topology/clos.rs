@@ -78,9 +78,18 @@ impl Check for Spec {
                     let message = format!("there is no leaf {leaf}: there are {leaves}");
                     findings.error(places, message, "leaves are counted from 0");
                 } else if !seen.insert(leaf) {
-                    let remedy = "write every leaf once: its links have one rate";
+                    let remedy = "write every leaf once, with both rates";
                     findings.error(places, format!("leaf {leaf} is named twice"), remedy);
                 }
+            }
+            let (spines, rate) = (self.spines(), group.fabric_rate);
+            for (place, &spine) in group.spines.iter().enumerate().filter(|&(_, &of)| of >= spines) {
+                let message = format!("there is no spine {spine}: there are {spines}");
+                findings.error([format!("spines.{place}")], message, "spines are counted from 0");
+            }
+            if !group.spines.is_empty() && rate.is_none() {
+                let message = "`spines` says which links have `fabric_rate`, which is not there";
+                findings.error(["spines"], message, "write `fabric_rate`, or leave out `spines`");
             }
             findings.link_rate("host_rate", group.host_rate);
             findings.link_rate("fabric_rate", group.fabric_rate);
@@ -101,6 +110,10 @@ pub struct LeafGroup {
     /// Rate of their links to the spines. Default `topology.clos.fabric_rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fabric_rate: Option<Rate>,
+    /// To which spines, by number, their links have that rate: [0] for a single link of each leaf that came up slower than
+    /// the others. Default all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spines: Vec<u32>,
 }
 
 /// The rate of every link in the decks.
@@ -124,21 +137,29 @@ impl Spec {
         self.hosts_per_leaf.unwrap_or(self.leaves / 2)
     }
 
-    /// Rates of the links of a leaf: to its hosts, and to the spines.
-    pub fn rates(&self, leaf: u32) -> (Rate, Rate) {
-        let group = self.leaf.iter().find(|group| group.leaves.contains(&leaf));
-        let host_rate = group.and_then(|group| group.host_rate).unwrap_or(self.host_rate);
-        let fabric_rate = group.and_then(|group| group.fabric_rate).unwrap_or(self.fabric_rate);
-        (host_rate, fabric_rate)
+    fn group(&self, leaf: u32) -> Option<&LeafGroup> {
+        self.leaf.iter().find(|group| group.leaves.contains(&leaf))
+    }
+
+    /// Rate of the links of a leaf to its hosts.
+    fn host_rate(&self, leaf: u32) -> Rate {
+        self.group(leaf).and_then(|group| group.host_rate).unwrap_or(self.host_rate)
+    }
+
+    /// Rate of the link of a leaf to a spine.
+    fn fabric_rate(&self, leaf: u32, spine: u32) -> Rate {
+        let group = self.group(leaf);
+        let group = group.filter(|group| group.spines.is_empty() || group.spines.contains(&spine));
+        group.and_then(|group| group.fabric_rate).unwrap_or(self.fabric_rate)
     }
 
     /// Capacity of a leaf's hosts over that of its links to the spines, of the leaf where it is
     /// most; 1 is non-blocking.
     pub fn oversubscription(&self) -> f64 {
         let of_leaf = |leaf| {
-            let (host_rate, fabric_rate) = self.rates(leaf);
-            let down = f64::from(self.hosts_per_leaf()) * host_rate.0 as f64;
-            down / (f64::from(self.spines()) * fabric_rate.0 as f64)
+            let down = f64::from(self.hosts_per_leaf()) * self.host_rate(leaf).0 as f64;
+            let up = (0..self.spines()).map(|spine| self.fabric_rate(leaf, spine).0).sum::<u64>();
+            down / up as f64
         };
         (0..self.leaves).map(of_leaf).fold(0.0, f64::max)
     }
@@ -165,13 +186,13 @@ impl Spec {
         let spines: Vec<_> = (0..spines)
             .map(|spine| graph.add(format!("spine {spine}"), NodeKind::Switch { tier: 1 }))
             .collect();
-        let rates: Vec<(Rate, Rate)> = (0..self.leaves).map(|leaf| self.rates(leaf)).collect();
+        let host_rates: Vec<Rate> = (0..self.leaves).map(|leaf| self.host_rate(leaf)).collect();
         for (port, leaf) in places(&hosts, per_leaf, self.ports) {
-            graph.link(port, leaves[leaf], rates[leaf].0, self.host_delay);
+            graph.link(port, leaves[leaf], host_rates[leaf], self.host_delay);
         }
-        for (&leaf, &(_, fabric_rate)) in leaves.iter().zip(&rates) {
-            for &spine in &spines {
-                graph.link(leaf, spine, fabric_rate, self.fabric_delay);
+        for (leaf, number) in leaves.into_iter().zip(0..) {
+            for (&spine, place) in spines.iter().zip(0..) {
+                graph.link(leaf, spine, self.fabric_rate(number, place), self.fabric_delay);
             }
         }
         graph
@@ -247,6 +268,7 @@ mod tests {
             leaves: leaves.to_vec(),
             host_rate,
             fabric_rate,
+            spines: Vec::new(),
         };
         let spec = Spec {
             spines: Some(2),
@@ -272,5 +294,24 @@ mod tests {
         assert_eq!(graph.node(NodeId(4)).ports[0].rate, gbps(25));
         // Without a group every leaf is like the decks'.
         assert_eq!(rule(16).oversubscription(), 1.0);
+    }
+    #[test]
+    fn a_single_link_of_another_rate() {
+        let gbps = Rate::from_gbps;
+        let slow = LeafGroup {
+            leaves: vec![1],
+            host_rate: None,
+            fabric_rate: Some(gbps(25)),
+            spines: vec![1],
+        };
+        let spec = Spec { leaf: vec![slow], ..rule(4) };
+        let graph = spec.build();
+        let rates = |node: u32| graph.node(NodeId(node)).ports.iter().map(|port| port.rate.0 / 1_000_000_000);
+        // Two hosts and two spines at each leaf.
+        assert!(rates(8).eq([100, 100, 100, 100]));
+        assert!(rates(9).eq([100, 100, 100, 25]));
+        assert!(rates(13).eq([100, 25, 100, 100]));
+        // 2 x 100 over 100 + 25.
+        assert_eq!(spec.oversubscription(), 1.6);
     }
 }
