@@ -167,7 +167,7 @@ fn choice(value: &Value) -> String {
     if let Some(of) = value.get(name).and_then(Value::as_object) {
         // What is nothing says nothing.
         let nothing = |value: &Value| match value {
-            Value::String(text) => ["0ps", "0B"].contains(&text.as_str()),
+            Value::String(text) => ["0s", "0B"].contains(&text.as_str()),
             value => value.is_null(),
         };
         for (key, value) in of.iter().filter(|(_, value)| !nothing(value)) {

@@ -289,10 +289,10 @@ fn beside(measure: &Measure, unit: &str, better: Option<Better>) -> Beside {
         return Beside { text, paint: None, why: why(measure.estimate.no_interval) };
     };
     let text = if change.is_none() { String::new() } else { words::beside(&change) };
-    let paint = match (change.is_clear(), change.percent, better) {
+    let paint = match (change.is_clear(), change.size(), better) {
         (Some(false), ..) => Some(Paint::Dim),
-        (Some(true), Some(percent), Some(better)) => {
-            Some(if (percent < 0.0) == (better == Better::Less) {
+        (Some(true), Some(size), Some(better)) => {
+            Some(if (size < 0.0) == (better == Better::Less) {
                 Paint::Green
             } else {
                 Paint::Red
