@@ -31,6 +31,9 @@ impl Default for Style {
     }
 }
 
+/// Counters of pauses, which a comparison of latency under load shows only if there are any.
+const PAUSES: &[&str] = &["xoff_frames", "paused_ns"];
+
 /// The counters that the table shows, in order.
 const COUNTERS: &[(&str, &str)] = &[
     ("xoff_frames", "XOFF frames"),
@@ -250,10 +253,13 @@ fn counters(summary: &Summary) -> Vec<Row> {
         }),
     };
     let intervals = summary.interval().is_none().then_some(intervals);
+    // Nobody expects pauses on a line to a home.
+    let of_home = !pings::headlines(summary).is_empty();
     let known = COUNTERS.iter().filter(|(key, _)| {
         let counters = summary.variants.values().filter_map(|variant| variant.counters.get(*key));
         let mut means = counters.map(|counter| counter.measure.estimate.mean);
-        means.any(|mean| mean != Some(0.0) || !MECHANISMS.contains(key))
+        let is_rare = MECHANISMS.contains(key) || of_home && PAUSES.contains(key);
+        means.any(|mean| mean != Some(0.0) || !is_rare)
     });
     let rows = known.map(|(key, label)| Row {
         label: format!("  {label}"),

@@ -38,7 +38,7 @@ pub struct Spec {
     pub servers: Hosts,
     /// The objects of every page by level, as sizes: `[["20KB"], ["30KB", "5KB"]]` is a document that refers to two
     /// objects. Default none: pages are drawn from the HTTP traffic model of 3GPP (R1-070674) and IEEE 802.16m
-    /// (evaluation methodology document, section 10.1), a document and the objects that it refers to.
+    /// (evaluation methodology document), a document and the objects that it refers to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Vec<Vec<Bytes>>>,
     /// How objects are requested. Default `http2`.
