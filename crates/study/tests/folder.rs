@@ -299,7 +299,9 @@ fn scores_change_by_points() {
     assert_eq!(part.unit, "points");
     near(part.low, 0.3 - 12.706_205 * 0.1);
     near(part.high, 0.5);
-    let text = refused(99, "as = \"difference\", unit = \"ns\"", "scale = \"score\", as = \"ratio\"");
+    let ratio = "scale = \"score\", as = \"ratio\"";
+    let folder = place("folder-score-ratio", "as = \"difference\", unit = \"ns\"", ratio);
+    let text = folder::load(&folder).unwrap_err().plain();
     assert!(text.contains("scores have no ratio: their changes are in points"), "{text}");
 }
 

@@ -70,7 +70,7 @@ pub fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::E
                 None => text.parse().map_err(|error| {
                     // Both spellings of the word are English, and one is a keyword.
                     if text.trim() == "datacenter" {
-                        return E::custom("\"datacenter\" is no keyword of tc-cake(8): write \"datacentre\"");
+                        return E::custom("as a keyword of tc-cake(8), \"datacenter\" is spelled \"datacentre\"");
                     }
                     let names = PATHS.map(|(name, _)| name).join(", ");
                     E::custom(format!("{error}, or one of {names}"))
@@ -98,6 +98,6 @@ mod tests {
         let error = of("moon").unwrap_err().to_string();
         assert!(error.contains("or one of datacentre, lan, metro"), "{error}");
         let error = of("datacenter").unwrap_err().to_string();
-        assert!(error.contains("keyword of tc-cake(8): write \"datacentre\""), "{error}");
+        assert!(error.contains("\"datacenter\" is spelled \"datacentre\""), "{error}");
     }
 }
