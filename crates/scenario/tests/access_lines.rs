@@ -53,7 +53,6 @@ fn an_ack_filter_lets_a_download_fill_its_line() {
     let acks = |rate: f64| rate / (90.0 * 8.0) * 2.0 * 1_448.0 * 8.0;
     let full = 95e6 * 1_448.0 / 1_538.0;
     let off = run("ack-filter.toml", "off");
-    assert_eq!(off.counter("acks_filtered"), 0);
     let without = goodput(&off) * 1e9;
     assert!(without > 0.95 * acks(0.95e6) && without < 0.55 * full, "{without}");
     for filter in ["conservative", "aggressive"] {

@@ -184,7 +184,8 @@ fn flows_of_pings_calls_and_pages_are_not_measured_as_flows() {
     let text = "name = \"d\"\narrivals = \"10s\"\nlimit = \"15s\"\nwarmup = \"5s\"\n[host.transport.tcp]\n\
                 [topology.dumbbell]\nleft = 1\nright = 1\n\
                 [[workload]]\nping = { interval = \"1s\" }\n[[workload]]\nvoice = {}\n[[workload]]\nweb = {}\n\
-                [[workload]]\n[[workload.list.flow]]\nsrc = 0\ndst = 1\n[[workload.list.flow]]\nsrc = 1\ndst = 0\n";
+                [[workload]]\n[[workload.list.flow]]\nsrc = 0\ndst = 1\nbytes = \"1KB\"\n\
+                [[workload.list.flow]]\nsrc = 1\ndst = 0\nbytes = \"1KB\"\n";
     let scenario = Scenario::parse(text, "d.toml", &Overrides::default())
         .unwrap_or_else(|error| panic!("{}", error.plain()));
     let derived = &scenario.derived().variants[0];
