@@ -46,7 +46,9 @@ fn an_ack_filter_lets_a_download_fill_its_line() {
     let goodput = |outcome: &Outcome| {
         let delivered = outcome.table("deliveries");
         let rows = delivered.f64s("time_ns").iter().zip(delivered.u64s("delivered_bytes"));
-        let at = |wanted: f64| rows.clone().filter(|(time, _)| **time <= wanted).map(|(_, of)| *of).max();
+        let at = |wanted: f64| {
+            rows.clone().filter(|(time, _)| **time <= wanted).map(|(_, of)| *of).max()
+        };
         let (first, last) = (at(1e9).unwrap(), at(4e9).unwrap());
         (last - first) as f64 * 8.0 / 3e9
     };

@@ -112,7 +112,15 @@ pub fn change_on(scale: Scale, pairs: impl IntoIterator<Item = (f64, f64)>) -> M
     if let Some(Points { value, low, high }) = of.points {
         let (value, no_interval) = (Some(value), of.no_interval);
         let certain = no_interval == Some(NoInterval::AllEqual);
-        return Measured { value, low, high, unit: "points", no_interval, certain, unfinished: None };
+        return Measured {
+            value,
+            low,
+            high,
+            unit: "points",
+            no_interval,
+            certain,
+            unfinished: None,
+        };
     }
     match of.percent {
         Some(_) => {

@@ -140,7 +140,9 @@ impl Change {
         };
         // Equal differences are known exactly.
         let p = match of.no_interval {
-            Some(NoInterval::AllEqual) => Some(if are_equal(&[self.from, self.to]) { 1.0 } else { 0.0 }),
+            Some(NoInterval::AllEqual) => {
+                Some(if are_equal(&[self.from, self.to]) { 1.0 } else { 0.0 })
+            }
             _ => probability(pairs),
         };
         let (kind, no_interval) = (Kind::Difference, of.no_interval);

@@ -298,11 +298,7 @@ fn beside(measure: &Measure, unit: &str, better: Option<Better>) -> Beside {
     let paint = match (change.is_clear(), change.size(), better) {
         (Some(false), ..) => Some(Paint::Dim),
         (Some(true), Some(size), Some(better)) => {
-            Some(if (size < 0.0) == (better == Better::Less) {
-                Paint::Green
-            } else {
-                Paint::Red
-            })
+            Some(if (size < 0.0) == (better == Better::Less) { Paint::Green } else { Paint::Red })
         }
         _ => None,
     };

@@ -70,7 +70,9 @@ pub fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::E
                 None => text.parse().map_err(|error| {
                     // Both spellings of the word are English, and one is a keyword.
                     if text.trim() == "datacenter" {
-                        return E::custom("as a keyword of tc-cake(8), \"datacenter\" is spelled \"datacentre\"");
+                        return E::custom(
+                            "as a keyword of tc-cake(8), \"datacenter\" is spelled \"datacentre\"",
+                        );
                     }
                     let names = PATHS.map(|(name, _)| name).join(", ");
                     E::custom(format!("{error}, or one of {names}"))
