@@ -132,10 +132,10 @@ def _arithmetic(values: Sequence[float]) -> float:
 
 
 def change_of(
-    pairs: Iterable[tuple[float, float]], resolution: float = 0.0
+    pairs: Iterable[tuple[float, float]], resolution: float = 0.0, unit: str = ""
 ) -> dict[str, Any] | None:
     """Give the paired change with its interval, as reports have it; none of no pairs."""
-    change: dict[str, Any] | None = json.loads(_floodway.change(list(pairs), resolution))
+    change: dict[str, Any] | None = json.loads(_floodway.change(list(pairs), resolution, unit))
     return change
 
 
@@ -144,7 +144,8 @@ def change(
 ) -> dict[str, Any] | None:
     """Give the paired change of a metric between runs; a bound has no interval."""
     meaning = meanings.get(metric, {})
-    found = change_of(blend(ones, others, metric), meaning.get("resolution", 0.0))
+    resolution, unit = meaning.get("resolution", 0.0), meaning.get("unit", "")
+    found = change_of(blend(ones, others, metric), resolution, unit)
     both = ones.keys() & others.keys()
     rows = [side[at] for side in (ones, others) for at in both]
     why = None
@@ -154,6 +155,8 @@ def change(
         why = f"needs at least {needs} flows in every replication"
     if found and why:
         found.update(low=None, high=None, p=None, no_interval=why)
+        if found.get("points"):
+            found["points"].update(low=None, high=None)
     return found
 
 
@@ -166,9 +169,15 @@ def flows(row: Row, metric: str) -> float:
 
 
 def words(change: Mapping[str, Any] | None) -> str:
-    """Write a change in percent with its interval."""
+    """Write a change in percent, or of a score in points, with its interval."""
     if change is None:
         return "not measured"
+    if of := change.get("points"):
+        text = f"{of['value']:+.2f} points".replace("-", "−")  # noqa: RUF001
+        if of["low"] is None:
+            return text
+        ends = f"{of['low']:+.2f} to {of['high']:+.2f}".replace("-", "−")  # noqa: RUF001
+        return f"{text} (95 % CI {ends})"
     if change["percent"] is None:
         return f"from 0 to {change['to']:.4g}" if change["to"] else "0 on both sides"
     text = f"{_signed(change['percent'])} %"

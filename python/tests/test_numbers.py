@@ -191,6 +191,9 @@ def test_every_number_of_the_terminal_is_in_the_summary(made, summary):
             if change.get("no_interval") == "bound":
                 found = re.compile(" not known").match(text, place)
                 assert found, (label, name, text[place:], change)
+            elif change.get("points"):
+                found = re.compile(r" [-+−0-9.]+ points").match(text, place)  # noqa: RUF001
+                assert found, (label, name, text[place:], change)
             elif change["percent"] is None:
                 found = re.compile(" from 0").match(text, place)
                 assert found and change["from"] == 0

@@ -119,7 +119,7 @@ def test_variants_are_added_changed_and_removed(turns):
     assert most.variants == ("base", "deep", "last")
     assert most.variant("deep").settings["switch"]["queue"]["size"] == "3MB"
     assert most.variant("deep").settings["switch"]["latency"] == "1us"
-    assert most.settings("base")["switch"]["latency"] == "0ps"
+    assert most.settings("base")["switch"]["latency"] == "0s"
     assert most.with_(variants={"deep": False}).variants == ("base", "last")
 
 

@@ -158,6 +158,11 @@ def test_pairs_and_their_change_are_those_of_reports():
     half = 4.302_65 * 0.223_143_55 / 3**0.5
     assert found["high"] == pytest.approx((0.5 * 2.718281828**half - 1) * 100, abs=1e-3)
     assert words(found).startswith("\N{MINUS SIGN}50 % (95 % CI \N{MINUS SIGN}71 to ")
+    # Scores: -0.3, -0.4 and -0.5, and Student's t with 2 degrees of freedom.
+    found = change_of([(4.3, 4.0), (4.3, 3.9), (4.3, 3.8)], unit="MOS")
+    assert found["percent"] is None
+    assert found["points"]["value"] == pytest.approx(-0.4)
+    assert words(found) == "-0.40 points (95 % CI -0.65 to -0.15)".replace("-", "\N{MINUS SIGN}")
     # Two traffics: geometric means by replication, √(2 · 8) = 4 and √(1 · 4) = 2.
     ones = {("a", 0): 2.0, ("b", 0): 8.0}
     others = {("a", 0): 1.0, ("b", 0): 4.0}

@@ -117,12 +117,12 @@ limit = "2ps"
 name = "large"
 
 [[failure]]
-at = "0ps"
+at = "0s"
 link = ["right", "left"]
 number = 1
 
 [[failure]]
-at = "0ps"
+at = "0s"
 link = ["left", "right"]
 number = 0
 

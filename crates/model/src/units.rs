@@ -244,6 +244,18 @@ pub enum UnitError {
         /// Example of a correct spelling.
         example: &'static str,
     },
+    /// A part of the smallest unit, such as half a byte.
+    #[error("\"{text}\" is no whole number of {unit}: {noun} is written like \"{example}\"")]
+    NotWhole {
+        /// Text as written.
+        text: String,
+        /// The smallest unit.
+        unit: &'static str,
+        /// Expected quantity, with its article.
+        noun: &'static str,
+        /// Example of a correct spelling.
+        example: &'static str,
+    },
     /// The value is larger than floodway can represent.
     #[error("\"{text}\" is too large for {noun}: the most is {most}")]
     TooLarge {
@@ -289,6 +301,10 @@ impl Spelling {
                 units,
             });
         };
+        if scale == 1 && numerator > 0 {
+            let unit = units[0].0;
+            return Err(UnitError::NotWhole { text: owned(), unit, noun, example });
+        }
         // Exact to the last digit, then rounded to the nearest base unit.
         let scale = u128::from(scale);
         let value = whole * scale + (numerator * scale + denominator / 2) / denominator;
@@ -310,9 +326,12 @@ impl Spelling {
     }
 
     /// Formats in the largest unit in which the value is at least one and exact with at most three
-    /// decimals, otherwise in the smallest unit.
+    /// decimals, otherwise in the smallest unit. No time is none in any unit, and is written in seconds.
     fn format(&self, value: u64) -> String {
         let base = self.units[0];
+        if value == 0 && self.units.contains(&("s", PS_PER_S)) {
+            return "0s".to_owned();
+        }
         // Decimal units with ASCII names only: "us" and not "µs", "KB" and not "KiB".
         let plain = |name: &str| name.is_ascii() && !name.contains('i');
         let mut decimal: Vec<_> = self.units.iter().filter(|(name, _)| plain(name)).collect();
@@ -504,6 +523,11 @@ mod tests {
             "\"99999999999s\" is too large for a duration: the most is 18446744073709551.615ns"
         );
         assert_eq!(
+            "1.5B".parse::<Bytes>().unwrap_err().to_string(),
+            "\"1.5B\" is no whole number of B: a size is written like \"750KB\""
+        );
+        assert_eq!(("1.0B".parse(), "1.5KB".parse()), (Ok(Bytes(1)), Ok(Bytes(1_500))));
+        assert_eq!(
             "-5KB".parse::<Bytes>().unwrap_err().to_string(),
             "\"-5KB\" is not a size: write a number and a unit, like \"750KB\""
         );
@@ -513,7 +537,8 @@ mod tests {
     fn display_is_what_a_person_would_write() {
         assert_eq!(Duration::from_ns(200).to_string(), "200ns");
         assert_eq!(Duration(1_500_000).to_string(), "1.5us");
-        assert_eq!(Duration::ZERO.to_string(), "0ps");
+        assert_eq!(Duration::ZERO.to_string(), "0s");
+        assert_eq!([Bytes(0).to_string(), Rate(0).to_string()], ["0B", "0bps"]);
         assert_eq!(Bytes(750_000).to_string(), "750KB");
         assert_eq!(Bytes(1_048_576).to_string(), "1048.576KB");
         assert_eq!(Rate::from_gbps(100).to_string(), "100Gbps");

@@ -3,7 +3,7 @@
 
 use floodway_report::better::Better;
 use floodway_report::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
-use floodway_report::statistics::{Change, Scale};
+use floodway_report::statistics::{Change, Domain, Scale};
 use floodway_report::study::{Exhibit, Section};
 use floodway_scenario::suggest;
 use floodway_scenario::sweep::levels;
@@ -14,10 +14,16 @@ use crate::error;
 use crate::experiment::pictures;
 
 /// The change over pairs of (baseline, other), one per replication, as the JSON of a
-/// [`Change`]; `null` of no pairs. `resolution` is the relative width of the bins from which values are read.
+/// [`Change`]; `null` of no pairs. `resolution` is the relative width of the bins from which values are read. Of the unit
+/// `MOS` it is in points.
 #[pyfunction]
-pub fn change(pairs: Vec<(f64, f64)>, resolution: f64) -> String {
-    let change = Change::of(pairs, Scale { resolution, ..Scale::NON_NEGATIVE });
+#[pyo3(signature = (pairs, resolution, unit = ""))]
+pub fn change(pairs: Vec<(f64, f64)>, resolution: f64, unit: &str) -> String {
+    let scale = match Domain::of_unit(unit) {
+        Domain::Score => Scale::SCORE,
+        _ => Scale { resolution, ..Scale::NON_NEGATIVE },
+    };
+    let change = Change::of(pairs, scale);
     serde_json::to_string(&change).expect("a change is JSON")
 }
 

@@ -174,28 +174,39 @@ pub fn change(change: &Change, unit: &str) -> String {
         return if change.from == 0.0 { "none" } else { "unchanged" }.to_string();
     }
     match change.percent {
-        Some(percent) if change.to > 0.0 => percentage(change, percent),
+        _ if change.points.is_some() => size(change),
+        Some(_) if change.to > 0.0 => size(change),
         _ => format!("from {} to {}", quantity(change.from, unit), quantity(change.to, unit)),
     }
 }
 
-/// A change beside the value that it leads to: `-63 % [-70, -55]`, `from 0`, `-100 %`.
+/// A change beside the value that it leads to: `-63 % [-70, -55]`, `-0.39 points [-0.48, -0.30]`, `from 0`, `-100 %`.
 pub fn beside(change: &Change) -> String {
-    match change.percent {
+    match change.size() {
         _ if change.no_interval == Some(NoInterval::Bound) => "not known".to_string(),
         _ if change.is_none() => "none".to_string(),
         None => "from 0".to_string(),
-        Some(percent) => percentage(change, percent),
+        Some(_) => size(change),
     }
 }
 
-/// A change in percent with its interval, where it has one.
-fn percentage(change: &Change, percent: f64) -> String {
-    let decimals = decimals(percent, change.interval());
-    let interval = change.interval().map_or_else(String::new, |(low, high)| {
+/// A change in percent, or of a score in points, with its interval, where it has one.
+fn size(change: &Change) -> String {
+    let (value, ends, decimals, unit) = match (change.points, change.percent) {
+        (Some(of), _) => {
+            let (value, decimals) = (of.value, if of.value.abs() < 0.095 { 3 } else { 2 });
+            (value, of.low.zip(of.high), decimals, "points")
+        }
+        (None, Some(percent)) => {
+            let ends = change.interval();
+            (percent, ends, decimals(percent, ends), "%")
+        }
+        (None, None) => return String::new(),
+    };
+    let interval = ends.map_or_else(String::new, |(low, high)| {
         format!(" [{}, {}]", signed(low, decimals), signed(high, decimals))
     });
-    format!("{} %{interval}", signed(percent, decimals))
+    format!("{} {unit}{interval}", signed(value, decimals))
 }
 
 /// A measured value and its interval, both in the value's unit: (`-63 %`, `[-70, -55]`). Of an
@@ -434,6 +445,7 @@ mod tests {
             percent: Some(percent),
             low: interval.map(|interval| interval.0),
             high: interval.map(|interval| interval.1),
+            points: None,
             n: 5,
             p: None,
             no_interval: None,
@@ -451,5 +463,12 @@ mod tests {
         assert_eq!([change(&none, ""), change(&same, "ns")], ["none", "unchanged"]);
         assert_eq!([&none, &new, &gone].map(beside), ["none", "from 0", "-100 %"]);
         assert_eq!(beside(&of(&[(30.0, 2.0), (30.0, 2.0)])), "-93 %");
+        // Differences of scores: -0.3, -0.4 and -0.5, ± t(2) 0.1 / √3.
+        let score = |pairs: &[(f64, f64)]| Change::of(pairs.iter().copied(), Scale::SCORE).unwrap();
+        let worse = score(&[(4.3, 4.0), (4.3, 3.9), (4.3, 3.8)]);
+        let said = "-0.40 points [-0.65, -0.15]";
+        assert_eq!([change(&worse, "MOS"), beside(&worse)], [said, said]);
+        assert_eq!(beside(&score(&[(4.3, 4.32)])), "+0.020 points");
+        assert_eq!(beside(&score(&[(4.3, 4.3), (4.36, 4.36)])), "none");
     }
 }

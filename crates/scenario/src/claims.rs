@@ -186,7 +186,7 @@ pub struct Measure {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// The change in percent.
+    /// The change in percent, of scores in points.
     #[default]
     Change,
     /// The same as a decrease: 5 if it is -5 %.
@@ -251,6 +251,8 @@ pub enum Scale {
     Share,
     /// Any number: intervals are symmetric.
     Real,
+    /// An opinion score from 1 to 4.5 (ITU-T G.107): intervals stay within, and changes are differences in points.
+    Score,
 }
 
 impl Measure {

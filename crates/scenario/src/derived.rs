@@ -89,7 +89,7 @@ pub struct DerivedVariant {
     pub fabric_wire_load: Option<Spread>,
     /// Flows with a size, expected.
     pub expected_flows: f64,
-    /// Those of them that start after the warm-up, expected where arrivals are steady.
+    /// Those of them that start after the warm-up, expected where arrivals are steady. Flows of pings, calls and pages are none.
     pub expected_measured_flows: f64,
     /// Flows without a size, which never complete.
     pub persistent_flows: u64,
@@ -191,6 +191,10 @@ impl Variant {
         let wire_demands: Vec<Demand> = ports::spread(graph, on_wire.collect());
         let expected_flows =
             shares().map(|(workload, around)| workload.expected_flows(around)).sum();
+        let timed: f64 = shares()
+            .filter(|(workload, _)| workload.times_flows())
+            .map(|(workload, around)| workload.expected_flows(around))
+            .sum();
         let steady = 1.0 - settings.warmup.as_secs() / settings.arrivals.as_secs();
         DerivedVariant {
             name: self.name.clone(),
@@ -232,7 +236,7 @@ impl Variant {
             host_wire_load: loads::busiest_host(graph, &wire_demands),
             fabric_wire_load: loads::of_fabric(graph, &wire_demands, Framed::of(settings)),
             expected_flows,
-            expected_measured_flows: expected_flows * steady,
+            expected_measured_flows: timed * steady,
             persistent_flows: self.workloads().iter().map(|w| w.persistent_flows()).sum(),
             memory: self.memory(expected_flows, unloaded_rtt),
             basis: self.basis.clone(),

@@ -172,7 +172,7 @@ fn choice(value: &Value) -> String {
     if let Some(of) = value.get(name).and_then(Value::as_object) {
         // What is nothing says nothing.
         let nothing = |value: &Value| match value {
-            Value::String(text) => ["0ps", "0B"].contains(&text.as_str()),
+            Value::String(text) => ["0s", "0B"].contains(&text.as_str()),
             value => value.is_null(),
         };
         for (key, value) in of.iter().filter(|(_, value)| !nothing(value)) {
@@ -205,8 +205,19 @@ fn transport(settings: &Document) -> String {
     if different.len() == 1 {
         return each[0].clone();
     }
-    let each = each.iter().enumerate().map(|(at, said)| format!("workload {at}: {said}"));
-    each.collect::<Vec<_>>().join("; ")
+    // Neighbors that are alike are said together.
+    let mut parts: Vec<(usize, usize, &String)> = Vec::new();
+    for (at, said) in each.iter().enumerate() {
+        match parts.last_mut() {
+            Some((_, last, before)) if *before == said => *last = at,
+            _ => parts.push((at, at, said)),
+        }
+    }
+    let parts = parts.into_iter().map(|(first, last, said)| match last - first {
+        0 => format!("workload {first}: {said}"),
+        _ => format!("workloads {first} to {last}: {said}"),
+    });
+    parts.collect::<Vec<_>>().join("; ")
 }
 
 /// What of the switches is chosen, and which flow control there is.
@@ -325,6 +336,16 @@ queue.size = "2MB"
         assert_eq!(of("step"), "Marks everything above 100 KB.");
         assert_eq!(of("ramp"), "RED as DCQCN has it");
         assert_eq!((of("silent"), of("ste"), of("none")), Default::default());
+    }
+
+    #[test]
+    fn workloads_in_a_row_with_the_same_transport_are_named_together() {
+        let text = "name = \"a\"\narrivals = \"1s\"\nlimit = \"2s\"\n[topology.dumbbell]\n[host.transport.tcp]\n\
+                    [[workload]]\nping = {}\n[[workload]]\nvoice = {}\n[[workload]]\nlong_flows = {}\n";
+        let scenario = Scenario::parse(text, "a.toml", &Overrides::default()).unwrap();
+        let facts = scenario.variants()[0].facts(0);
+        let said = facts.into_iter().find(|(noun, _)| noun == "transport").unwrap().1;
+        assert_eq!(said, "workloads 0 to 1: udp with constant_rate; workload 2: tcp with cubic");
     }
 
     #[test]

@@ -177,6 +177,22 @@ fn tcp_over_a_dumbbell_by_hand() {
     assert!(!text.contains("headroom") && !text.contains("oversubscription"), "{text}");
 }
 
+/// Half of the time is warm-up. Pings, calls and pages are measured by themselves, and completion times are those of the two
+/// flows of the list alone.
+#[test]
+fn flows_of_pings_calls_and_pages_are_not_measured_as_flows() {
+    let text = "name = \"d\"\narrivals = \"10s\"\nlimit = \"15s\"\nwarmup = \"5s\"\n[host.transport.tcp]\n\
+                [topology.dumbbell]\nleft = 1\nright = 1\n\
+                [[workload]]\nping = { interval = \"1s\" }\n[[workload]]\nvoice = {}\n[[workload]]\nweb = {}\n\
+                [[workload]]\n[[workload.list.flow]]\nsrc = 0\ndst = 1\nbytes = \"1KB\"\n\
+                [[workload.list.flow]]\nsrc = 1\ndst = 0\nbytes = \"1KB\"\n";
+    let scenario = Scenario::parse(text, "d.toml", &Overrides::default())
+        .unwrap_or_else(|error| panic!("{}", error.plain()));
+    let derived = &scenario.derived().variants[0];
+    assert!(derived.expected_flows > 2.0 + 2.0 + 20.0);
+    assert_eq!(derived.expected_measured_flows, 1.0);
+}
+
 #[test]
 fn fabric_load_by_hand() {
     // Two leaves with two hosts each, one spine; clusters of two neighbours stay on their leaf,

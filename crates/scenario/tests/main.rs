@@ -1,6 +1,7 @@
 //! Scenarios, good and bad: one file for each subject, and one program for all of them, because linking takes longer
 //! than testing.
 
+mod access_lines;
 mod buffer;
 mod chakra;
 mod collectives;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use crate::common::timeline::{self, FRAME, burst, full_frames, slow_star};
+use crate::common::{flow, plain};
 use floodway_model::{Bytes, Duration, FlowId, Instant, NodeId, PortIx};
 use floodway_sim::capture::{Port, Seen, Wanted};
 use floodway_sim::failure::Failure;
@@ -129,4 +130,19 @@ fn what_is_on_the_way_at_the_end_has_not_arrived() {
     let arrived = times(&ports[2], |seen| seen == Seen::Arrived).len();
     assert!((arrived as u64) < sent);
     assert_eq!(ports[2].on_wire.count, arrived as u64);
+}
+
+/// A host without latency acknowledges data in the instant in which its last bit is there, and not before.
+#[test]
+fn the_answer_comes_after_what_it_answers() {
+    for threads in [1, 2] {
+        let spec = plain(slow_star(3), vec![flow(0, 2, 20_000, 0)]);
+        let (_, ports) = captured(spec, 1_000, None, threads);
+        let receiver = &ports[2].on_wire.kept;
+        let same = receiver.windows(2).filter(|pair| pair[0].at == pair[1].at);
+        let order: Vec<_> = same.map(|pair| [pair[0].seen, pair[1].seen]).collect();
+        assert!(!order.is_empty(), "{receiver:?}");
+        let answered = [Seen::Arrived, Seen::Sent { is_lost: false }];
+        assert!(order.iter().all(|pair| *pair == answered), "{order:?}");
+    }
 }

@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_report::statistics::{self, Change, Estimate, NoInterval, Scale, least_values};
+use floodway_report::statistics::{
+    self, Change, Estimate, NoInterval, Points, Scale, least_values,
+};
 use floodway_report::summary::Basis;
 
 use crate::evidence::{Case, Evidence, Facts};
@@ -102,11 +104,24 @@ pub fn change(pairs: impl IntoIterator<Item = (f64, f64)>) -> Measured {
     change_on(Scale::NON_NEGATIVE, pairs)
 }
 
-/// The same of values on another scale: of a share, or of what was read from a histogram.
+/// The same of values on another scale: of a share, or of what was read from a histogram. Changes of scores are in points.
 pub fn change_on(scale: Scale, pairs: impl IntoIterator<Item = (f64, f64)>) -> Measured {
     let Some(of) = Change::of(pairs, scale) else {
         return Measured { unit: "%", ..Measured::default() };
     };
+    if let Some(Points { value, low, high }) = of.points {
+        let (value, no_interval) = (Some(value), of.no_interval);
+        let certain = no_interval == Some(NoInterval::AllEqual);
+        return Measured {
+            value,
+            low,
+            high,
+            unit: "points",
+            no_interval,
+            certain,
+            unfinished: None,
+        };
+    }
     match of.percent {
         Some(_) => {
             let certain = match of.no_interval {

@@ -279,6 +279,32 @@ fn what_is_wrong_has_its_place_and_its_remedy() {
     assert!(text.contains("a study is a folder with a file study.toml"), "{text}");
 }
 
+/// A score of 4.0 with a in both replications, of 4.4 and 4.2 with b: 0.3 points more, and Student's t of one degree of
+/// freedom, 12.71, times 0.1 in either direction. No score is above 4.5, which is 0.5 more.
+#[test]
+fn scores_change_by_points() {
+    let score = "scale = \"score\", per = 250.0";
+    let folder = place("folder-scores", "as = \"difference\", unit = \"ns\"", score);
+    let study = folder::load(&folder).unwrap_or_else(|error| panic!("{}", error.plain()));
+    let mut evidence = Evidence::new(study, Level::Quick, &[]);
+    synthetic::begin(&mut evidence, "main");
+    for (variant, replication, large) in
+        [("a", 0, 1_000.0), ("a", 1, 1_000.0), ("b", 0, 1_100.0), ("b", 1, 1_050.0)]
+    {
+        let flows: [Flow; 2] = [(500, 0, Some(100.0)), (5_000, 0, Some(large))];
+        add(&mut evidence, "main", variant, replication, &tables(&flows));
+    }
+    let part = &study.judge(&evidence).0[0].parts[1];
+    near(part.measured, 0.3);
+    assert_eq!(part.unit, "points");
+    near(part.low, 0.3 - 12.706_205 * 0.1);
+    near(part.high, 0.5);
+    let ratio = "scale = \"score\", as = \"ratio\"";
+    let folder = place("folder-score-ratio", "as = \"difference\", unit = \"ns\"", ratio);
+    let text = folder::load(&folder).unwrap_err().plain();
+    assert!(text.contains("scores have no ratio: their changes are in points"), "{text}");
+}
+
 /// The study of interplay is one of these folders, and part of the program.
 #[test]
 fn a_folder_may_be_part_of_the_program() {

@@ -156,7 +156,9 @@ impl Lines {
         for tick in &x.ticks {
             let at = x.at(*tick);
             svg.line(at, bottom, at, bottom + 4.0, "zero");
-            svg.text(at, bottom + 17.0, "middle", "tick", &self.x.show(*tick));
+        }
+        for tick in x.apart_by(|tick| self.x.show(tick).chars().count() as f64 * 6.5 + 4.0) {
+            svg.text(x.at(tick), bottom + 17.0, "middle", "tick", &self.x.show(tick));
         }
         svg.text((left + width - 16.0) / 2.0, bottom + 35.0, "middle", "axis", &self.x.label);
         // Upwards along the axis, as readers of charts expect it.

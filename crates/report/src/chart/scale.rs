@@ -173,6 +173,20 @@ impl Scale {
         kept
     }
 
+    /// The labels along it, centred at their values: those that do not reach into the one before, by the width of each.
+    pub fn apart_by(&self, width: impl Fn(f64) -> f64) -> Vec<f64> {
+        let mut free = f64::NEG_INFINITY;
+        let fits = |tick: &f64| {
+            let (at, half) = (self.at(*tick), width(*tick) / 2.0);
+            let fits = at - half >= free;
+            if fits {
+                free = at + half;
+            }
+            fits
+        };
+        self.ticks.iter().copied().filter(fits).collect()
+    }
+
     /// The place of a value; one beyond the scale lies at its end.
     pub fn at(&self, value: f64) -> f64 {
         self.beyond(value.clamp(self.low, self.high))
@@ -254,6 +268,18 @@ mod tests {
         // 0 to 1500 on 100 pixels, 20 of them for a label: 288 is 10.7 from 128, 320 is 12.8.
         assert_eq!(ticks(&axis, &[128.0, 1_152.0], 4), ["128", "1,152"]);
         assert_eq!(ticks(&axis, &[128.0, 1_152.0], 8), ["128", "288", "1,152"]);
+    }
+
+    #[test]
+    fn labels_do_not_reach_into_each_other() {
+        // Three decimal steps of a decade on 100 pixels: 30.1, 39.8 and 30.1 apart, and labels are 35 wide.
+        let axis = Axis::log("time", "ns").within(10e6, 100e6);
+        let scale = axis.scale(std::iter::empty(), 0.0, 100.0, 4);
+        let shown = |width: f64| -> Vec<String> {
+            scale.apart_by(|_| width).into_iter().map(|tick| axis.show(tick)).collect()
+        };
+        assert_eq!(shown(30.0), ["10 ms", "20 ms", "50 ms", "100 ms"]);
+        assert_eq!(shown(35.0), ["10 ms", "50 ms"]);
     }
 
     #[test]

@@ -105,6 +105,22 @@ async function numbersOf(figure) {
       return to > from ? [from, to] : [from, from + 1];
     }
 
+    // The labels along the horizontal axis: those that do not reach into the one before.
+    labels(plot, ticks) {
+      const { min, max } = plot.scales.x;
+      const room = plot.width - 80;
+      let free = -Infinity;
+      return ticks.map((tick) => {
+        if (tick === null) return '';
+        const part = this.log.x ? Math.log(tick / min) / Math.log(max / min) : (tick - min) / (max - min);
+        const text = shown(tick, this.chart.x[1]);
+        const half = text.length * 3.5;
+        if (part * room - half < free) return '';
+        free = part * room + half + 4;
+        return text;
+      });
+    }
+
     draw() {
       this.plot?.destroy();
       const { chart, log } = this;
@@ -118,7 +134,7 @@ async function numbersOf(figure) {
         filter: (_, splits) => splits,
         label: chart[name][0].replace(/, logarithmic$/, ''), stroke: ink, font: '12px system-ui', labelFont: '12px system-ui', labelSize: 18,
         grid: { stroke: rule, width: 1 }, ticks: { stroke: rule, width: 1, size: 4 },
-        values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : shown(tick, chart[name][1]))),
+        values: (plot, ticks) => (name === 'x' ? this.labels(plot, ticks) : ticks.map((tick) => (tick === null ? '' : shown(tick, chart.y[1])))),
         ...more,
       });
       const series = chart.lines.map((line) => {

@@ -112,7 +112,9 @@ impl Page<'_> {
                 ("mouth to ear", voice::delays_of(self.summary)),
                 ("packets lost or late", voice::missing_of(self.summary)),
             ],
-            "Scores of the E-model (ITU-T G.107): 4.4 at best, 4.0 satisfies most users, 3.6 many, below 3.1 nearly all are              dissatisfied (G.109). Packets of the measured interval; up is from the host that calls.",
+            "Scores of the E-model (ITU-T G.107): 4.4 at best, 4.0 satisfies most users, 3.6 many, below 3.1 nearly all are \
+             dissatisfied (G.109). Packets that are sent in the measured interval count, and those of the warm-up before it \
+             do not; up is from the host that calls.",
         )
     }
 

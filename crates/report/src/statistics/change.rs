@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::domain::{Domain, Scale};
-use super::estimate::NoInterval;
+use super::estimate::{Estimate, NoInterval};
 use super::{CONFIDENCE, are_equal, deviation, mean, student_p, student_t};
 
 /// How a change is expressed.
@@ -16,6 +16,19 @@ pub enum Kind {
     Means,
     /// The baseline is zero in all replications: there is no ratio.
     FromZero,
+    /// Scores: the mean of the differences of the pairs, in points.
+    Difference,
+}
+
+/// The change of a score in points.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Points {
+    /// The mean difference.
+    pub value: f64,
+    /// The lower end of its 95 % interval, where there is one.
+    pub low: Option<f64>,
+    /// The upper end of its 95 % interval, where there is one.
+    pub high: Option<f64>,
 }
 
 /// The change of a metric from a baseline, paired by replication.
@@ -27,12 +40,15 @@ pub struct Change {
     pub from: f64,
     /// The mean of the other side over the pairs.
     pub to: f64,
-    /// The change in percent, -50 for half; none from zero.
+    /// The change in percent, -50 for half; none from zero, and none of scores.
     pub percent: Option<f64>,
     /// The lower end of its 95 % interval in percent, where there is one.
     pub low: Option<f64>,
     /// The upper end of its 95 % interval in percent, where there is one.
     pub high: Option<f64>,
+    /// The change of a score, which has no percent: half of 4 is not half as good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<Points>,
     /// How many replications are paired.
     pub n: u64,
     /// The probability of a change at least as large if there were none; none of one replication.
@@ -49,6 +65,10 @@ impl Change {
     /// The interval is Student's, on the logarithms of the ratios; where a value is zero on the
     /// logarithm of the ratio of the means, by the delta method. With all replications of one side
     /// zero there is no interval, and the probability is that of Student's test of the differences.
+    ///
+    /// Of scores it is the difference, with Student's interval of the mean of the differences. Both scores are within the
+    /// limits of the domain, so the interval ends where it would take the other side beyond them from every baseline that
+    /// is within the baseline's own interval.
     pub fn of(pairs: impl IntoIterator<Item = (f64, f64)>, scale: Scale) -> Option<Self> {
         debug_assert!(scale.domain != Domain::Real, "differences have no ratio");
         let finite = |pair: &(f64, f64)| pair.0.is_finite() && pair.1.is_finite();
@@ -66,10 +86,14 @@ impl Change {
             percent: (from > 0.0).then(|| (to - from) / from * 100.0),
             low: None,
             high: None,
+            points: None,
             n,
             p: None,
             no_interval: None,
         };
+        if scale.domain == Domain::Score {
+            return Some(plain.in_points(&pairs, scale));
+        }
         if from == 0.0 || to == 0.0 {
             let kind = if from == 0.0 { Kind::FromZero } else { Kind::Means };
             let no_interval = Some(NoInterval::NoRatio);
@@ -104,6 +128,27 @@ impl Change {
         })
     }
 
+    /// The difference of these pairs of scores.
+    fn in_points(self, pairs: &[(f64, f64)], scale: Scale) -> Self {
+        let of = Estimate::of(pairs.iter().map(|(from, to)| to - from), Scale::REAL);
+        let baseline = Estimate::of(pairs.iter().map(|(from, _)| *from), scale);
+        let (least, most) = baseline.interval().unwrap_or((self.from, self.from));
+        let points = Points {
+            value: self.to - self.from,
+            low: of.low.map(|low| low.max(scale.domain.floor() - most)),
+            high: of.high.map(|high| high.min(scale.domain.ceiling() - least)),
+        };
+        // Equal differences are known exactly.
+        let p = match of.no_interval {
+            Some(NoInterval::AllEqual) => {
+                Some(if are_equal(&[self.from, self.to]) { 1.0 } else { 0.0 })
+            }
+            _ => probability(pairs),
+        };
+        let (kind, no_interval) = (Kind::Difference, of.no_interval);
+        Self { kind, percent: None, points: Some(points), p, no_interval, ..self }
+    }
+
     /// With the interval of the mean of these logarithms of ratios.
     fn with(self, logs: &[f64], resolution: f64) -> Self {
         let center = mean(logs);
@@ -133,7 +178,18 @@ impl Change {
 
     /// The same without its interval, for this reason.
     pub fn refuse(self, why: NoInterval) -> Self {
-        Self { low: None, high: None, p: None, no_interval: Some(why), ..self }
+        let points = self.points.map(|of| Points { low: None, high: None, ..of });
+        Self { low: None, high: None, points, p: None, no_interval: Some(why), ..self }
+    }
+
+    /// How large it is: in points of a score, or else in percent; none from zero.
+    pub fn size(&self) -> Option<f64> {
+        self.points.map_or(self.percent, |points| Some(points.value))
+    }
+
+    /// The ends of the interval of that, where there is one.
+    pub fn ends(&self) -> [Option<f64>; 2] {
+        self.points.map_or([self.low, self.high], |points| [points.low, points.high])
     }
 
     /// Both ends of the interval in percent.
@@ -237,6 +293,34 @@ mod tests {
         assert_eq!((new.kind, new.percent, new.from, new.to), (Kind::FromZero, None, 0.0, 4.0));
         let nothing = change(&[(0.0, 0.0), (0.0, 0.0)]);
         assert_eq!((nothing.is_none(), nothing.is_clear()), (true, Some(false)));
+    }
+
+    #[test]
+    fn scores_change_by_points_and_stay_scores() {
+        let score = |pairs: &[(f64, f64)]| Change::of(pairs.iter().copied(), Scale::SCORE).unwrap();
+        // Differences 0.5, 0.6 and 0.7: 0.6 ± t(2) 0.1 / √3 = 0.6 ± 0.2484.
+        let of = score(&[(2.0, 2.5), (2.2, 2.8), (2.1, 2.8)]);
+        assert_eq!((of.kind, of.percent, of.interval()), (Kind::Difference, None, None));
+        near(of.size().unwrap(), 0.6, 1e-12);
+        let [low, high] = of.ends().map(Option::unwrap);
+        near(low, 0.6 - 0.2484, 1e-4);
+        near(high, 0.6 + 0.2484, 1e-4);
+        assert_eq!(of.is_clear(), Some(true));
+        // Differences -0.2, 0.3 and 0.2 from 4.2 exactly: Student's interval is 0.1 ± 0.6572, and 4.5 is the best score.
+        let best = score(&[(4.2, 4.0), (4.2, 4.5), (4.2, 4.4)]);
+        let [low, high] = best.ends().map(Option::unwrap);
+        near(low, 0.1 - 0.6572, 1e-4);
+        near(high, 0.3, 1e-12);
+        assert_eq!(best.is_clear(), Some(false));
+        // Nor is anything below 1.
+        let worst = score(&[(1.2, 1.0), (1.2, 1.3), (1.2, 1.1)]);
+        near(worst.ends()[0].unwrap(), -0.2, 1e-12);
+        // Where nothing differs there is no change, and no percent of one.
+        let same = score(&[(4.36, 4.36), (4.3, 4.3)]);
+        assert_eq!((same.is_none(), same.size(), same.ends()), (true, Some(0.0), [None, None]));
+        assert_eq!(same.no_interval, Some(NoInterval::AllEqual));
+        let one = score(&[(4.0, 3.5)]);
+        assert_eq!((one.size(), one.no_interval), (Some(-0.5), Some(NoInterval::OneReplication)));
     }
 
     #[test]

@@ -67,6 +67,8 @@ impl Scale {
     pub const REAL: Self = Self { domain: Domain::Real, resolution: 0.0 };
     /// Of a time, a number of bytes, a rate or a count.
     pub const NON_NEGATIVE: Self = Self { domain: Domain::NonNegative, resolution: 0.0 };
+    /// Of an opinion score.
+    pub const SCORE: Self = Self { domain: Domain::Score, resolution: 0.0 };
     /// Of a share.
     pub const SHARE: Self = Self { domain: Domain::Share, resolution: 0.0 };
 }

@@ -14,7 +14,7 @@ mod estimate;
 mod holm;
 mod proportion;
 
-pub use change::{Change, Kind};
+pub use change::{Change, Kind, Points};
 pub use domain::{Domain, Scale};
 pub use estimate::{Estimate, NoInterval, refused};
 pub use holm::holm;

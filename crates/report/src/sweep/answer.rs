@@ -122,10 +122,10 @@ fn compared(
     let Some(by) = range(sweep, &all) else {
         return from_nothing(&all, sweep, meaning, (baseline, variant));
     };
-    let in_percent: Vec<(Change, usize)> =
-        all.into_iter().filter(|(change, _)| change.percent.is_some()).collect();
+    let sized: Vec<(Change, usize)> =
+        all.into_iter().filter(|(change, _)| change.size().is_some()).collect();
     let mut text = format!("{variant} changes the {what} by {by}, vs. {baseline}.");
-    let left_out = sweep.points.len() - in_percent.len();
+    let left_out = sweep.points.len() - sized.len();
     if left_out > 0 {
         text += &format!(
             " At {left_out} of {} points there is no change in percent: {baseline} has 0 or no value \
@@ -133,23 +133,23 @@ fn compared(
             sweep.points.len()
         );
     }
-    text + &significant(&in_percent)
+    text + &significant(&sized)
 }
 
-/// Between what changes lie, with their points; none if none is in percent.
+/// Between what changes lie, with their points; none if all are from zero.
 fn range(sweep: &Sweep, all: &[(Change, usize)]) -> Option<String> {
-    let in_percent = all.iter().filter_map(|(of, point)| Some((of.percent?, of, *point)));
-    let in_percent: Vec<(f64, &Change, usize)> = in_percent.collect();
-    let least = in_percent.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let most = in_percent.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let shown = |(percent, change, _): &(f64, &Change, usize)| percentage(change, *percent);
+    let sized = all.iter().filter_map(|(of, point)| Some((of.size()?, of, *point)));
+    let sized: Vec<(f64, &Change, usize)> = sized.collect();
+    let least = sized.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let most = sized.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let shown = |(_, change, _): &(f64, &Change, usize)| size(change);
     let at =
         |end: &(f64, &Change, usize)| format!("{} at `{}`", shown(end), sweep.short_name(end.2));
-    let everywhere = in_percent.len() == sweep.points.len();
-    Some(match in_percent.len() {
+    let everywhere = sized.len() == sweep.points.len();
+    Some(match sized.len() {
         1 if everywhere => shown(least),
         1 => at(least),
-        many if in_percent.iter().all(|end| shown(end) == shown(least)) => match everywhere {
+        many if sized.iter().all(|end| shown(end) == shown(least)) => match everywhere {
             true => format!("{} at all points", shown(least)),
             false => format!("{} at {many} points", shown(least)),
         },
@@ -175,14 +175,23 @@ fn from_nothing(
     )
 }
 
-/// A change in percent with its interval, where that is in percent too.
-pub(super) fn percentage(change: &Change, percent: f64) -> String {
-    if change.is_none() {
-        return "0 %".to_owned();
-    }
-    let (low, high) = change.interval().unzip();
-    let (value, range) = words::measured(percent, low, high, "%");
+/// A change in percent, or of a score in points, with its interval, where it has one; empty from zero.
+pub(super) fn size(change: &Change) -> String {
+    let (value, range) = measured(change).unwrap_or_default();
     format!("{value} {range}").trim_end().to_owned()
+}
+
+/// The same in two parts; none from zero.
+pub(super) fn measured(change: &Change) -> Option<(String, String)> {
+    Some(match (change.points, change.percent) {
+        (Some(_), _) if change.is_none() => ("0".to_owned(), String::new()),
+        (Some(of), _) => {
+            let (value, range) = words::measured(of.value, of.low, of.high, "points");
+            (if of.value > 0.0 { format!("+{value}") } else { value }, range)
+        }
+        (None, Some(_)) if change.is_none() => ("0 %".to_owned(), String::new()),
+        (None, percent) => words::measured(percent?, change.low, change.high, "%"),
+    })
 }
 
 /// At how many points a change is not significant, if all of them are tested together; empty if all

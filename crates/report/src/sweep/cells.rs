@@ -139,8 +139,8 @@ fn rank(sweep: &Sweep, cells: &mut [Cell], mut group: Vec<usize>, better: Better
     for (rank, (&at, change)) in (2..).zip(group[1..].iter().zip(changes)) {
         let p = change.as_ref().and_then(|change| change.p).and_then(|_| adjusted.next());
         let worse = |change: &Change| {
-            let (to, from) = match change.percent {
-                Some(percent) => (percent, 0.0),
+            let (to, from) = match change.size() {
+                Some(size) => (size, 0.0),
                 None => (change.to, change.from),
             };
             better.compare(to, from).is_gt()

@@ -1,6 +1,6 @@
 //! A metric of a sweep as charts.
 
-use super::answer::{percentage, ranked};
+use super::answer::{measured, ranked, size};
 use super::{Axis as Dimension, Cell, Sweep};
 use crate::chart::{Axis, Colours, Group, HeatMap, Line, Lines, Mark, Matrix, Row, Rows, Tile};
 use crate::statistics::{Change, Estimate, NoInterval, refused};
@@ -277,16 +277,15 @@ fn maps(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Vec<Exhi
 fn changes(sweep: &Sweep, cells: &[Cell], metric: &str, what: &str) -> Option<Exhibit> {
     let others: Vec<usize> =
         (0..sweep.points.len()).filter(|point| *point != sweep.reference.point).collect();
-    let known = cells.iter().any(|cell| cell.vs_reference.is_some_and(|of| of.percent.is_some()));
+    let known = cells.iter().any(|cell| cell.vs_reference.is_some_and(|of| of.size().is_some()));
     if !known || others.len() > MOST_CHANGES {
         return None;
     }
     let row = |(series, point): (usize, usize)| {
         let cell = &cells[point * sweep.variants.len() + series];
         let change = cell.vs_reference.filter(|_| !cell.same_as_reference);
-        let (figures, range) = match change.and_then(|of| Some((of, of.percent?))) {
-            Some((of, _)) if of.is_none() => ("0 %".to_owned(), String::new()),
-            Some((of, percent)) => words::measured(percent, of.low, of.high, "%"),
+        let (figures, range) = match change.and_then(|of| measured(&of)) {
+            Some(measured) => measured,
             None => (from_reference(sweep, cell), String::new()),
         };
         let name = sweep.short_name(point);
@@ -294,8 +293,11 @@ fn changes(sweep: &Sweep, cells: &[Cell], metric: &str, what: &str) -> Option<Ex
         Row {
             label: name,
             series,
-            value: change.and_then(|change| change.percent),
-            interval: change.and_then(|change| change.interval()),
+            value: change.and_then(|change| change.size()),
+            interval: change.and_then(|change| {
+                let [low, high] = change.ends();
+                low.zip(high)
+            }),
             claimed: None,
             tooltip,
             figures,
@@ -307,6 +309,8 @@ fn changes(sweep: &Sweep, cells: &[Cell], metric: &str, what: &str) -> Option<Ex
         rows: others.iter().map(|&point| row((series, point))).collect(),
     };
     let reference = sweep.short_name(sweep.reference.point);
+    let in_points = |cell: &Cell| cell.vs_reference.is_some_and(|of| of.points.is_some());
+    let unit = if cells.iter().any(in_points) { "points" } else { "%" };
     let caption = format!("{}: change from the reference {reference}", sentence(what));
     let mut note = sweep.legend().first().map_or_else(String::new, |line| line.replace('`', ""));
     let differs = (0..sweep.variants.len()).any(|variant| {
@@ -320,7 +324,7 @@ fn changes(sweep: &Sweep, cells: &[Cell], metric: &str, what: &str) -> Option<Ex
         name: format!("{}-change", metric.replace('_', "-")),
         chart: Rows {
             title: caption.clone(),
-            axis: Axis::linear(&format!("change from {reference}"), "%"),
+            axis: Axis::linear(&format!("change from {reference}"), unit),
             mark: Mark::Point,
             groups: sweep.variants.iter().enumerate().map(group).collect(),
         },
@@ -413,10 +417,8 @@ fn changed(change: Option<&Change>, same: bool) -> String {
         _ if same => "same runs".to_owned(),
         None => "-".to_owned(),
         Some(change) if change.is_none() => "none".to_owned(),
-        Some(change) => match change.percent {
-            Some(percent) => percentage(change, percent),
-            None => "from 0".to_owned(),
-        },
+        Some(change) if change.size().is_some() => size(change),
+        Some(_) => "from 0".to_owned(),
     }
 }
 

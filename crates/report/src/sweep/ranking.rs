@@ -1,6 +1,6 @@
 //! Which points are best, in sentences.
 
-use super::answer::{percentage, quoted};
+use super::answer::{quoted, size};
 use super::cells::{Cell, Place};
 use super::{Meaning, Sweep};
 use crate::INTERRUPTED;
@@ -141,14 +141,14 @@ fn from_reference(sweep: &Sweep, best: &Cell) -> String {
     match &best.vs_reference {
         _ if best.same_as_reference => format!(", the same runs as the reference `{reference}`"),
         Some(change) if change.is_none() => format!(", the same as the reference `{reference}`"),
-        Some(change) => match change.percent {
-            Some(percent) => {
+        Some(change) => match change.size() {
+            Some(of) => {
                 // The mean of ratios and the ratio of means may differ in sign.
-                let ratios = match (change.to - change.from) * percent < 0.0 {
+                let ratios = match (change.to - change.from) * of < 0.0 {
                     true => " (mean of the paired ratios)",
                     false => "",
                 };
-                let change = percentage(change, percent);
+                let change = size(change);
                 format!(", {change} vs. the reference `{reference}`{ratios}")
             }
             None => format!(", from 0 at the reference `{reference}`"),

@@ -3,7 +3,7 @@
 use floodway_model::Table;
 
 use super::{Cell, Row, Sweep};
-use crate::statistics::{Change, NoInterval};
+use crate::statistics::{Change, Domain, NoInterval};
 
 /// A row for every run.
 pub fn runs(sweep: &Sweep) -> Table {
@@ -62,6 +62,7 @@ pub fn points(sweep: &Sweep) -> Table {
         let changes: Vec<_> =
             cells.iter().map(|(point, variant)| change(sweep, *point, variant, name)).collect();
         let what = &meaning.meaning;
+        let unit = if meaning.scale().domain == Domain::Score { "points" } else { "percent" };
         table = table
             .f64(name.clone(), doc(&format!("{}: mean over replications", what.trim_end_matches('.'))), column(&|row| estimates[row].mean))
             .f64(
@@ -75,19 +76,19 @@ pub fn points(sweep: &Sweep) -> Table {
                 column(&|row| estimates[row].high),
             )
             .f64(
-                format!("{name}_change_percent"),
-                "Change from the first variant at this point in percent, paired by replication; NaN for the first, and where that is 0.",
-                column(&|row| changes[row].as_ref()?.percent),
+                format!("{name}_change_{unit}"),
+                doc(&format!("Change from the first variant at this point in {unit}, paired by replication; NaN for the first, and where that is 0.")),
+                column(&|row| changes[row].as_ref()?.size()),
             )
             .f64(
-                format!("{name}_change_percent_low"),
-                "Lower end of the 95 % interval of that change in percent; NaN without one.",
-                column(&|row| changes[row].as_ref()?.low),
+                format!("{name}_change_{unit}_low"),
+                "Lower end of the 95 % interval of that change, in the same; NaN without one.",
+                column(&|row| changes[row].as_ref()?.ends()[0]),
             )
             .f64(
-                format!("{name}_change_percent_high"),
-                "Upper end of the 95 % interval of that change in percent; NaN without one.",
-                column(&|row| changes[row].as_ref()?.high),
+                format!("{name}_change_{unit}_high"),
+                "Upper end of the 95 % interval of that change, in the same; NaN without one.",
+                column(&|row| changes[row].as_ref()?.ends()[1]),
             );
     }
     table
@@ -145,7 +146,7 @@ pub fn points_long(sweep: &Sweep) -> Table {
         table
             .f64(
                 format!("{whose}_change_percent"),
-                format!("Change from {from} in percent; NaN for that itself, and where it is 0."),
+                format!("Change from {from} in percent; NaN for that itself, where it is 0, and of scores."),
                 column(&|cell| of(cell)?.percent),
             )
             .f64(
@@ -157,6 +158,21 @@ pub fn points_long(sweep: &Sweep) -> Table {
                 format!("{whose}_change_percent_high"),
                 "Upper end of its 95 % interval; NaN without one.",
                 column(&|cell| of(cell)?.high),
+            )
+            .f64(
+                format!("{whose}_change_points"),
+                format!("Change of a score from {from} in points; NaN for that itself, and of all other metrics."),
+                column(&|cell| Some(of(cell)?.points?.value)),
+            )
+            .f64(
+                format!("{whose}_change_points_low"),
+                "Lower end of its 95 % interval; NaN without one.",
+                column(&|cell| of(cell)?.points?.low),
+            )
+            .f64(
+                format!("{whose}_change_points_high"),
+                "Upper end of its 95 % interval; NaN without one.",
+                column(&|cell| of(cell)?.points?.high),
             )
     };
     let p = "The probability of a change at least as large if there were none, for this comparison alone; NaN of one replication.";

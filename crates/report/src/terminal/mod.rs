@@ -31,6 +31,9 @@ impl Default for Style {
     }
 }
 
+/// Counters of pauses, which a comparison of latency under load shows only if there are any.
+const PAUSES: &[&str] = &["xoff_frames", "paused_ns"];
+
 /// The counters that the table shows, in order.
 const COUNTERS: &[(&str, &str)] = &[
     ("xoff_frames", "XOFF frames"),
@@ -256,10 +259,13 @@ fn counters(summary: &Summary) -> Vec<Row> {
         }),
     };
     let intervals = summary.interval().is_none().then_some(intervals);
+    // Nobody expects pauses on a line to a home.
+    let of_home = !pings::headlines(summary).is_empty();
     let known = COUNTERS.iter().filter(|(key, _)| {
         let counters = summary.variants.values().filter_map(|variant| variant.counters.get(*key));
         let mut means = counters.map(|counter| counter.measure.estimate.mean);
-        means.any(|mean| mean != Some(0.0) || !MECHANISMS.contains(key))
+        let is_rare = MECHANISMS.contains(key) || of_home && PAUSES.contains(key);
+        means.any(|mean| mean != Some(0.0) || !is_rare)
     });
     let rows = known.map(|(key, label)| Row {
         label: format!("  {label}"),
@@ -295,14 +301,10 @@ fn beside(measure: &Measure, unit: &str, better: Option<Better>) -> Beside {
         return Beside { text, paint: None, why: why(measure.estimate.no_interval) };
     };
     let text = if change.is_none() { String::new() } else { words::beside(&change) };
-    let paint = match (change.is_clear(), change.percent, better) {
+    let paint = match (change.is_clear(), change.size(), better) {
         (Some(false), ..) => Some(Paint::Dim),
-        (Some(true), Some(percent), Some(better)) => {
-            Some(if (percent < 0.0) == (better == Better::Less) {
-                Paint::Green
-            } else {
-                Paint::Red
-            })
+        (Some(true), Some(size), Some(better)) => {
+            Some(if (size < 0.0) == (better == Better::Less) { Paint::Green } else { Paint::Red })
         }
         _ => None,
     };

@@ -173,6 +173,12 @@ fn value_remedy(message: &str, word: &str) -> String {
     if message.contains("is too large") {
         return "write a smaller value".to_owned();
     }
+    if message.contains("is no whole number of") {
+        return "write a whole number of this unit, or a larger unit".to_owned();
+    }
+    if let Some((_, right)) = message.split_once(" is spelled ") {
+        return format!("write {right}");
+    }
     "write the number first and its unit after it".to_owned()
 }
 

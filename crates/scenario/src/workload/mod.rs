@@ -174,6 +174,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// How many flows with a size are expected; of a saturated workload all that may begin.
     fn expected_flows(&self, around: Surroundings<'_>) -> f64;
 
+    /// Whether their completion times are measured, and not those of pings, calls or pages that they belong to.
+    fn times_flows(&self) -> bool {
+        true
+    }
+
     /// How many flows have no size: they have an end in time or none, and never complete.
     fn persistent_flows(&self) -> u64 {
         0

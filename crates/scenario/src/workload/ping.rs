@@ -137,6 +137,10 @@ impl Workload for Placed {
         2.0 * each * self.ends.from.len() as f64
     }
 
+    fn times_flows(&self) -> bool {
+        false
+    }
+
     fn largest_flow(&self) -> u64 {
         self.spec.payload.0
     }

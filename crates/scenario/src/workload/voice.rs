@@ -228,6 +228,14 @@ impl Parameters for Spec {
         {
             let end = self.stop.map_or(arrivals, |stop| stop.min(arrivals));
             check::jitter(self.jitter, end - start, findings);
+            let warmup = settings.warmup;
+            if end <= warmup && warmup < arrivals {
+                findings.warn(
+                    "stop",
+                    format!("calls end ({end}) during the warm-up ({warmup}) and are not rated"),
+                    "packets of the measured interval are rated: raise `stop`, or shorten `warmup`",
+                );
+            }
             let each = (end - start).0 as f64 / self.interval().0.max(1) as f64;
             let calls =
                 f64::from(self.count) * ends.as_ref().map_or(0.0, |ends| ends.from.len() as f64);
@@ -288,6 +296,10 @@ impl Workload for Placed {
 
     fn expected_flows(&self, _: Surroundings<'_>) -> f64 {
         2.0 * f64::from(self.spec.count) * self.ends.from.len() as f64
+    }
+
+    fn times_flows(&self) -> bool {
+        false
     }
 
     fn largest_flow(&self) -> u64 {

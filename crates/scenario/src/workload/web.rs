@@ -38,7 +38,7 @@ pub struct Spec {
     pub servers: Hosts,
     /// The objects of every page by level, as sizes: `[["20KB"], ["30KB", "5KB"]]` is a document that refers to two
     /// objects. Default none: pages are drawn from the HTTP traffic model of 3GPP (R1-070674) and IEEE 802.16m
-    /// (evaluation methodology document, section 10.1), a document and the objects that it refers to.
+    /// (evaluation methodology document), a document and the objects that it refers to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Vec<Vec<Bytes>>>,
     /// How objects are requested. Default `http2`.
@@ -185,7 +185,7 @@ impl Check for Spec {
         let why = "browsers have 6 for a server";
         findings.range("connections", self.connections, 1..=MOST_CONNECTIONS, why);
         let why = "TLS 1.3 has 1, and TLS 1.2 has 2";
-        findings.range("tls_round_trips", self.tls_round_trips, ..=MOST_ROUND_TRIPS, why);
+        findings.range("tls_round_trips", self.tls_round_trips, 0..=MOST_ROUND_TRIPS, why);
         for (field, size) in [
             ("client_hello", self.client_hello),
             ("server_hello", self.server_hello),
@@ -464,6 +464,10 @@ impl Workload for Placed {
 
     fn waits_for_arrivals(&self) -> bool {
         true
+    }
+
+    fn times_flows(&self) -> bool {
+        false
     }
 
     fn largest_flow(&self) -> u64 {

@@ -79,11 +79,12 @@ impl Frames {
         }
     }
 
-    /// Adds others, and keeps the first ones of all.
+    /// Adds others, and keeps the first ones of all. What arrives comes before what is sent in the same instant, which may be
+    /// the answer to it: a host without latency acknowledges data when its last bit is there.
     fn merge(&mut self, others: Self, most: usize) {
         self.count += others.count;
         self.kept.extend(others.kept);
-        self.kept.sort_by_key(|frame| frame.at);
+        self.kept.sort_by_key(|frame| (frame.at, frame.seen != Seen::Arrived));
         self.kept.truncate(most);
     }
 

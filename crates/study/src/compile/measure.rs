@@ -149,6 +149,7 @@ impl Compiler<'_> {
             claims::Scale::Binned => BINNED,
             claims::Scale::Share => Scale::SHARE,
             claims::Scale::Real => Scale::REAL,
+            claims::Scale::Score => Scale::SCORE,
         };
         if let (Some(_), Asked::Fct(..)) = (of.per, asked) {
             let help = "leave it out: completion times are in nanoseconds, and shown in the unit that fits";
@@ -283,6 +284,19 @@ impl Compiler<'_> {
             (_, None) if kind == Kind::Size || of.unpaired => (
                 "there is no other change to compare this one with",
                 "write than = { … } with what is different",
+            ),
+            _ if of.scale == Some(claims::Scale::Score)
+                && is_of_two
+                && (![Kind::Change, Kind::Difference].contains(&kind) || of.than.is_some()) =>
+            {
+                (
+                    "scores have no ratio: their changes are in points",
+                    "leave `as` and `than` out, or write another scale",
+                )
+            }
+            _ if of.scale == Some(claims::Scale::Score) && is_of_two && !of.over.is_empty() => (
+                "changes of scores are not taken together over settings",
+                "write a number for each setting: `over` of the claim in place of that of the measure",
             ),
             _ if (kind == Kind::Share) != (is_of_two && runs != Runs::Mean) => (
                 "sums of two cases are a share, and a share is one of sums",

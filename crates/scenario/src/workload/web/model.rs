@@ -1,5 +1,6 @@
-//! The HTTP traffic model of 3GPP (R1-070674) and IEEE 802.16m (evaluation methodology document, section 10.1). The
-//! values are those that ns-3 (`ThreeGppHttpVariables`) and the Vienna simulators have for it.
+//! The HTTP traffic model of 3GPP (R1-070674) and IEEE 802.16m (evaluation methodology document). The values are those that
+//! ns-3 has for it (`ThreeGppHttpVariables`, whose upper bound of numbers is 55 less 2 as here); the examples of its module
+//! `nr` cite the white paper of NGMN for the same ones.
 //!
 //! | what | distribution | values |
 //! | --- | --- | --- |

@@ -5,6 +5,7 @@ use floodway_model::check::Findings;
 
 use super::Spec;
 use crate::switch::aqm;
+use crate::switch::buffer::Holder;
 use crate::switch::check::Facts;
 
 impl Spec {
@@ -45,6 +46,15 @@ impl Spec {
                 ),
                 "write switch.queue.count = 1: CAKE has tins of its own for DiffServ classes",
             );
+        }
+        if let Self::Cake(cake) = self
+            && let Some(memlimit) = cake.memlimit
+            && switch.buffer.limit(&switch.queue).of == Holder::Queue
+            && memlimit > switch.queue.size
+        {
+            let size = switch.queue.size;
+            let why = format!("the queue has room for {size} (`switch.queue.size`), which is less");
+            findings.idle(&format!("{name}.memlimit"), &why);
         }
         let mut clash = |path: &str, why: String, remedy: &str| {
             let or = if remedy.starts_with("choose [") { " or" } else { ", or choose" };

@@ -98,7 +98,7 @@ impl Compiled {
                 evidence.share(of, self.unit, number)
             }
             (None, _) => evidence.on_scale(of, self.scale, self.unit, number),
-            (Some(from), Kind::Difference) => {
+            (Some(from), Kind::Difference) if self.scale != Scale::SCORE => {
                 let pairs = evidence.pairs(from, of);
                 let differences = pairs.map(|(_, a, b)| number(b) - number(a));
                 estimate(differences, Scale::REAL, self.unit)

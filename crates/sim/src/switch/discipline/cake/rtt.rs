@@ -68,6 +68,12 @@ pub fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::E
             match known {
                 Some((_, time)) => Ok(*time),
                 None => text.parse().map_err(|error| {
+                    // Both spellings of the word are English, and one is a keyword.
+                    if text.trim() == "datacenter" {
+                        return E::custom(
+                            "as a keyword of tc-cake(8), \"datacenter\" is spelled \"datacentre\"",
+                        );
+                    }
                     let names = PATHS.map(|(name, _)| name).join(", ");
                     E::custom(format!("{error}, or one of {names}"))
                 }),
@@ -93,5 +99,7 @@ mod tests {
         assert_eq!(of("satellite").unwrap(), of("1s").unwrap());
         let error = of("moon").unwrap_err().to_string();
         assert!(error.contains("or one of datacentre, lan, metro"), "{error}");
+        let error = of("datacenter").unwrap_err().to_string();
+        assert!(error.contains("\"datacenter\" is spelled \"datacentre\""), "{error}");
     }
 }
