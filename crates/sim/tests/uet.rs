@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use crate::common::timeline::traced;
 use crate::common::*;
 use floodway_model::graph::NodeKind;
-use floodway_model::{Body, Bytes, Duration, FlowSpec, Graph, NodeId, Rate};
+use floodway_model::{Body, Bytes, Duration, FlowSpec, Graph, Instant, NodeId, PortIx, Rate};
+use floodway_sim::failure::Failure;
 use floodway_sim::host::congestion;
 use floodway_sim::host::transport::{self, uet};
 use floodway_sim::switch::aqm::{self, ramp};
@@ -199,4 +200,24 @@ fn one_value_takes_the_path_of_the_flow() {
     assert_eq!(spines(single), own);
     let sprayed = ultra(clos(2, 8, 8), flows(), |_| ());
     assert_eq!(spines(sprayed).len(), 8);
+}
+
+/// A failed link loses 8 packets, which were sent 334.4 ns after each other. The first times out after 1 ms. Timeouts are
+/// twice as long from then on, until its repetition is acknowledged, a round trip of 1483.84 ns later. By then 1 ms has
+/// passed since the next 4 packets were sent, which are repeated at once, and after another round trip since the
+/// others were. The last of 3 arrives 2 · 334.4 + 2 · (334.4 + 200) = 1737.6 ns later.
+#[test]
+fn what_timed_out_meanwhile_is_repeated_as_soon_as_timeouts_are_short_again() {
+    let mut spec = ultra(star(2), vec![flow(0, 1, 8 * MTU, 0)], |_| ());
+    spec.failures = vec![Failure {
+        node: NodeId(1),
+        port: PortIx(0),
+        at: Instant::ZERO,
+        until: Instant(50_000_000),
+        detection: Duration::from_us(10),
+    }];
+    let outcome = run(spec);
+    assert_eq!(fct_ps(&outcome), [1_000_000_000 + 2 * 1_483_840 + 1_737_600]);
+    let counted = ["retransmitted_packets", "timeouts", "lost_on_links"];
+    assert_eq!(counted.map(|name| outcome.counter(name)), [8; 3]);
 }
