@@ -39,7 +39,7 @@ impl Host {
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let profile = self.shared.profile(flow);
         sender.transport.on_indication(severity, profile, now);
-        if sender.timer_is_earlier(profile, now) {
+        if sender.timer_is_earlier(profile) {
             self.timeouts.push(Reverse((sender.timer_at, slot, flow)));
         }
         self.revisit(slot, now);

@@ -157,7 +157,7 @@ impl Host {
         }
         sender.renew_window(profile, now);
         sender.note_acknowledged(now);
-        if sender.timer_is_earlier(profile, now) {
+        if sender.timer_is_earlier(profile) {
             self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
         }
         self.revisit(slot, now);

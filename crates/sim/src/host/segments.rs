@@ -74,7 +74,7 @@ impl Host {
             tcp.on_syn_ack(rules(profile), feedback, now);
         }
         sender.note_acknowledged(now);
-        if sender.timer_is_earlier(profile, now) {
+        if sender.timer_is_earlier(profile) {
             self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
         }
         self.complete_requests(slot, now);

@@ -227,11 +227,10 @@ impl Sender {
         self.transport.deadline(profile)
     }
 
-    /// Whether its timer must expire earlier than scheduled; if so, the caller schedules it again. What a reply shortens
-    /// may be over already, as the timeout of Ultra Ethernet once it is no longer doubled: it then expires now.
+    /// Whether its timer must expire earlier than scheduled; if so, the caller schedules it again.
     #[inline]
-    pub fn timer_is_earlier(&mut self, profile: &Profile, now: Instant) -> bool {
-        let deadline = self.deadline(profile).max(now);
+    pub fn timer_is_earlier(&mut self, profile: &Profile) -> bool {
+        let deadline = self.deadline(profile);
         let earlier = deadline < self.timer_at;
         self.timer_at = self.timer_at.min(deadline);
         earlier

@@ -134,7 +134,7 @@ impl Host {
             context.state(Kinds::DEPARTED, self.id, now, || Fact::Departed(&departure));
         }
         // For RoCEv2, sending a packet never makes the timer expire earlier.
-        if sender.transport.sets_timer_on_sending() && sender.timer_is_earlier(profile, now) {
+        if sender.transport.sets_timer_on_sending() && sender.timer_is_earlier(profile) {
             self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
         }
         if sender.has_more() {
