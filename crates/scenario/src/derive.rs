@@ -20,8 +20,8 @@ use crate::text::{Item, Place, Problem, Value, decode, suggest};
 /// The word for a value that is computed from the network.
 const AUTO: &str = "auto";
 
-/// Keys whose text is for people.
-const PROSE: [&str; 3] = ["name", "question", "extends"];
+/// Keys whose text is for people, or the path of a file, in which `/` divides nothing.
+const PROSE: [&str; 7] = ["name", "question", "extends", "path", "files", "groups", "trace"];
 
 /// What can be computed from the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

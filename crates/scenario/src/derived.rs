@@ -180,15 +180,19 @@ impl Variant {
         let order = workload::order(settings, graph, seed);
         let shares = || workload::surroundings(self.workloads(), settings, graph, &order, seed);
         let profiles = settings.profiles();
-        let demands: Vec<Demand> =
-            shares().flat_map(|(workload, around)| workload.demands(around)).collect();
-        let demands = ports::spread(graph, demands);
+        let spread = |demands: Vec<Demand>, number: u16| {
+            ports::spread(graph, demands, ports::rule(settings, number))
+        };
+        let demands = shares()
+            .flat_map(|(workload, around)| spread(workload.demands(around), around.number));
+        let demands: Vec<Demand> = demands.collect();
         // The same with headers, preamble and gap.
         let on_wire = shares().zip(&profiles).flat_map(|((workload, around), profile)| {
             let factor = check::wire_factor(settings, profile);
-            workload.demands(around).into_iter().map(move |demand| demand.times(factor))
+            let demands = workload.demands(around).into_iter();
+            spread(demands.map(|demand| demand.times(factor)).collect(), around.number)
         });
-        let wire_demands: Vec<Demand> = ports::spread(graph, on_wire.collect());
+        let wire_demands: Vec<Demand> = on_wire.collect();
         let expected_flows =
             shares().map(|(workload, around)| workload.expected_flows(around)).sum();
         let timed: f64 = shares()

@@ -108,8 +108,7 @@ pub fn assign(
     (0..).zip(graph.first_ports()).for_each(|(number, host)| numbers[host.index()] = number);
     let mut next: BTreeMap<(NodeId, u16), usize> = BTreeMap::new();
     for (flow_number, flow) in (0u64..).zip(&mut *flows) {
-        let entry = settings.workload.get(usize::from(flow.workload));
-        let rule = entry.and_then(|entry| entry.ports).unwrap_or(settings.host.ports);
+        let rule = rule(settings, flow.workload);
         let of_rule = |choices: usize| match rule {
             Ports::Hash => random::mix(seed ^ random::mix(flow_number)) as usize % choices,
             Ports::RoundRobin => {
@@ -193,26 +192,40 @@ pub fn path(graph: &Graph, src: NodeId, dst: NodeId) -> Option<Vec<(NodeId, Port
     pairs.filter_map(|(from, to)| graph.path(from, to)).min_by_key(Vec::len)
 }
 
-/// Demands between hosts as demands between their ports: as much from each of the [`network_ports`], to that of the
-/// same place at the other end. Demands between hosts that do not all have as many are left out.
-pub fn spread(graph: &Graph, demands: Vec<Demand>) -> Vec<Demand> {
+/// Which port the flows of a workload take.
+pub fn rule(settings: &Document, workload: u16) -> Ports {
+    let entry = settings.workload.get(usize::from(workload));
+    entry.and_then(|entry| entry.ports).unwrap_or(settings.host.ports)
+}
+
+/// Demands between hosts as demands between their ports: as much from each of the [`network_ports`] of a host, or all
+/// from the one that the rule names, to that of the same place at the other end, counted from the first again if it
+/// has fewer.
+pub fn spread(graph: &Graph, demands: Vec<Demand>, rule: Ports) -> Vec<Demand> {
     if !graph.has_several_ports() {
         return demands;
     }
+    let ports = |host: NodeId| -> Vec<NodeId> {
+        match rule {
+            Ports::Number(number) => {
+                let all = graph.ports_of(host).len();
+                graph.ports_of(host).nth(usize::from(number) % all).into_iter().collect()
+            }
+            _ => network_ports(graph, host),
+        }
+    };
     let spread = |demand: Demand| -> Vec<Demand> {
-        let ports = |host: NodeId| network_ports(graph, host);
         let from: Vec<_> = demand.from.iter().map(|&(host, rate)| (ports(host), rate)).collect();
         let to: Vec<_> = demand.to.iter().map(|&host| ports(host)).collect();
-        let count = from.first().map_or(0, |(ports, _)| ports.len());
-        let all = from.iter().map(|(ports, _)| ports).chain(&to);
-        if all.clone().any(|ports| ports.len() != count) {
-            return Vec::new();
-        }
+        let most = from.iter().map(|(ports, _)| ports.len()).max().unwrap_or(0);
         let of_place = |place: usize| Demand {
-            from: from.iter().map(|(ports, rate)| (ports[place], rate / count as f64)).collect(),
-            to: to.iter().map(|ports| ports[place]).collect(),
+            from: from
+                .iter()
+                .filter_map(|(ports, rate)| Some((*ports.get(place)?, rate / ports.len() as f64)))
+                .collect(),
+            to: to.iter().map(|ports| ports[place % ports.len()]).collect(),
         };
-        (0..count).map(of_place).collect()
+        (0..most).map(of_place).collect()
     };
     demands.into_iter().flat_map(spread).collect()
 }
@@ -288,6 +301,31 @@ mod tests {
             from: vec![(NodeId(port), 4.0)],
             to: [2, 4].map(|host| NodeId(host + port)).into(),
         };
-        assert_eq!(spread(&graph, vec![demand]), [of_port(0), of_port(1)]);
+        assert_eq!(spread(&graph, vec![demand.clone()], Ports::Hash), [of_port(0), of_port(1)]);
+        let of_second = Demand { from: vec![(NodeId(1), 8.0)], ..of_port(1) };
+        assert_eq!(spread(&graph, vec![demand], Ports::Number(1)), [of_second]);
+    }
+
+    /// A server with two ports and clients with one: the server sends half by each, and a client sends all of its
+    /// traffic to the first.
+    #[test]
+    fn hosts_with_more_and_with_fewer_ports() {
+        let graph = graph(
+            r#"{ "custom": { "hosts": ["server", "a", "b"], "switches": ["s", "t"], "links": [
+                { "ends": "server -- s" }, { "ends": "server -- t" }, { "ends": "a -- s" }, { "ends": "b -- t" },
+                { "ends": "s -- t" }] } }"#,
+        );
+        let hosts: Vec<NodeId> = graph.first_ports().collect();
+        let [server, a, b] = hosts[..] else { panic!("three hosts") };
+        let second = NodeId(server.0 + 1);
+        let down = Demand { from: vec![(server, 8.0)], to: vec![a, b] };
+        let half = |port: NodeId| Demand { from: vec![(port, 4.0)], to: vec![a, b] };
+        assert_eq!(spread(&graph, vec![down], Ports::Hash), [half(server), half(second)]);
+        let up = Demand { from: vec![(a, 1.0), (b, 3.0)], to: vec![server] };
+        assert_eq!(spread(&graph, vec![up.clone()], Ports::Hash), [up]);
+        let all = Demand { from: vec![(server, 8.0), (a, 1.0)], to: vec![server, a] };
+        let first = Demand { from: vec![(server, 4.0), (a, 1.0)], to: vec![server, a] };
+        let other = Demand { from: vec![(second, 4.0)], to: vec![second, a] };
+        assert_eq!(spread(&graph, vec![all], Ports::RoundRobin), [first, other]);
     }
 }

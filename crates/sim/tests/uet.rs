@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use crate::common::timeline::traced;
 use crate::common::*;
 use floodway_model::graph::NodeKind;
-use floodway_model::{Body, Bytes, Duration, FlowSpec, Graph, NodeId, Rate};
+use floodway_model::{Body, Bytes, Duration, FlowSpec, Graph, Instant, NodeId, PortIx, Rate};
+use floodway_sim::failure::Failure;
 use floodway_sim::host::congestion;
 use floodway_sim::host::transport::{self, uet};
 use floodway_sim::switch::aqm::{self, ramp};
@@ -199,4 +200,22 @@ fn one_value_takes_the_path_of_the_flow() {
     assert_eq!(spines(single), own);
     let sprayed = ultra(clos(2, 8, 8), flows(), |_| ());
     assert_eq!(spines(sprayed).len(), 8);
+}
+
+/// A failed link loses 8 packets. Each times out 1 ms after it was sent and is sent again at once, so that the flow takes
+/// 1 ms longer than without the failure.
+#[test]
+fn a_burst_that_was_lost_together_is_repeated_in_the_same_rhythm() {
+    let mut spec = ultra(star(2), vec![flow(0, 1, 8 * MTU, 0)], |_| ());
+    spec.failures = vec![Failure {
+        node: NodeId(1),
+        port: PortIx(0),
+        at: Instant::ZERO,
+        until: Instant(50_000_000),
+        detection: Duration::from_us(10),
+    }];
+    let outcome = run(spec);
+    assert_eq!(fct_ps(&outcome), [1_000_000_000 + 7 * FULL + 2 * (FULL + DELAY)]);
+    let counted = ["retransmitted_packets", "timeouts", "lost_on_links"];
+    assert_eq!(counted.map(|name| outcome.counter(name)), [8; 3]);
 }

@@ -419,7 +419,8 @@ fn check_links(
     for ((workload, around), profile) in shares.zip(&profiles) {
         let Some(field) = workload.offers() else { continue };
         let factor = wire_factor(settings, profile);
-        let more = ports::spread(graph, workload.demands(around));
+        let rule = ports::rule(settings, around.number);
+        let more = ports::spread(graph, workload.demands(around), rule);
         demands.extend(more.into_iter().map(|demand| demand.times(factor)));
         let Some((load, link)) = busiest(graph, &demands, Framed::of(settings)) else { return };
         if load > 1.0 {

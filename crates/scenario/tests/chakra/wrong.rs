@@ -156,6 +156,14 @@ fn what_is_wrong_with_a_job_is_said() {
         folder.file("groups.json", text.as_bytes());
         assert_eq!(of(&both(&in_group("tp")), groups)[0], message);
     }
+    folder.file("groups.json", b"{\"tp\": [0, 1], \"dp\": [0, 1], \"tp\": [1, 0]}");
+    assert_eq!(
+        of(&both(&in_group("tp")), groups),
+        [
+            "`groups.json`: it lists group `tp` twice",
+            "list every group once, with all of its ranks"
+        ]
+    );
     folder.file("groups.json", b"[1]");
     assert!(
         of(&both(&in_group("tp")), groups)[0].starts_with("`groups.json`: it lists no groups: ")

@@ -1,6 +1,9 @@
 //! Process groups: which ranks take part in a collective, and in which order.
 
 use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::decode::{Trace, Wrong, name};
 
@@ -9,13 +12,46 @@ pub(super) type Groups = BTreeMap<Box<str>, Vec<u32>>;
 
 /// The groups of a file as ASTRA-sim takes it: an object with the ranks of each name.
 pub(super) fn written(bytes: &[u8]) -> Result<Groups, Wrong> {
-    serde_json::from_slice(bytes).map_err(|error| {
+    let Listed(listed) = serde_json::from_slice(bytes).map_err(|error| {
         (
             format!("it lists no groups: {error}"),
             "write an object with the ranks of every group: {\"1\": [0, 1], \"2\": [2, 3]}"
                 .to_owned(),
         )
-    })
+    })?;
+    let mut groups = Groups::new();
+    for (name, ranks) in listed {
+        if groups.insert(name.clone(), ranks).is_some() {
+            return Err((
+                format!("it lists group `{name}` twice"),
+                "list every group once, with all of its ranks".to_owned(),
+            ));
+        }
+    }
+    Ok(groups)
+}
+
+/// What is in a file, in its order.
+struct Listed(Vec<(Box<str>, Vec<u32>)>);
+
+impl<'de> Deserialize<'de> for Listed {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Listed;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Listed, A::Error> {
+                let mut listed = Vec::new();
+                while let Some(group) = map.next_entry()? {
+                    listed.push(group);
+                }
+                Ok(Listed(listed))
+            }
+        }
+        from.deserialize_map(Object)
+    }
 }
 
 /// These groups, those that traces list, and the one of all ranks, which has no name or the name 0. What is
