@@ -58,6 +58,17 @@ def test_contents_are_folded_on_a_narrow_screen(browser, pages):  # noqa: F811
         assert contents.get_by_role("link").first.is_visible()
 
 
+def test_a_table_that_scrolls_has_a_shadow_where_it_goes_on(browser, pages):  # noqa: F811
+    with View(browser, pages["run"], **VIEWS["narrow"]) as shown:
+        drawn = shown.page.evaluate(
+            "[...document.querySelectorAll('.scroll')]"
+            ".filter((of) => of.scrollWidth > of.clientWidth)"
+            ".map((of) => getComputedStyle(of).backgroundImage.split('gradient').length - 1)"
+        )
+        assert drawn, "no table of this page is too wide"
+        assert set(drawn) == {4}, "two shadows, and what covers them at the ends"
+
+
 def test_every_figure_and_section_has_a_link(shown):
     page = shown.page
     targets = page.evaluate("[...document.querySelectorAll('a.anchor')].map((link) => link.hash)")

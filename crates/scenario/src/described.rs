@@ -215,6 +215,7 @@ fn transport(settings: &Document) -> String {
     }
     let parts = parts.into_iter().map(|(first, last, said)| match last - first {
         0 => format!("workload {first}: {said}"),
+        1 => format!("workloads {first} and {last}: {said}"),
         _ => format!("workloads {first} to {last}: {said}"),
     });
     parts.collect::<Vec<_>>().join("; ")
@@ -340,12 +341,13 @@ queue.size = "2MB"
 
     #[test]
     fn workloads_in_a_row_with_the_same_transport_are_named_together() {
-        let text = "name = \"a\"\narrivals = \"1s\"\nlimit = \"2s\"\n[topology.dumbbell]\n[host.transport.tcp]\n\
-                    [[workload]]\nping = {}\n[[workload]]\nvoice = {}\n[[workload]]\nlong_flows = {}\n";
+        let text = "name = \"a\"\narrivals = \"1s\"\nlimit = \"2s\"\n[topology.dumbbell]\nleft = 1\nright = 1\n\
+                    [host.transport.tcp]\n[host.congestion.cubic]\n[[workload]]\nping = {}\n[[workload]]\nvoice = {}\n\
+                    [[workload]]\nlong_flows = { count = 1 }\n";
         let scenario = Scenario::parse(text, "a.toml", &Overrides::default()).unwrap();
         let facts = scenario.variants()[0].facts(0);
         let said = facts.into_iter().find(|(noun, _)| noun == "transport").unwrap().1;
-        assert_eq!(said, "workloads 0 to 1: udp with constant_rate; workload 2: tcp with cubic");
+        assert_eq!(said, "workloads 0 and 1: udp with constant_rate; workload 2: tcp with cubic");
     }
 
     #[test]

@@ -284,10 +284,9 @@ fn changes(sweep: &Sweep, cells: &[Cell], metric: &str, what: &str) -> Option<Ex
     let row = |(series, point): (usize, usize)| {
         let cell = &cells[point * sweep.variants.len() + series];
         let change = cell.vs_reference.filter(|_| !cell.same_as_reference);
-        let (figures, range) = match change.and_then(|of| measured(&of)) {
-            Some(measured) => measured,
-            None => (from_reference(sweep, cell), String::new()),
-        };
+        let (figures, range) = change
+            .and_then(|of| measured(&of))
+            .unwrap_or_else(|| (from_reference(sweep, cell), String::new()));
         let name = sweep.short_name(point);
         let tooltip = format!("{}, {}: {figures} {range}", sweep.name(point), cell.variant);
         Row {
