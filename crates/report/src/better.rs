@@ -29,7 +29,7 @@ const MORE: [&str; 12] = [
 ];
 
 /// Ends of names of which less is better.
-const LESS: [&str; 37] = [
+const LESS: [&str; 39] = [
     "video_stalls",
     "video_stalled_ns",
     "video_switches",
