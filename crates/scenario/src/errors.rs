@@ -13,25 +13,26 @@ use serde::{Deserialize, Serialize};
 use crate::derived::FrameErrors;
 use crate::failure::ports_of;
 
-/// Links on which frames have bit errors, in both directions. A frame with an error is lost, unless the link has a retry.
+/// Links on which frames have bit errors, in both directions. A frame with an error is lost, unless the link has a
+/// retry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkErrors {
-    /// The names of the nodes at both ends, for example ["leaf 0", "spine 1"]. Default all links that no other `[[errors]]`
-    /// names.
+    /// The names of the nodes at both ends, for example ["leaf 0", "spine 1"]. Default all links that no other
+    /// `[[errors]]` names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<[String; 2]>,
     /// Which of several links between the two, from 0 in the order of their ports. Default all of
     /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u32>,
-    /// Probability that a bit is wrong, after forward error correction, independently of others: a frame of n bytes has an
-    /// error with probability 1 - (1 - e)^(8 n). Default 0.
+    /// Probability that a bit is wrong, after forward error correction, independently of others: a frame of n bytes
+    /// has an error with probability 1 - (1 - e)^(8 n). Default 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bit_error_rate: f64,
-    /// Frames that have an error whatever the rate: numbers from 0 of those that the first node of `link` sends to the second,
-    /// without MAC control frames. With a retry, frames that are sent again have numbers too, except what the
-    /// receiver discards. Default none.
+    /// Frames that have an error whatever the rate: numbers from 0 of those that the first node of `link` sends to
+    /// the second, without MAC control frames. With a retry, frames that are sent again have numbers too, except
+    /// what the receiver discards. Default none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<u64>,
     /// Link-level retry of Ultra Ethernet: both ends send frames with errors again. Default none.
@@ -39,29 +40,30 @@ pub struct LinkErrors {
     pub retry: Option<Retry>,
 }
 
-/// A link-level retry: numbered frames, which the receiver accepts in order, and a sender that goes back to the frame that a
-/// NACK asks for.
+/// A link-level retry: numbered frames, which the receiver accepts in order, and a sender that goes back to the
+/// frame that a NACK asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retry {
-    /// Size of the replay buffer of each port, in bytes of frames. Queues wait while it has no room for the longest frame.
-    /// Default what the link carries in the longest loop, and two of the longest frames: no queue waits without errors.
+    /// Size of the replay buffer of each port, in bytes of frames. Queues wait while it has no room for the longest
+    /// frame. Default what the link carries in the longest loop, and two of the longest frames: no queue waits
+    /// without errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
     /// How often a frame is sent again before it is given up, and lost. Default 1 (Ultra Ethernet: `replay count max`).
     pub count: u32,
-    /// Time in both ends together between the last bit of a frame and the first bit of a replay, beyond propagation: PHY,
-    /// error correction and MAC. Default 100ns (assumed).
+    /// Time in both ends together between the last bit of a frame and the first bit of a replay, beyond
+    /// propagation: PHY, error correction and MAC. Default 100ns (assumed).
     pub processing: Duration,
     /// How long after a frame the sender sends it again without an answer, which is lost if it has a bit error itself.
     /// Default twice the longest loop (Ultra Ethernet leaves it to the implementation).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<Duration>,
-    /// Distance of ordered sets in the line code, in bytes: acknowledgements and NACKs wait for the next one. Default 2048B
-    /// (Ultra Ethernet); 0B for answers that leave at once.
+    /// Distance of ordered sets in the line code, in bytes: acknowledgements and NACKs wait for the next one.
+    /// Default 2048B (Ultra Ethernet); 0B for answers that leave at once.
     pub spacing: Bytes,
-    /// Bytes that each ordered set takes from frames, at every distance of `spacing`. Default 8B, a block of the line code; 0B
-    /// if they replace idle blocks only.
+    /// Bytes that each ordered set takes from frames, at every distance of `spacing`. Default 8B, a block of the
+    /// line code; 0B if they replace idle blocks only.
     pub overhead: Bytes,
 }
 
@@ -282,7 +284,8 @@ pub fn build(entries: &[LinkErrors], graph: &Graph, largest_frame: u16) -> Vec<E
 mod tests {
     use super::*;
 
-    /// By hand: 100 Gb/s carry 12.5 bytes in a nanosecond. A loop of twice 500 ns, 100 ns and 163.84 ns for 2048 bytes is
+    /// By hand: 100 Gb/s carry 12.5 bytes in a nanosecond. A loop of twice 500 ns, 100 ns and 163.84 ns for 2048
+    /// bytes is
     /// 1263.84 ns, 15,798 bytes; two frames of 4178 bytes more are 24,154.
     #[test]
     fn a_replay_buffer_holds_a_loop_and_two_frames() {
@@ -297,7 +300,8 @@ mod tests {
         assert_eq!(retry.longest_loop(slow), Duration(2_738_400));
     }
 
-    /// By hand: 1000 bytes are 8000 bits, so with 10^-9 8 in a million frames have an error, and 64 in 10^12 two in a row.
+    /// By hand: 1000 bytes are 8000 bits, so with 10^-9 8 in a million frames have an error, and 64 in 10^12 two in
+    /// a row.
     #[test]
     fn a_frame_is_lost_after_as_many_errors_as_transmissions() {
         let mut errors = LinkErrors { bit_error_rate: 1e-9, ..Default::default() };

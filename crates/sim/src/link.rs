@@ -18,7 +18,7 @@ use crate::observe::{At, Fact, Kinds, Observers, OnWire};
 use crate::pace::Pacing;
 use crate::retry::Retry;
 
-pub use pause::Pause;
+pub use pause::{Pause, pause_time};
 
 /// Properties of a link, as seen from one end. The fields that every frame needs come first.
 #[derive(Clone, Copy, Debug)]
@@ -81,12 +81,6 @@ impl Link {
     };
 }
 
-/// How long a pause of `quanta` of 512 bit times lasts on a link of this rate (IEEE 802.3 clause
-/// 31B.2).
-pub fn pause_time(quanta: u16, rate: Rate) -> Duration {
-    ByteTime::at(rate).of(u64::from(quanta) * 64)
-}
-
 /// The sending end of a link. The fields that every frame needs come first, in one cache line.
 #[derive(Debug)]
 #[repr(C)]
@@ -94,8 +88,7 @@ pub struct Transmitter {
     /// When the next frame may begin: when the one on the wire ends, or later if the port is held to a
     /// pace.
     pub busy_until: Instant,
-    /// When the last of all current pauses ends; afterwards no pause needs to be checked. Never with a retry, which may
-    /// stall the port at any time.
+    /// When the last of all current pauses ends; afterwards no pause needs to be checked. Never with a retry.
     last_pause_ends: Instant,
     byte_time: ByteTime,
     /// Delay of the link plus latency of the other end.

@@ -1,16 +1,18 @@
-//! Link-level retry: frames with bit errors are sent again by the port that sent them (Ultra Ethernet specification 1.0,
-//! section 5.1, as public notes have it).
+//! Link-level retry: frames with bit errors are sent again by the port that sent them (Ultra Ethernet specification
+//! 1.0, section 5.1, as public notes have it).
 //!
-//! Frames are numbered, and the receiver of a link accepts them in order. When one arrives with an error, it discards this one
-//! and everything after it, and asks for it with a NACK. The sender keeps frames in a replay buffer until they are
-//! acknowledged, and goes back to the frame that it is asked for. Acknowledgements and NACKs are ordered sets of the
-//! line code, for which the other direction has room at regular distances, also within frames. So they are not queued,
-//! and when an answer arrives is known when a frame is sent: nothing but the sender has a state.
+//! Frames are numbered, and the receiver of a link accepts them in order. When one arrives with an error, it
+//! discards this one and everything after it, and asks for it with a NACK. The sender keeps frames in a replay
+//! buffer until they are acknowledged, and goes back to the frame that it is asked for. Acknowledgements and NACKs
+//! are ordered sets of the line code, for which the other direction has room at regular distances, also within
+//! frames. So they are not queued, and when an answer arrives is known when a frame is sent: nothing but the sender
+//! has a state.
 //!
-//! The same holds for errors, which the sender draws: it knows when it sends a frame for the first time how often it will
-//! be sent, and when it will arrive at last ([`Retry::send`]). Until the NACK arrives it sends further frames, which
-//! the receiver will discard. Their places in the series of replays are known then as well. From the arrival of the NACK until
-//! the last of them has been sent again, the port takes no frame from its queues ([`Retry::stalled`]).
+//! The same holds for errors, which the sender draws: it knows when it sends a frame for the first time how often
+//! it will be sent, and when it will arrive at last ([`Retry::send`]). Until the NACK arrives it sends further
+//! frames, which the receiver will discard. Their places in the series of replays are known then as well. From the
+//! arrival of the NACK until the last of them has been sent again, the port takes no frame from its queues
+//! ([`Retry::stalled`]).
 //!
 //! MAC control frames (pauses, credit, and others that end at the neighbor) are numbered apart and wait neither for
 //! replays nor for room in the replay buffer, so that an error does not delay them unless it is their own.
@@ -35,8 +37,8 @@ pub struct Spec {
     pub buffer: Bytes,
     /// How often a frame is sent again before it is given up.
     pub count: u32,
-    /// Time at both ends together, from the last bit of a frame to its answer in the line code and from there to the first bit
-    /// of a replay.
+    /// Time at both ends together, from the last bit of a frame to its answer in the line code and from there to
+    /// the first bit of a replay.
     pub processing: Duration,
     /// How long after a frame the sender sends it again if it gets no answer.
     pub timer: Duration,
@@ -132,8 +134,8 @@ impl Retry {
         }))
     }
 
-    /// When the answer to a frame arrives whose last bit was sent at `sent`: it takes the first ordered set of the other
-    /// direction once the frame has arrived.
+    /// When the answer to a frame arrives whose last bit was sent at `sent`: it takes the first ordered set of the
+    /// other direction once the frame has arrived.
     fn answered(&self, sent: Instant) -> Instant {
         let ready = sent + self.delay + self.spec.processing;
         let leaves = match self.slot.0 {
@@ -143,8 +145,8 @@ impl Retry {
         leaves + self.delay
     }
 
-    /// When the sender goes back to a frame that had an error: when the NACK arrives or, if that has an error itself, when the
-    /// timer expires.
+    /// When the sender goes back to a frame that had an error: when the NACK arrives or, if that has an error
+    /// itself, when the timer expires.
     fn goes_back(&mut self, sent: Instant) -> Instant {
         match self.of_answers.hit(ORDERED_SET) {
             true => sent + self.spec.timer,
@@ -230,15 +232,15 @@ impl Retry {
         }
     }
 
-    /// Until when the port takes no frame from its queues now, because it sends others again or because the replay buffer has
-    /// no room; a time that is over if it may.
+    /// Until when the port takes no frame from its queues now, because it sends others again or because the replay
+    /// buffer has no room; a time that is over if it may.
     pub fn stalled(&mut self, now: Instant) -> Instant {
         self.asked_at = now;
         self.stalled_since(now)
     }
 
-    /// The same at the earliest time at which the port may ask, if that is when its wire is free, or the last at which it
-    /// did.
+    /// The same at the earliest time at which the port may ask, if that is when its wire is free, or the last at
+    /// which it did.
     pub fn stalled_later(&self, free: Instant) -> Instant {
         self.stalled_since(free.max(self.asked_at))
     }
@@ -298,8 +300,8 @@ mod tests {
         (fate.begins.0 / NS, fate.ends.0 / NS)
     }
 
-    /// The NACK of a frame that ended at 100 ns would arrive at 500 ns. It has an error, so that the frame is sent again when the
-    /// timer expires, at 2100 ns.
+    /// The NACK of a frame that ended at 100 ns would arrive at 500 ns. It has an error, so that the frame is sent
+    /// again when the timer expires, at 2100 ns.
     #[test]
     fn a_timer_is_for_a_nack_with_an_error() {
         let mut retry = retry(&[0]);

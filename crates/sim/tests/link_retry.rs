@@ -1,9 +1,9 @@
-//! Links with bit errors and with a link-level retry, in frames that take w = 100 ns on links of 100 Gb/s with a delay of
-//! 200 ns.
+//! Links with bit errors and with a link-level retry, in frames that take w = 100 ns on links of 100 Gb/s with a
+//! delay of 200 ns.
 //!
-//! The loop of a link is the time from the last bit of a frame to its answer: 400 ns, twice the delay, if nothing else is
-//! written. After an error in a frame, everything behind it is late by w + loop: the time of the transmission that failed,
-//! and the time until the sender knows.
+//! The loop of a link is the time from the last bit of a frame to its answer: 400 ns, twice the delay, if nothing
+//! else is written. After an error in a frame, everything behind it is late by w + loop: the time of the
+//! transmission that failed, and the time until the sender knows.
 
 use std::sync::atomic::AtomicBool;
 
@@ -38,8 +38,8 @@ fn everywhere(spec: &mut Spec, rate: f64, retry: Option<retry::Spec>) {
     spec.errors = ends.map(of).collect();
 }
 
-/// Host 0 sends so many full frames to host 1 by a switch, node 2. Of those that the host sends, the listed transmissions
-/// have an error.
+/// Host 0 sends so many full frames to host 1 by a switch, node 2. Of those that the host sends, the listed
+/// transmissions have an error.
 fn one_flow(frames: u64, listed: &[u64], retry: retry::Spec) -> Spec {
     let mut spec = full_frames(star(2), vec![flow(0, 1, frames * PAYLOAD, 0)]);
     let frames = listed.to_vec();
@@ -63,8 +63,8 @@ fn counts(outcome: &Outcome) -> [u64; 3] {
     ["corrupted_frames", "replayed_frames", "lost_to_errors"].map(|name| outcome.counter(name))
 }
 
-/// Frame 3 ends at 400 ns and its NACK arrives at 800 ns. By then frames 4 to 7 have been sent, which are sent again after
-/// it: five replays. Everything from frame 3 on is late by 500 ns, and in order.
+/// Frame 3 ends at 400 ns and its NACK arrives at 800 ns. By then frames 4 to 7 have been sent, which are sent
+/// again after it: five replays. Everything from frame 3 on is late by 500 ns, and in order.
 #[test]
 fn an_error_costs_a_loop() {
     let spec = one_flow(20, &[3], SIMPLE);
@@ -92,8 +92,8 @@ fn an_error_of_the_last_frame_is_repaired() {
     assert_eq!(data_to(&sent, 2, 1).map(|frame| frame.handled_at.0).collect::<Vec<_>>(), [ns(5_300)]);
 }
 
-/// The fourth transmission is frame 3, and the fifth its replay, which fails too: 1000 ns. With a count of 1 the frame is
-/// given up then, and frame 4 comes when it would have begun: late by 1000 ns less its own place.
+/// The fourth transmission is frame 3, and the fifth its replay, which fails too: 1000 ns. With a count of 1 the
+/// frame is given up then, and frame 4 comes when it would have begun: late by 1000 ns less its own place.
 #[test]
 fn a_frame_that_fails_too_often_is_lost() {
     let twice = retry::Spec { count: 2, ..SIMPLE };
@@ -130,8 +130,9 @@ fn without_a_retry_an_error_is_a_loss() {
     assert_eq!(outcome.table("flows").u64s("delivered_bytes"), [18 * PAYLOAD]);
 }
 
-/// The other direction has room for an answer every 2048 bytes, 163.84 ns. Frame 3 has arrived at 600 ns, and 50 ns later
-/// the NACK is ready: at 655.36 ns it leaves, after four of these times, and it arrives at 855.36 ns. The loop is 455.36 ns.
+/// The other direction has room for an answer every 2048 bytes, 163.84 ns. Frame 3 has arrived at 600 ns, and 50 ns
+/// later the NACK is ready: at 655.36 ns it leaves, after four of these times, and it arrives at 855.36 ns. The
+/// loop is 455.36 ns.
 #[test]
 fn answers_leave_where_the_line_code_has_room() {
     let retry = retry::Spec {
@@ -144,8 +145,8 @@ fn answers_leave_where_the_line_code_has_room() {
     assert_eq!(arrivals(one_flow(20, &[3], retry)), on_paper(20, late));
 }
 
-/// An ordered set of 8 bytes takes 640 ps after every 2048 bytes sent. Frame n ends after 1250 (n + 1) bytes, which have
-/// the multiples of 2048 below them.
+/// An ordered set of 8 bytes takes 640 ps after every 2048 bytes sent. Frame n ends after 1250 (n + 1) bytes, which
+/// have the multiples of 2048 below them.
 #[test]
 fn ordered_sets_take_their_time() {
     let retry = retry::Spec {
@@ -192,10 +193,11 @@ fn nics_with_a_buffer_wait_too() {
     assert_eq!(arrivals(spec), expected);
 }
 
-/// Frames of 1230 bytes have 9840 bits, and with 10^-6 each of them an error in 0.979 % of transmissions. 20,000 frames take
-/// 20,000 / (1 - p) = 20,198 transmissions and 198 errors, with a deviation of 14.1. Each costs w + loop = 500 ns of the line.
-/// One NACK of 64 bits in 15,600 has an error, and costs 377 ns more with a timer of 777 ns. The port is never idle, so that the
-/// sum is exact: the goodput is 1 / (1 + e (w + loop) / w), with e errors per frame.
+/// Frames of 1230 bytes have 9840 bits, and with 10^-6 each of them an error in 0.979 % of transmissions. 20,000
+/// frames take 20,000 / (1 - p) = 20,198 transmissions and 198 errors, with a deviation of 14.1. Each costs w +
+/// loop = 500 ns of the line. One NACK of 64 bits in 15,600 has an error, and costs 377 ns more with a timer of 777
+/// ns. The port is never idle, so that the sum is exact: the goodput is 1 / (1 + e (w + loop) / w), with e errors
+/// per frame.
 #[test]
 fn goodput_is_lower_by_a_loop_for_each_error() {
     let retry = retry::Spec { count: 20, timer: Duration(ns(777)), ..SIMPLE };
@@ -220,8 +222,8 @@ fn goodput_is_lower_by_a_loop_for_each_error() {
     assert!(timers <= 2, "{timers}");
 }
 
-/// All tables but the counters, in which the retry has some of its own. As text, because a number that is not there differs
-/// from itself.
+/// All tables but the counters, in which the retry has some of its own. As text, because a number that is not there
+/// differs from itself.
 fn results(outcome: &Outcome) -> Vec<(&str, String)> {
     let others = outcome.tables.iter().filter(|table| table.name != "counters");
     others.map(|table| (&*table.name, format!("{table:?}"))).collect()
@@ -238,7 +240,8 @@ fn busy() -> Spec {
     spec
 }
 
-/// A replay buffer of R t_loop and two full frames, 5.0 KB of the loop of 400 ns, or with answers every 2048 bytes 7.0 KB.
+/// A replay buffer of R t_loop and two full frames, 5.0 KB of the loop of 400 ns, or with answers every 2048 bytes
+/// 7.0 KB.
 fn roomy(spacing: u64) -> retry::Spec {
     let buffer = Bytes(5_000 + spacing + 2 * 1_086);
     retry::Spec { buffer, spacing: Bytes(spacing), ..SIMPLE }
@@ -262,8 +265,8 @@ fn without_errors_a_retry_changes_nothing() {
     }
 }
 
-/// Frames of 1086 bytes have an error in 0.87 % of transmissions: without a retry thousands are lost, with one only those
-/// that fail three times in a row, 6.5 in ten million.
+/// Frames of 1086 bytes have an error in 0.87 % of transmissions: without a retry thousands are lost, with one only
+/// those that fail three times in a row, 6.5 in ten million.
 #[test]
 fn what_pfc_keeps_lossless_stays_so_with_a_retry() {
     let mut spec = busy();
@@ -297,9 +300,9 @@ fn threads_make_no_difference() {
     }
 }
 
-/// Host 1 sends to host 0, and host 0 to host 2, whose link is slow. Every third frame to host 0 has an error, so that the port of
-/// the switch to host 0 sends again more than half of the time. Pauses for host 0 leave there as soon as the wire is free of
-/// the one frame that may be on it.
+/// Host 1 sends to host 0, and host 0 to host 2, whose link is slow. Every third frame to host 0 has an error, so
+/// that the port of the switch to host 0 sends again more than half of the time. Pauses for host 0 leave there as
+/// soon as the wire is free of the one frame that may be on it.
 #[test]
 fn pauses_do_not_wait_for_replays() {
     let flows = vec![flow(1, 0, 300 * PAYLOAD, 0), flow(0, 2, 300 * PAYLOAD, 0)];

@@ -1,4 +1,5 @@
-//! Whether links with bit errors or a retry are there, have room for a loop, and go together with the rest of the scenario.
+//! Whether links with bit errors or a retry are there, have room for a loop, and go together with the rest of the
+//! scenario.
 
 use std::collections::BTreeSet;
 
@@ -79,7 +80,8 @@ fn without_link(path: &str, entry: &LinkErrors, has_default: bool, findings: &mu
     }
 }
 
-/// Whether replay buffers hold a frame and a loop, and whether timers wait for answers: for each entry, at its neediest link.
+/// Whether replay buffers hold a frame and a loop, and whether timers wait for answers: for each entry, at its
+/// neediest link.
 fn retries(settings: &Document, graph: &Graph, largest_frame: u16, findings: &mut Problems<'_>) {
     let ends = errors::by_end(&settings.errors, graph);
     for (number, entry) in settings.errors.iter().enumerate() {

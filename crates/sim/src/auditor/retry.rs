@@ -1,5 +1,5 @@
-//! Links with a retry: frames arrive in the order in which they are sent, one after the other, and no more are sent than the
-//! replay buffer holds.
+//! Links with a retry: frames arrive in the order in which they are sent, one after the other, and no more are sent
+//! than the replay buffer holds.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;

@@ -1,6 +1,13 @@
 //! The pause of a class at a transmitter, as an interval and in sums.
 
-use floodway_model::{Duration, Instant};
+use floodway_model::units::ByteTime;
+use floodway_model::{Duration, Instant, Rate};
+
+/// How long a pause of `quanta` of 512 bit times lasts on a link of this rate (IEEE 802.3 clause
+/// 31B.2).
+pub fn pause_time(quanta: u16, rate: Rate) -> Duration {
+    ByteTime::at(rate).of(u64::from(quanta) * 64)
+}
 
 /// The pause of one class at one transmitter.
 #[derive(Clone, Copy, Debug, Default)]
