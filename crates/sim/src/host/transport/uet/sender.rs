@@ -7,6 +7,7 @@ use floodway_model::{Body, Duration, Echo, Ecn, FlowSpec, Instant};
 
 use super::Spec;
 use super::entropy;
+use super::requests::Requests;
 use crate::host::congestion;
 use crate::host::transport::numbers::Numbers;
 use crate::host::transport::{Frame, Progress, Sent, Transport};
@@ -17,9 +18,18 @@ struct Slot {
     /// When its last transmission began, and the entropy value of that.
     sent_at: Instant,
     entropy: u16,
-    /// Number of transmissions, up to 255.
+    /// Number of transmissions, and of those that were not answered in time; both up to 255.
     transmissions: u8,
+    timeouts: u8,
     state: State,
+}
+
+/// A transmission that times out.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    at: Instant,
+    sent_at: Instant,
+    psn: u32,
 }
 
 /// What the sender knows of a packet.
@@ -60,27 +70,11 @@ pub struct Sender {
     lost_count: u32,
     /// Number of packets that have arrived by the counter of the receiver, each counted once.
     received: u32,
-    /// Transmissions in the order of their beginning: the first one is in flight, later ones may be
+    /// Transmissions by the time at which they time out: the first one is in flight, later ones may be
     /// out of date.
-    timeline: VecDeque<(Instant, u32)>,
-    /// Number of times that the timer has expired since something arrived.
-    doublings: u32,
+    timeline: VecDeque<Due>,
     entropy: entropy::Entropy,
-    /// Receiver credit.
-    pub(super) asking: Asking,
-}
-
-/// What a sender has asked its receiver for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asking {
-    /// Number of flows that wait for the NIC, including this one.
-    pub contexts: u32,
-    /// When it last asked for credit or got some.
-    since: Instant,
-    /// Number of times that the timer has expired since credit arrived.
-    doublings: u32,
-    /// The timer has expired.
-    is_overdue: bool,
+    pub(super) requests: Requests,
 }
 
 impl Sender {
@@ -102,9 +96,8 @@ impl Sender {
             lost_count: 0,
             received: 0,
             timeline: VecDeque::new(),
-            doublings: 0,
             entropy: entropy::Entropy::new(&spec.entropy, seed),
-            asking: Asking { contexts: 1, since: Instant::ZERO, doublings: 0, is_overdue: false },
+            requests: Requests::default(),
         }
     }
 
@@ -136,12 +129,17 @@ impl Sender {
 
     /// Whether there is a packet to send now.
     pub fn has_more(&self) -> bool {
-        self.in_flight() < self.window && (self.lost_count > 0 || self.may_go_on())
+        self.in_flight() < self.window && self.has_work()
     }
 
-    /// Whether there is a packet to send, and it lacks nothing but credit.
-    pub(super) fn lacks_credit(&self) -> bool {
-        self.window == 0 && (self.lost_count > 0 || self.may_go_on())
+    /// Whether there is a packet to send, whatever the window.
+    pub(super) fn has_work(&self) -> bool {
+        self.lost_count > 0 || self.may_go_on()
+    }
+
+    /// The window in packets.
+    pub(super) fn window(&self) -> u32 {
+        self.window
     }
 
     /// Number of packets to send, new ones and those to send again.
@@ -168,20 +166,30 @@ impl Sender {
         let value = self.entropy.draw();
         let repeats = self.lost.first();
         let psn = repeats.unwrap_or(self.fresh);
-        let mut slot = Slot { sent_at: now, entropy: value, transmissions: 1, state: State::Sent };
+        let mut slot = Slot {
+            sent_at: now,
+            entropy: value,
+            transmissions: 1,
+            timeouts: 0,
+            state: State::Sent,
+        };
         if repeats.is_some() {
             self.sent.retransmitted += 1;
             self.lost.remove(psn);
             self.lost_count -= 1;
             let old = &mut self.slots[(psn - self.unacknowledged) as usize];
             slot.transmissions = old.transmissions.saturating_add(1);
+            slot.timeouts = old.timeouts;
             *old = slot;
         } else {
             self.fresh += 1;
             self.slots.push_back(slot);
         }
         self.sent.packets += 1;
-        self.timeline.push_back((now, psn));
+        let due = Due { at: now + spec.timeout(slot.timeouts), sent_at: now, psn };
+        // Only those that have timed out before have longer, so that there are few after it.
+        let place = self.timeline.iter().rposition(|other| other.at <= due.at);
+        self.timeline.insert(place.map_or(0, |place| place + 1), due);
         self.sweep();
         // The receiver must not wait for packets that the sender will not send (section 3.5.12).
         let short_window =
@@ -235,9 +243,6 @@ impl Sender {
         let unknown = if ack < before { 0 } else { unknown.max(0) as u32 };
         self.received = self.received.max(known + unknown).min(self.fresh);
         let delivered = self.received - counted;
-        if delivered > 0 {
-            self.doublings = 0;
-        }
         self.sweep();
         Progress { rtt, ..self.progress(before, delivered) }
     }
@@ -291,8 +296,8 @@ impl Sender {
 
     /// Removes transmissions that are not in flight from the beginning of the timeline.
     fn sweep(&mut self) {
-        while let Some(&(at, psn)) = self.timeline.front() {
-            let in_flight = |slot: &mut Slot| (slot.state, slot.sent_at) == (State::Sent, at);
+        while let Some(&Due { sent_at, psn, .. }) = self.timeline.front() {
+            let in_flight = |slot: &mut Slot| (slot.state, slot.sent_at) == (State::Sent, sent_at);
             if self.slot(psn).is_some_and(in_flight) {
                 return;
             }
@@ -300,56 +305,19 @@ impl Sender {
         }
     }
 
-    /// Time at which the oldest transmission in flight times out, or at which credit is requested again.
-    pub fn deadline(&self, spec: &Spec) -> Instant {
-        let timeout = spec.timeout(self.doublings);
-        let packets = self.timeline.front().map_or(Instant::NEVER, |&(at, _)| at + timeout);
-        packets.min(self.credit_deadline(spec))
-    }
-
-    /// Time at which credit is requested again.
-    fn credit_deadline(&self, spec: &Spec) -> Instant {
-        match self.lacks_credit() {
-            true => self.asking.since + spec.timeout(self.asking.doublings),
-            false => Instant::NEVER,
-        }
-    }
-
-    /// It has asked for credit with a packet or a request.
-    pub(super) fn has_asked(&mut self, now: Instant) {
-        (self.asking.since, self.asking.is_overdue) = (now, false);
-    }
-
-    /// Credit has arrived.
-    pub(super) fn has_credit(&mut self, now: Instant) {
-        self.asking.since = now;
-        if self.window > 0 {
-            (self.asking.doublings, self.asking.is_overdue) = (0, false);
-        }
-    }
-
-    /// Whether credit has not come for too long.
-    pub(super) fn is_overdue(&self) -> bool {
-        self.asking.is_overdue
-    }
-
-    /// The timer has expired: checks whether credit is overdue.
-    pub(super) fn check_credit(&mut self, spec: &Spec, now: Instant) {
-        if self.credit_deadline(spec) <= now {
-            self.asking.since = now;
-            self.asking.doublings += 1;
-            self.asking.is_overdue = true;
-        }
+    /// Time at which the first transmission in flight times out.
+    pub fn deadline(&self) -> Instant {
+        self.timeline.front().map_or(Instant::NEVER, |due| due.at)
     }
 
     /// The timer has expired. Returns the number of packets that are considered lost.
-    pub fn on_timer(&mut self, spec: &Spec, now: Instant) -> u32 {
-        let timeout = spec.timeout(self.doublings);
+    pub fn on_timer(&mut self, now: Instant) -> u32 {
         let mut count = 0;
-        while let Some(&(_, psn)) = self.timeline.front().filter(|(at, _)| *at + timeout <= now) {
+        while let Some(&Due { psn, .. }) = self.timeline.front().filter(|due| due.at <= now) {
             self.timeline.pop_front();
             if let Some(slot) = self.slot(psn) {
                 slot.state = State::Lost;
+                slot.timeouts = slot.timeouts.saturating_add(1);
                 let value = slot.entropy;
                 self.lost.insert(psn);
                 self.lost_count += 1;
@@ -358,7 +326,6 @@ impl Sender {
             }
             self.sweep();
         }
-        self.doublings += u32::from(count > 0);
         self.sent.timeouts += count;
         count
     }

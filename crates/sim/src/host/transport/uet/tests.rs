@@ -155,22 +155,34 @@ fn a_trimmed_packet_is_sent_again_once() {
 }
 
 #[test]
-fn timeouts_double_until_something_arrives() {
+fn the_timeout_of_a_packet_doubles_and_those_of_others_do_not() {
     let spec = Spec { retransmit_timeout: Duration::from_us(100), ..Spec::default() };
-    let (mut sender, mut receiver) = pair(2 * 4_096, &spec);
-    assert_eq!(sender.deadline(&spec), Instant::NEVER);
-    next(&mut sender, &spec, 0).unwrap();
-    next(&mut sender, &spec, 50).unwrap();
-    assert_eq!(sender.deadline(&spec), at(100));
-    assert_eq!(sender.on_timer(&spec, at(100)), 1);
-    // The other packet left at 50 us, and now has 200 us.
-    assert_eq!(sender.deadline(&spec), at(250));
+    let (mut sender, mut receiver) = pair(3 * 4_096, &spec);
+    assert_eq!(sender.deadline(), Instant::NEVER);
+    for us in [0, 10, 50] {
+        next(&mut sender, &spec, us).unwrap();
+    }
+    assert_eq!(sender.deadline(), at(100));
+    assert_eq!(sender.on_timer(at(100)), 1);
+    // Its second transmission has 200 us; the other packets, which left before, still have 100 us.
     let again = next(&mut sender, &spec, 100).unwrap();
-    assert_eq!((psn(&again), sender.in_flight()), (0, 2));
+    assert_eq!((psn(&again), sender.in_flight()), (0, 3));
+    assert_eq!(sender.deadline(), at(110));
+    assert_eq!(sender.on_timer(at(110)), 1);
+    assert_eq!(psn(&next(&mut sender, &spec, 110).unwrap()), 1);
+    assert_eq!(sender.deadline(), at(150));
+    assert_eq!(sender.on_timer(at(150)), 1);
+    assert_eq!(sender.deadline(), at(300));
+    // That the first arrives changes nothing for the second, nor does it lead to a time that is past.
     let (ack, _) = arrive(&mut receiver, &spec, &again);
-    hear(&mut sender, &ack.unwrap(), 120);
-    assert_eq!(sender.deadline(&spec), at(150));
-    assert_eq!((sender.on_timer(&spec, at(150)), sender.sent.timeouts), (1, 2));
+    hear(&mut sender, &ack.unwrap(), 290);
+    assert_eq!(sender.deadline(), at(310));
+    assert_eq!((sender.on_timer(at(310)), sender.sent.timeouts), (1, 4));
+    assert_eq!(psn(&next(&mut sender, &spec, 310).unwrap()), 1);
+    // It has timed out twice: 400 us. The third packet was not sent again until now, and has 200 us.
+    assert_eq!(psn(&next(&mut sender, &spec, 320).unwrap()), 2);
+    assert_eq!(sender.deadline(), at(520));
+    assert_eq!((sender.on_timer(at(520)), sender.deadline()), (1, at(710)));
 }
 
 #[test]
@@ -218,7 +230,7 @@ proptest! {
             }
             if wire.is_empty() {
                 us += 2_000;
-                sender.on_timer(&spec, at(us));
+                sender.on_timer(at(us));
                 continue;
             }
             let packet = wire.swap_remove(place.index(wire.len()));
@@ -241,4 +253,39 @@ proptest! {
         prop_assert_eq!((completed, receiver.delivered()), (1, bytes));
         prop_assert_eq!(sender.in_flight(), 0);
     }
+}
+
+/// Three packets have arrived, too few for an acknowledgement, when the window shrinks to one: nothing could go on before
+/// they time out. After a round trip, 10 us, the sender requests an acknowledgement; the next one would come after 20 us more.
+#[test]
+fn a_blocked_sender_requests_an_acknowledgement() {
+    let spec = Spec::default();
+    let (mut sender, mut receiver) = pair(12 * 4_096, &spec);
+    sender.requests.begin(Duration::from_us(10));
+    for n in 0..3 {
+        let packet = next(&mut sender, &spec, n).unwrap();
+        assert_eq!(arrive(&mut receiver, &spec, &packet).0, None);
+        sender.schedule_request(&spec, at(n));
+    }
+    assert_eq!(sender.requests.due, Instant::NEVER);
+    sender.limit(Some(4_096), &spec);
+    sender.schedule_request(&spec, at(5));
+    assert_eq!((sender.has_more(), sender.requests.due), (false, at(15)));
+    sender.schedule_request(&spec, at(14));
+    assert_eq!((sender.requests.due, sender.requests.is_due), (at(15), false));
+    sender.schedule_request(&spec, at(15));
+    assert_eq!((sender.requests.due, sender.requests.is_due), (Instant::NEVER, true));
+    sender.requests.is_due = false;
+    sender.schedule_request(&spec, at(15));
+    assert_eq!(sender.requests.due, at(35));
+    // The answer names no packet, and measures no round-trip time.
+    let progress = hear(&mut sender, &receiver.on_request(), 18);
+    assert_eq!((progress.delivered, progress.acknowledged, progress.rtt), (3, 3, None));
+    sender.schedule_request(&spec, at(18));
+    assert_eq!((sender.has_more(), sender.requests.due), (true, Instant::NEVER));
+    // A packet that asks for an acknowledgement is answered by itself.
+    assert!(next(&mut sender, &spec, 18).is_some());
+    sender.requests.on_packet(true);
+    sender.schedule_request(&spec, at(18));
+    assert_eq!((sender.has_more(), sender.requests.due), (false, Instant::NEVER));
 }
