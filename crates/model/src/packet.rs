@@ -224,9 +224,10 @@ pub enum Body {
         /// up for a lost one.
         number: u32,
     },
-    /// Request for credit of a sender that can send nothing else (Ultra Ethernet, RCCC).
-    CreditRequest {
-        /// Total credit that the sender asks for, in bytes modulo 2^32.
+    /// Request of a sender that can send nothing else, for an acknowledgement and for credit (Ultra
+    /// Ethernet; RTS in uet-htsim).
+    Request {
+        /// Total credit that the sender asks for, in bytes modulo 2^32; 0 without receiver credit.
         target: u32,
     },
     /// Congestion notification packet of RoCEv2: a marked packet of the flow arrived.
@@ -538,7 +539,7 @@ impl Packet {
             | Body::TrimNak { .. }
             | Body::UetAck { .. }
             | Body::Credit { .. }
-            | Body::CreditRequest { .. }
+            | Body::Request { .. }
             | Body::Cnp
             | Body::Indication { .. }
             | Body::Cnm { .. }

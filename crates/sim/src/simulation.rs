@@ -81,7 +81,7 @@ impl Simulation {
             tiers: tiers(&spec.graph),
             distances: asks_for_answers(&spec).then(|| Distances::of(&spec)),
             telemetry: wants_telemetry(&spec),
-            by_credit: spec.profiles.iter().any(|one| one.congestion.has_receiver_half()),
+            requests: spec.profiles.iter().any(|one| one.transport.requests()),
             awaited: by_flow,
             awaited_jobs: if spec.programs.is_empty() { Vec::new() } else { spec.awaited.clone() },
             seed: spec.seed,

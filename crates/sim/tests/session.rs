@@ -10,7 +10,8 @@ use floodway_model::random::Stream;
 use floodway_model::{
     Bytes, Duration, FlowId, FlowSpec, Instant, NodeId, Operation, Program, SharedList, Trigger,
 };
-use floodway_sim::host::congestion::{self, ndp};
+use floodway_sim::host::congestion::{self, ndp, rccc};
+use floodway_sim::host::transport;
 use floodway_sim::host::transport::rocev2::recovery;
 use floodway_sim::session::{Completion, Error, Options, without_workload};
 use floodway_sim::switch::discipline;
@@ -312,6 +313,27 @@ fn credit_and_trimming_know_injected_flows() {
     rocev2(&mut spec, |rocev2| rocev2.recovery = selective.clone());
     control(&mut spec, congestion::Spec::Ndp(ndp::Spec { initial_window: Some(12) }));
     let threshold = Some(Bytes(8_848));
+    spec.switch.overflow = overflow::Spec::Trim(trim::Spec { threshold, ..Default::default() });
+    let flows: Vec<Injection> =
+        (0..64).map(|n| (at_ns(u64::from(n) * 700), 1 + n % 8, 0, 60_000)).collect();
+    let window = Session::open(spec.clone(), SIMPLE).unwrap().window();
+    let (expected, run) = known_before(&spec, window, &flows);
+    assert!(run.counter("trimmed_packets") > 100 && run.counter("credits_sent") > 100);
+    let (completions, outcome) = drive(&spec, with_threads(1), &flows, Drive::InTime);
+    assert_eq!((completions.len(), completions), (64, expected));
+    assert_eq!(outcome.fingerprint, run.fingerprint);
+}
+
+/// The same with receiver credit of Ultra Ethernet and the window of NSCC.
+#[test]
+fn receiver_credit_knows_injected_flows() {
+    let mut spec = plain(star(9), Vec::new());
+    for profile in &mut spec.profiles {
+        profile.transport = transport::Spec::Uet(Default::default());
+        let nscc = Some(Default::default());
+        profile.congestion = congestion::Spec::Rccc(rccc::Spec { nscc, ..Default::default() });
+    }
+    let threshold = Some(Bytes(20_000));
     spec.switch.overflow = overflow::Spec::Trim(trim::Spec { threshold, ..Default::default() });
     let flows: Vec<Injection> =
         (0..64).map(|n| (at_ns(u64::from(n) * 700), 1 + n % 8, 0, 60_000)).collect();

@@ -219,3 +219,23 @@ fn a_burst_that_was_lost_together_is_repeated_in_the_same_rhythm() {
     let counted = ["retransmitted_packets", "timeouts", "lost_on_links"];
     assert_eq!(counted.map(|name| outcome.counter(name)), [8; 3]);
 }
+
+/// Every host sends eight packets to every other at once. Windows shrink to a packet while three are in flight that have
+/// arrived, which are too few for an acknowledgement: the sender requests one, and no packet has to time out. The bound is
+/// that of the links; how far completion is from it is measured only.
+#[test]
+fn an_all_to_all_has_no_timeout() {
+    let pairs = (0..32).flat_map(|src| (0..32).map(move |dst| (src, dst)));
+    let flows = pairs.filter(|(src, dst)| src != dst).map(|(src, dst)| flow(src, dst, 8 * MTU, 0));
+    let mut spec = ultra(clos(4, 8, 8), flows.collect(), |_| ());
+    nscc(&mut spec);
+    marked_and_trimmed(&mut spec, 36_000);
+    let (outcome, sent) = traced(spec);
+    let none = ["timeouts", "dropped_packets", "flows_unfinished"];
+    assert_eq!(none.map(|name| outcome.counter(name)), [0; 3]);
+    let is_request = |frame: &&Sent| matches!(frame.packet.body, Body::Request { .. });
+    let from_hosts = sent.iter().filter(is_request).filter(|frame| frame.to.0.0 < 36);
+    let last = fct_ps(&outcome).into_iter().max().unwrap() as f64;
+    println!("{} requests, {:.3} of the bound", from_hosts.count(), last / (31 * 8 * FULL) as f64);
+    assert!(outcome.counter("trimmed_packets") > 100);
+}

@@ -64,6 +64,9 @@ impl Answered {
     const MARKED: u16 = 1;
     const REPEATED: u16 = 2;
 
+    /// No packet.
+    pub const NONE: Self = Self((-(Self::FARTHEST as i16) - 1 << 2) as u16);
+
     /// Packet `psn` is answered when `ack` is acknowledged cumulatively.
     pub const fn new(psn: u32, ack: u32, marked: bool, repeated: bool) -> Self {
         let far = -(Self::FARTHEST as i64) - 1;
@@ -117,6 +120,8 @@ mod tests {
                 assert_eq!((about.marked(), about.repeated()), (marked, repeated));
             }
         }
+        assert_eq!([0, 5, u32::MAX].map(|ack| Answered::NONE.psn(ack)), [None; 3]);
+        assert!(!Answered::NONE.marked() && !Answered::NONE.repeated());
         for (psn, ack) in [(0, far + 1), (far + 1, 0), (0, u32::MAX), (u32::MAX, 0)] {
             assert_eq!(Answered::new(psn, ack, true, false).psn(ack), None, "{psn} {ack}");
         }

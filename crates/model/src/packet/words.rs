@@ -129,7 +129,7 @@ impl Body {
                 let small = u64::from(ack) | u64::from(about.0) << 32 | u64::from(received) << 48;
                 (21, small, bitmap)
             }
-            Self::CreditRequest { target } => (22, target.into(), 0),
+            Self::Request { target } => (22, target.into(), 0),
         }
     }
 
@@ -187,7 +187,7 @@ impl Body {
                 ack: low(small),
                 bitmap: large,
             },
-            22 => Self::CreditRequest { target: low(small) },
+            22 => Self::Request { target: low(small) },
             _ => return None,
         })
     }
@@ -226,7 +226,7 @@ mod tests {
             Body::TrimNak { echo: Echo::default(), psn, sent_at },
             Body::UetAck { received: 255, about: Answered(0x8003), ack: psn, bitmap: u64::MAX - 1 },
             Body::Credit { number: u32::MAX },
-            Body::CreditRequest { target: u32::MAX - 1 },
+            Body::Request { target: u32::MAX - 1 },
             Body::Cnp,
             Body::Indication { severity: 255 },
             Body::Cnm { feedback: 63, offset: -1, delta: i16::MIN },

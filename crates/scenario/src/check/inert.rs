@@ -52,6 +52,9 @@ pub fn check(settings: &Document, problems: &mut Problems<'_>) {
         findings.idle("switch.scheduler", "all data goes to one queue (`switch.classify.single`)");
     }
     check_ecn(settings, findings);
+    if !settings.switch.has_aqm() {
+        findings.idle("switch.marks_to_hosts", "there is no AQM (`switch.aqm`)");
+    }
     if settings.switch.fabric.lines().is_some() && !looks_for_congestion(settings) {
         let path = format!("switch.fabric.{}.congestion_at", settings.switch.fabric.name());
         findings.idle(&path, "nothing looks for congestion in switches");

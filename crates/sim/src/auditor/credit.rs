@@ -82,7 +82,7 @@ impl Grants {
                         let wire = wire(network, flow);
                         closest(of.given / wire, target.into(), Entropy::TARGETS.into()) * wire
                     }
-                    Body::CreditRequest { target } => {
+                    Body::Request { target } => {
                         of.requested = true;
                         closest(of.given, target.into(), 1 << 32)
                     }
@@ -151,7 +151,7 @@ impl Grants {
                 flow,
                 format!(
                     "credit of {grant} bytes is given at once, and {} is the maximum",
-                    spec.grant
+                    spec.grant.0
                 ),
             );
         }

@@ -73,7 +73,7 @@ impl Host {
             Body::Credit { number } => {
                 self.sender(network, packet.flow).credit.hears(network, packet.flow, number);
             }
-            Body::Data { .. } | Body::Trimmed { .. } | Body::CreditRequest { .. } => {
+            Body::Data { .. } | Body::Trimmed { .. } | Body::Request { .. } => {
                 self.grants.arrives(network, packet);
             }
             _ => {}

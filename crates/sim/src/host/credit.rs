@@ -95,33 +95,39 @@ impl Host {
         self.grant(now, context);
     }
 
-    /// A request for credit has arrived.
+    /// A request has arrived: gives credit, and acknowledges what has come.
     #[inline(never)]
-    pub(super) fn on_credit_request(
+    pub(super) fn on_request(
         &mut self,
         packet: &Packet,
         request: Request,
         now: Instant,
         context: &mut Context,
     ) {
-        let Some(granting) = &mut self.granting else { return };
         let (place, profile) = (packet.connection, self.shared.profile(packet.flow));
-        if self.receivers[place as usize].finished().is_none() {
+        let receiver = &mut self.receivers[place as usize];
+        if let Some(granting) = &mut self.granting
+            && receiver.finished().is_none()
+        {
             let arrival = arrival(place, &profile.transport, self.nic.tx.link(), now);
             granting.halves.on_request(&profile.congestion, &arrival, request);
         }
+        let (connection, answer) = (receiver.back, receiver.transport.on_request());
+        let length = profile.transport.answer_frame();
         self.grant(now, context);
+        if let Some(body) = answer {
+            self.reply(packet, connection, length, body);
+        }
     }
 
-    /// A sender of this host has nothing that it may send: requests credit, if that is why and it has not
-    /// asked for any.
+    /// A sender of this host has nothing that it may send: makes a request, if it has a reason.
     #[inline(never)]
-    pub(super) fn request_credit(&mut self, slot: u32, now: Instant) {
+    pub(super) fn make_request(&mut self, slot: u32, now: Instant) {
         let contexts = self.nic.contenders() as u32 + 1;
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let profile = self.shared.profile(sender.flow);
         sender.transport.share_nic(contexts);
-        let request = sender.credit_request(profile, now);
+        let request = sender.request(profile, now);
         if sender.timer_is_earlier(profile) {
             self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
         }

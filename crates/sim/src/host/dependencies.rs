@@ -448,7 +448,7 @@ mod tests {
             several: None,
             distances: None,
             telemetry: false,
-            by_credit: false,
+            requests: false,
             tiers: 1,
             awaited: Vec::new(),
             awaited_jobs: Vec::new(),

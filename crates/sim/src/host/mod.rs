@@ -97,8 +97,8 @@ pub struct Shared {
     pub distances: Option<Distances>,
     /// Whether packets may carry telemetry.
     pub telemetry: bool,
-    /// Whether some congestion control has a receiver half, which gives credit.
-    pub by_credit: bool,
+    /// Whether some transport has requests.
+    pub requests: bool,
     /// By flow: whether the measured interval waits for its completion; empty if it waits for none.
     pub awaited: Vec<bool>,
     /// By workload: whether the measured interval waits until the ranks of its job have finished; empty if
@@ -123,7 +123,7 @@ impl Shared {
             tiers: self.tiers,
             distances: None,
             telemetry: self.telemetry,
-            by_credit: self.by_credit,
+            requests: self.requests,
             awaited: Vec::new(),
             awaited_jobs: Vec::new(),
             seed: self.seed,
@@ -427,8 +427,8 @@ impl Node<Context> for Host {
             }
             Body::Cnp => self.on_cnp(packet.connection, now),
             Body::Credit { number } => self.on_credit(packet.connection, number, now),
-            Body::CreditRequest { target } => {
-                self.on_credit_request(packet, Request { target }, now, context);
+            Body::Request { target } => {
+                self.on_request(packet, Request { target }, now, context);
             }
             Body::Indication { severity } => self.on_indication(packet.flow, severity, now),
             Body::Cnm { feedback, .. } => self.on_cnm(packet.flow, feedback, now),

@@ -175,9 +175,9 @@ impl Sender {
         })
     }
 
-    /// A request for credit, if it has a reason to ask now; the class is to be set.
-    pub fn credit_request(&mut self, profile: &Profile, now: Instant) -> Option<Packet> {
-        let Frame { body, bytes, ecn } = self.transport.credit_request(profile, now)?;
+    /// A request, if it has a reason to ask now; the class is to be set.
+    pub fn request(&mut self, profile: &Profile, now: Instant) -> Option<Packet> {
+        let Frame { body, bytes, ecn } = self.transport.request(profile, now)?;
         Some(Packet {
             flow: self.flow,
             connection: self.connection,

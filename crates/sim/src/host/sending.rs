@@ -101,7 +101,7 @@ impl Host {
             return None;
         }
         sender.in_nic = false;
-        if self.shared.by_credit {
+        if self.shared.requests {
             sender.transport.share_nic(self.nic.contenders() as u32 + 1);
         }
         let mut packet = sender.next_packet(self.shared.profile(sender.flow), now);
@@ -113,8 +113,8 @@ impl Host {
         } else if sender.is_done() {
             // Nothing remains to be sent or acknowledged.
             self.end(slot, now);
-        } else if self.shared.by_credit {
-            self.request_credit(slot, now);
+        } else if self.shared.requests {
+            self.make_request(slot, now);
         }
         packet
     }
@@ -168,8 +168,8 @@ impl Host {
             (sender.in_nic, sender.ready_at) = (true, now);
             let (class, at) = (sender.class, sender.eligible_at);
             self.nic.put_back(slot, class, at);
-        } else if self.shared.by_credit {
-            self.request_credit(slot, now);
+        } else if self.shared.requests {
+            self.make_request(slot, now);
         }
     }
 

@@ -66,7 +66,7 @@ impl Spec {
                 self.ack
             }
             Body::Trimmed { .. } => self.trimmed,
-            Body::Credit { .. } | Body::CreditRequest { .. } => self.credit,
+            Body::Credit { .. } | Body::Request { .. } => self.credit,
             Body::Cnp => self.cnp,
             Body::Cim => self.cim,
             Body::Sfc { .. } => self.sfc,

@@ -524,7 +524,7 @@ impl Node<Context> for Switch {
             | Body::Nak { .. }
             | Body::Cnp
             | Body::Credit { .. }
-            | Body::CreditRequest { .. }
+            | Body::Request { .. }
             | Body::Trimmed { .. }
             | Body::TrimNak { .. }
             | Body::UetAck { .. } => {

@@ -1,7 +1,8 @@
 //! Pulls of NDP: host 0 receives from hosts 1 and 2.
 
 use super::*;
-use crate::host::congestion::{self, ndp};
+use crate::host::congestion::{self, ndp, rccc};
+use floodway_model::packet::Entropy;
 
 /// The initial window has two packets.
 fn pulling() -> Stand {
@@ -96,4 +97,101 @@ fn no_packet_without_credit() {
     stand.departs(5, 1, 4 * T);
     stand.finds(&["host 1 at 4000.000ns: flow 0: 6 packets are sent: 2 in the first window, 2 for pulls, and 1 for \
                    timeouts are allowed"]);
+}
+
+/// RCCC over Ultra Ethernet: a full packet has 4180 bytes with preamble and gap, and the first credit is one packet.
+fn giving() -> Stand {
+    stand(|spec| {
+        spec.profiles[0].transport = transport::Spec::Uet(Default::default());
+        let base_rtt = Some(floodway_model::Duration(1));
+        let rccc = rccc::Spec { base_rtt, ..Default::default() };
+        spec.profiles[0].congestion = congestion::Spec::Rccc(rccc);
+    })
+}
+
+/// Packet `psn` of host 1 or 2, which asks for so many packets of credit.
+fn asking(src: u32, psn: u32, target: u16) -> Packet {
+    let entropy = Entropy { target: Some(target), ..Default::default() };
+    let body = Body::Data { echo: Echo::of_entropy(entropy), psn, sent_at: Instant::ZERO };
+    Packet { bytes: 4_160, body, ..packet(src, psn) }
+}
+
+const UET_HOP: u64 = 4_180 * 80 + 200_000;
+
+impl Stand {
+    /// A packet that asks for credit arrives at host 0.
+    fn asks(&mut self, src: u32, psn: u32, target: u16, at: u64) {
+        let packet = asking(src, psn, target);
+        let (to, ingress) = ((SWITCH, packet.ingress), Packet { ingress: PortIx(0), ..packet });
+        let (begun, there) = (Instant(at - 2 * UET_HOP), Instant(at - UET_HOP));
+        self.sent(to, &packet, packet.class, begun, Some(there));
+        self.0.arrives(SWITCH, &packet, there);
+        self.leaves(0, 0, &packet, at - UET_HOP);
+        self.0.arrives(NodeId(0), &ingress, Instant(at));
+    }
+
+    fn departs_with(&mut self, packet: Packet, at: u64) {
+        let departure = Departure {
+            packet,
+            home: Class(0),
+            rate: None,
+            window: Some(0),
+            probes: 0,
+            began: Instant::ZERO,
+            ready_at: Instant::ZERO,
+            eligible_at: Instant::ZERO,
+        };
+        self.states(NodeId(1), &Fact::Departed(&departure), at);
+    }
+}
+
+/// 4180 bytes at 0.99 of 100 Gb/s take 337.777 ns.
+#[test]
+fn credit_is_what_was_asked_for_at_its_pace() {
+    let start = 4 * UET_HOP;
+    let mut stand = giving();
+    stand.asks(1, 0, 2, start);
+    stand.asks(2, 0, 1, start + FRAME * 5);
+    stand.pulls(1, 4_180, start + FRAME * 5);
+    let next = start + FRAME * 5 + 337_778;
+    stand.pulls(1, 8_360, next);
+    stand.pulls(2, 4_180, next + 337_778);
+    stand.finds(&[]);
+    stand.pulls(2, 4_181, next + 2 * 337_778 - 10_000);
+    stand.pulls(2, 4_181, next + 3 * 337_778);
+    let time = |at: u64| format!("{}.{:03}ns", at / 1_000, at % 1_000);
+    let early = time(next + 2 * 337_778 - 10_000);
+    let (ready, late) = (time(next + 2 * 337_778 - 1), time(next + 3 * 337_778));
+    stand.finds(&[
+        &format!("host 0 at {early}: flow 1: credit is given before {ready}, faster than its pace"),
+        &format!("host 0 at {early}: flow 1: its receiver gives 4181 bytes of credit, and 4180 are asked for"),
+        &format!("host 0 at {late}: flow 1: credit adds nothing, and answers no request"),
+        &format!("host 0 at {late}: flow 1: its receiver gives 4181 bytes of credit, and 4180 are asked for"),
+    ]);
+}
+
+#[test]
+fn credit_at_once_has_a_maximum() {
+    let start = 4 * UET_HOP;
+    let mut stand = giving();
+    stand.asks(1, 0, 9, start);
+    stand.pulls(1, 16_385, start);
+    let at = format!("{}.{:03}ns", start / 1_000, start % 1_000);
+    stand.finds(&[&format!(
+        "host 0 at {at}: flow 0: credit of 16385 bytes is given at once, and 16384 is the maximum"
+    )]);
+}
+
+/// The first credit is one packet, and the last one may overdraw: two without credit, three with credit for one.
+#[test]
+fn no_bytes_without_credit() {
+    let mut stand = giving();
+    let at = |n: u64| T + n * 400_000;
+    (0..2).for_each(|psn| stand.departs_with(asking(1, psn, 1), at(psn.into())));
+    stand.finds(&[]);
+    stand.departs_with(asking(1, 2, 1), at(2));
+    stand.finds(&[
+        "host 1 at 1800.000ns: flow 0: 12540 bytes are sent: a first credit of 4180, 0 of later credit, and a packet of \
+         4180 are allowed",
+    ]);
 }

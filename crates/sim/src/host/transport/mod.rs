@@ -30,6 +30,7 @@ floodway_model::family! {
         handshake_frame() -> Option<u16>;
         answer_frame() -> u16;
         credit_frame() -> u16;
+        requests() -> bool;
         shortest_frame() -> u16;
         telemetry() -> bool;
         recovery() -> Option<&rocev2::recovery::Spec>;
@@ -75,7 +76,7 @@ floodway_model::family! {
                 measure(rtt: Duration);
                 on_credit(number: u32, profile: &Profile, now: Instant);
                 share_nic(contexts: u32);
-                credit_request(profile: &Profile, now: Instant) -> Option<Frame>;
+                request(profile: &Profile, now: Instant) -> Option<Frame>;
                 on_indication(severity: u8, profile: &Profile, now: Instant);
                 on_timer(profile: &Profile, now: Instant);
             }
@@ -92,6 +93,7 @@ floodway_model::family! {
             }
             mut state {
                 on_data(packet: &Packet, psn: u32, profile: &Profile, now: Instant) -> Arrived;
+                on_request() -> Option<Body>;
                 on_header(
                     packet: &Packet,
                     trimmed: (u32, Instant),
@@ -138,7 +140,12 @@ pub trait Transport {
         length::SHORTEST_FRAME
     }
 
-    /// Length of the credit of its receivers.
+    /// Whether a sender that may send nothing else may send requests.
+    fn requests(&self) -> bool {
+        false
+    }
+
+    /// Length of the credit of its receivers, and of the requests of its senders.
     fn credit_frame(&self) -> u16 {
         length::ROCE_CREDIT
     }
@@ -255,12 +262,13 @@ pub trait SendingSide {
     /// Credit has arrived, for `number` packets or bytes in total.
     fn on_credit(&mut self, _number: u32, _profile: &Profile, _now: Instant) {}
 
-    /// So many flows wait for the NIC now, including this one; only called if some flow has a
-    /// congestion control with a receiver half.
+    /// So many flows wait for the NIC now, including this one; only called if some transport has
+    /// [requests](Transport::requests).
     fn share_nic(&mut self, _contexts: u32) {}
 
-    /// A request for credit, if it has something to send, no credit, and a reason to ask now.
-    fn credit_request(&mut self, _profile: &Profile, _now: Instant) -> Option<Frame> {
+    /// A request for credit or for an acknowledgement, if it may send nothing else and has a reason to
+    /// ask now.
+    fn request(&mut self, _profile: &Profile, _now: Instant) -> Option<Frame> {
         None
     }
 
@@ -295,6 +303,11 @@ pub trait ReceivingSide {
     /// The data packet `psn` has arrived.
     fn on_data(&mut self, _packet: &Packet, _psn: u32, _: &Profile, _now: Instant) -> Arrived {
         unreachable!("its data is in frames of another kind")
+    }
+
+    /// A request of the sender has arrived: its acknowledgement.
+    fn on_request(&mut self) -> Option<Body> {
+        None
     }
 
     /// The header of a trimmed packet has arrived, with the number of the packet and the time at which

@@ -38,7 +38,7 @@ fn sends(spec: &Spec, flow: &mut State, most: u64) -> u64 {
 fn target(flow: &mut State, backlog: u64, sends: bool) -> u64 {
     let spec = Spec::default();
     let target = flow.credit_target(&spec, Demand { backlog, contexts: 1, sends });
-    assert_eq!(target.bytes / PACKET as u32 % 1_024, target.packets.into());
+    assert_eq!(u64::from(target.bytes) / PACKET % 1_024, u64::from(target.packets));
     target.bytes.into()
 }
 

@@ -14,6 +14,7 @@
 
 pub mod entropy;
 mod receiver;
+mod requests;
 mod sender;
 mod sides;
 #[cfg(test)]
@@ -122,6 +123,10 @@ impl Transport for Spec {
 
     fn answer_frame(&self) -> u16 {
         self.answer.0 as u16
+    }
+
+    fn requests(&self) -> bool {
+        true
     }
 
     fn credit_frame(&self) -> u16 {

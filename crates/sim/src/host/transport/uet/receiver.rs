@@ -85,11 +85,21 @@ impl Receiver {
         }
     }
 
+    /// The acknowledgement that answers a request.
+    pub fn on_request(&mut self) -> Body {
+        self.pending = 0;
+        self.answer(Answered::NONE)
+    }
+
     /// The acknowledgement of `psn`, which arrived with this ECN field.
     pub fn acknowledgement(&self, psn: u32, echo: Echo, ecn: Ecn) -> Body {
         let ack = self.expected;
         let repeated = echo.entropy().is_some_and(|entropy| entropy.repeated);
-        let about = Answered::new(psn, ack, ecn == Ecn::Ce, repeated);
+        self.answer(Answered::new(psn, ack, ecn == Ecn::Ce, repeated))
+    }
+
+    fn answer(&self, about: Answered) -> Body {
+        let ack = self.expected;
         let base = bitmap_base(about, ack);
         let bitmap = self.held.as_ref().map_or(0, |held| held.bits(base));
         Body::UetAck { received: self.received as u8, about, ack, bitmap }

@@ -7,6 +7,7 @@ use floodway_model::{Body, Duration, Echo, Ecn, FlowSpec, Instant};
 
 use super::Spec;
 use super::entropy;
+use super::requests::Requests;
 use crate::host::congestion;
 use crate::host::transport::numbers::Numbers;
 use crate::host::transport::{Frame, Progress, Sent, Transport};
@@ -73,21 +74,7 @@ pub struct Sender {
     /// out of date.
     timeline: VecDeque<Due>,
     entropy: entropy::Entropy,
-    /// Receiver credit.
-    pub(super) asking: Asking,
-}
-
-/// What a sender has asked its receiver for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asking {
-    /// Number of flows that wait for the NIC, including this one.
-    pub contexts: u32,
-    /// When it last asked for credit or got some.
-    since: Instant,
-    /// Number of times that the timer has expired since credit arrived, up to 255.
-    doublings: u8,
-    /// The timer has expired.
-    is_overdue: bool,
+    pub(super) requests: Requests,
 }
 
 impl Sender {
@@ -110,7 +97,7 @@ impl Sender {
             received: 0,
             timeline: VecDeque::new(),
             entropy: entropy::Entropy::new(&spec.entropy, seed),
-            asking: Asking { contexts: 1, since: Instant::ZERO, doublings: 0, is_overdue: false },
+            requests: Requests::default(),
         }
     }
 
@@ -142,12 +129,17 @@ impl Sender {
 
     /// Whether there is a packet to send now.
     pub fn has_more(&self) -> bool {
-        self.in_flight() < self.window && (self.lost_count > 0 || self.may_go_on())
+        self.in_flight() < self.window && self.has_work()
     }
 
-    /// Whether there is a packet to send, and it lacks nothing but credit.
-    pub(super) fn lacks_credit(&self) -> bool {
-        self.window == 0 && (self.lost_count > 0 || self.may_go_on())
+    /// Whether there is a packet to send, whatever the window.
+    pub(super) fn has_work(&self) -> bool {
+        self.lost_count > 0 || self.may_go_on()
+    }
+
+    /// The window in packets.
+    pub(super) fn window(&self) -> u32 {
+        self.window
     }
 
     /// Number of packets to send, new ones and those to send again.
@@ -174,8 +166,13 @@ impl Sender {
         let value = self.entropy.draw();
         let repeats = self.lost.first();
         let psn = repeats.unwrap_or(self.fresh);
-        let mut slot =
-            Slot { sent_at: now, entropy: value, transmissions: 1, timeouts: 0, state: State::Sent };
+        let mut slot = Slot {
+            sent_at: now,
+            entropy: value,
+            transmissions: 1,
+            timeouts: 0,
+            state: State::Sent,
+        };
         if repeats.is_some() {
             self.sent.retransmitted += 1;
             self.lost.remove(psn);
@@ -308,45 +305,9 @@ impl Sender {
         }
     }
 
-    /// Time at which the first transmission in flight times out, or at which credit is requested again.
-    pub fn deadline(&self, spec: &Spec) -> Instant {
-        let packets = self.timeline.front().map_or(Instant::NEVER, |due| due.at);
-        packets.min(self.credit_deadline(spec))
-    }
-
-    /// Time at which credit is requested again.
-    fn credit_deadline(&self, spec: &Spec) -> Instant {
-        match self.lacks_credit() {
-            true => self.asking.since + spec.timeout(self.asking.doublings),
-            false => Instant::NEVER,
-        }
-    }
-
-    /// It has asked for credit with a packet or a request.
-    pub(super) fn has_asked(&mut self, now: Instant) {
-        (self.asking.since, self.asking.is_overdue) = (now, false);
-    }
-
-    /// Credit has arrived.
-    pub(super) fn has_credit(&mut self, now: Instant) {
-        self.asking.since = now;
-        if self.window > 0 {
-            (self.asking.doublings, self.asking.is_overdue) = (0, false);
-        }
-    }
-
-    /// Whether credit has not come for too long.
-    pub(super) fn is_overdue(&self) -> bool {
-        self.asking.is_overdue
-    }
-
-    /// The timer has expired: checks whether credit is overdue.
-    pub(super) fn check_credit(&mut self, spec: &Spec, now: Instant) {
-        if self.credit_deadline(spec) <= now {
-            self.asking.since = now;
-            self.asking.doublings = self.asking.doublings.saturating_add(1);
-            self.asking.is_overdue = true;
-        }
+    /// Time at which the first transmission in flight times out.
+    pub fn deadline(&self) -> Instant {
+        self.timeline.front().map_or(Instant::NEVER, |due| due.at)
     }
 
     /// The timer has expired. Returns the number of packets that are considered lost.

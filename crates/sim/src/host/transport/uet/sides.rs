@@ -33,7 +33,9 @@ impl SendingSide for Sender {
         path: &Path,
         _: Instant,
     ) -> Self {
-        Self::new(flow, control, parameters, path.seed ^ OF_ENTROPY)
+        let mut sender = Self::new(flow, control, parameters, path.seed ^ OF_ENTROPY);
+        sender.requests.begin(path.base_rtt);
+        sender
     }
 
     fn control(&mut self) -> &mut congestion::State {
@@ -62,8 +64,12 @@ impl SendingSide for Sender {
 
     fn next_frame(&mut self, profile: &Profile, now: Instant) -> Option<Frame> {
         let mut frame = self.next_frame(spec(profile), now)?;
-        if profile.congestion.has_receiver_half() {
-            self.state_target(&mut frame, profile, now);
+        let Body::Data { echo, .. } = &mut frame.body else { return Some(frame) };
+        if let Some(entropy) = echo.entropy() {
+            self.requests.on_packet(entropy.wants_ack);
+            if profile.congestion.has_receiver_half() {
+                *echo = Echo::of_entropy(self.with_target(entropy, profile));
+            }
         }
         Some(frame)
     }
@@ -71,6 +77,7 @@ impl SendingSide for Sender {
     fn on_sent(&mut self, profile: &Profile, bytes: u64, now: Instant) -> Option<f64> {
         let (rate, window) = self.control.after_send(&profile.congestion, now, bytes);
         self.limit(window, spec(profile));
+        self.schedule_request(spec(profile), now);
         rate
     }
 
@@ -86,16 +93,19 @@ impl SendingSide for Sender {
     fn renew_window(&mut self, profile: &Profile, now: Instant) {
         let window = self.control.window(&profile.congestion, now);
         self.limit(window, spec(profile));
+        self.schedule_request(spec(profile), now);
     }
 
     fn on_feedback(&mut self, body: &Body, now: Instant) -> Option<Progress> {
-        Some(match *body {
+        let progress = match *body {
             Body::UetAck { received, about, ack, bitmap } => {
                 self.on_ack((received, about), (ack, bitmap), now)
             }
             Body::TrimNak { echo, psn, sent_at } => self.on_trimmed(echo, psn, sent_at),
             _ => unreachable!("it is no acknowledgement of Ultra Ethernet"),
-        })
+        };
+        self.requests.on_answer(progress.rtt);
+        Some(progress)
     }
 
     fn measure(&mut self, rtt: Duration) {
@@ -105,30 +115,30 @@ impl SendingSide for Sender {
     fn on_credit(&mut self, number: u32, profile: &Profile, now: Instant) {
         self.control.on_credit(&profile.congestion, now, number);
         self.renew_window(profile, now);
-        self.has_credit(now);
     }
 
     fn share_nic(&mut self, contexts: u32) {
-        self.asking.contexts = contexts;
+        self.requests.contexts = contexts;
     }
 
-    /// What was asked for is on its way, unless it is overdue.
-    fn credit_request(&mut self, profile: &Profile, now: Instant) -> Option<Frame> {
-        let control = &profile.congestion;
-        if !control.has_receiver_half() || !self.lacks_credit() {
+    /// What was asked for is on its way, unless it is due.
+    fn request(&mut self, profile: &Profile, now: Instant) -> Option<Frame> {
+        let (spec, control) = (spec(profile), &profile.congestion);
+        self.schedule_request(spec, now);
+        let is_news = self.lacks_credit() && !self.control.awaits_credit(control);
+        if !self.is_blocked(spec) || !(is_news || self.requests.is_due) {
             return None;
         }
-        if self.control.awaits_credit(control) && !self.is_overdue() {
-            return None;
-        }
-        self.has_asked(now);
+        self.requests.is_due = false;
+        self.requests.due = Instant::NEVER;
+        self.schedule_request(spec, now);
         let target = self.control.credit_target(control, self.demand(false));
-        let body = Body::CreditRequest { target: target.bytes };
+        let body = Body::Request { target: target.bytes };
         Some(Frame { body, bytes: profile.transport.credit_frame(), ecn: Ecn::NotEct })
     }
 
-    fn deadline(&self, profile: &Profile) -> Instant {
-        self.deadline(spec(profile))
+    fn deadline(&self, _: &Profile) -> Instant {
+        self.deadline().min(self.requests.due)
     }
 
     /// Without packets in flight there is no timer.
@@ -140,25 +150,20 @@ impl SendingSide for Sender {
         for _ in 0..self.on_timer(now) {
             self.control.on_retransmit_timeout(&profile.congestion, now);
         }
+        self.requests.on_timer(now);
         self.renew_window(profile, now);
-        if profile.congestion.has_receiver_half() {
-            self.check_credit(spec(profile), now);
-        }
     }
 }
 
 impl Sender {
     fn demand(&self, sends: bool) -> Demand {
-        Demand { backlog: self.backlog(), contexts: self.asking.contexts, sends }
+        Demand { backlog: self.backlog(), contexts: self.requests.contexts, sends }
     }
 
-    /// Writes the credit that it asks for into a packet.
-    fn state_target(&mut self, frame: &mut Frame, profile: &Profile, now: Instant) {
-        let Body::Data { echo, .. } = &mut frame.body else { return };
-        let Some(entropy) = echo.entropy() else { return };
+    /// With the credit that the sender asks for in a packet.
+    fn with_target(&mut self, entropy: Entropy, profile: &Profile) -> Entropy {
         let target = self.control.credit_target(&profile.congestion, self.demand(true));
-        *echo = Echo::of_entropy(Entropy { target: Some(target.packets), ..entropy });
-        self.has_asked(now);
+        Entropy { target: Some(target.packets), ..entropy }
     }
 }
 
@@ -171,6 +176,10 @@ impl ReceivingSide for Receiver {
 
     fn on_data(&mut self, packet: &Packet, psn: u32, profile: &Profile, _: Instant) -> Arrived {
         self.on_data(spec(profile), packet, psn)
+    }
+
+    fn on_request(&mut self) -> Option<Body> {
+        Some(self.on_request())
     }
 
     fn acknowledgement(

@@ -254,3 +254,38 @@ proptest! {
         prop_assert_eq!(sender.in_flight(), 0);
     }
 }
+
+/// Three packets have arrived, too few for an acknowledgement, when the window shrinks to one: nothing could go on before
+/// they time out. After a round trip, 10 us, the sender requests an acknowledgement; the next one would come after 20 us more.
+#[test]
+fn a_blocked_sender_requests_an_acknowledgement() {
+    let spec = Spec::default();
+    let (mut sender, mut receiver) = pair(12 * 4_096, &spec);
+    sender.requests.begin(Duration::from_us(10));
+    for n in 0..3 {
+        let packet = next(&mut sender, &spec, n).unwrap();
+        assert_eq!(arrive(&mut receiver, &spec, &packet).0, None);
+        sender.schedule_request(&spec, at(n));
+    }
+    assert_eq!(sender.requests.due, Instant::NEVER);
+    sender.limit(Some(4_096), &spec);
+    sender.schedule_request(&spec, at(5));
+    assert_eq!((sender.has_more(), sender.requests.due), (false, at(15)));
+    sender.schedule_request(&spec, at(14));
+    assert_eq!((sender.requests.due, sender.requests.is_due), (at(15), false));
+    sender.schedule_request(&spec, at(15));
+    assert_eq!((sender.requests.due, sender.requests.is_due), (Instant::NEVER, true));
+    sender.requests.is_due = false;
+    sender.schedule_request(&spec, at(15));
+    assert_eq!(sender.requests.due, at(35));
+    // The answer names no packet, and measures no round-trip time.
+    let progress = hear(&mut sender, &receiver.on_request(), 18);
+    assert_eq!((progress.delivered, progress.acknowledged, progress.rtt), (3, 3, None));
+    sender.schedule_request(&spec, at(18));
+    assert_eq!((sender.has_more(), sender.requests.due), (true, Instant::NEVER));
+    // A packet that asks for an acknowledgement is answered by itself.
+    assert!(next(&mut sender, &spec, 18).is_some());
+    sender.requests.on_packet(true);
+    sender.schedule_request(&spec, at(18));
+    assert_eq!((sender.has_more(), sender.requests.due), (false, Instant::NEVER));
+}
