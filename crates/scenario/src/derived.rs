@@ -223,11 +223,7 @@ impl Variant {
             headroom: self.headroom(),
             headroom_pool: check::Pausing::of(settings)
                 .and_then(|pausing| check::headroom_pool(settings, &pausing, graph)),
-            errors: errors::of_full_frames(
-                &settings.errors,
-                graph,
-                check::largest_frame(settings),
-            ),
+            errors: errors::of_full_frames(&settings.errors, graph, check::largest_frame(settings)),
             host_load: loads::busiest_host(graph, &demands),
             host_wire_load: loads::busiest_host(graph, &wire_demands),
             fabric_wire_load: loads::of_fabric(graph, &wire_demands, Framed::of(settings)),
