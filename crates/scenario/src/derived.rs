@@ -165,8 +165,8 @@ impl Variant {
         let spread = |demands: Vec<Demand>, number: u16| {
             ports::spread(graph, demands, ports::rule(settings, number))
         };
-        let demands = shares()
-            .flat_map(|(workload, around)| spread(workload.demands(around), around.number));
+        let demands =
+            shares().flat_map(|(workload, around)| spread(workload.demands(around), around.number));
         let demands: Vec<Demand> = demands.collect();
         // The same with headers, preamble and gap.
         let on_wire = shares().zip(&profiles).flat_map(|((workload, around), profile)| {
