@@ -44,6 +44,10 @@ void Network::run() {
             now_ = completion.completed_ps;
             arrive(completion.user);
         } else if (timers_.empty()) {
+            if (!messages_.empty()) {
+                throw std::runtime_error(std::to_string(messages_.size()) +
+                                         " messages have not arrived when the simulation ends: raise `limit` in the scenario");
+            }
             return;
         } else {
             const Timer timer = timers_.top();

@@ -171,6 +171,13 @@ int main() {
         network.rank(0).sim_schedule({AstraSim::NS, 2'000'000}, call, nullptr);
         network.run();
     });
+    // 1 GB takes 86 ms at 100 Gb/s.
+    throws("2 messages have not arrived when the simulation ends: raise `limit` in the scenario", [] {
+        Network network(SCENARIO, options(), {0, 1, 2, 3});
+        network.rank(0).sim_send(nullptr, 1'000'000'000, 0, 1, 0, nullptr, nullptr, nullptr);
+        network.rank(2).sim_send(nullptr, 1'000'000'000, 0, 3, 0, nullptr, nullptr, nullptr);
+        network.run();
+    });
     if (!wrong) {
         std::puts("all is well");
     }

@@ -1,5 +1,7 @@
 //! A run that its caller takes forward in steps, and whose nodes it may change between them.
 
+use std::time::Duration;
+
 use floodway_model::Instant;
 
 use crate::governor::Governor;
@@ -14,7 +16,12 @@ pub struct Steps<P: Part> {
     workers: Vec<Worker<P>>,
     windows: Windows,
     position: Position,
+    /// Time for which a step has one thread.
+    alone: Duration,
 }
+
+/// Starting a thread takes some tens of microseconds, and many steps take less.
+const ALONE: Duration = Duration::from_micros(200);
 
 impl<P: Part> Steps<P> {
     /// A run of these parts, which are those of the layout in order, before its first window.
@@ -24,7 +31,12 @@ impl<P: Part> Steps<P> {
         let workers = workers
             .map(|(slot, part)| Worker::new((slot, slots), slot, part, layout, &places))
             .collect();
-        Self { workers, windows: layout.windows(), position: Position::START }
+        Self { workers, windows: layout.windows(), position: Position::START, alone: ALONE }
+    }
+
+    /// Starts the other threads when a step has taken so long, instead of 200 us. Results do not depend on it.
+    pub fn alone_for(&mut self, alone: Duration) {
+        self.alone = alone;
     }
 
     /// End of the last window that was run. What happens from here on is not decided yet.
@@ -58,9 +70,20 @@ impl<P: Part> Steps<P> {
     pub fn advance(&mut self, limits: &Limits<'_>) -> (Stop, Instant) {
         self.position.past_end &= limits.end <= self.position.simulated;
         let workers = std::mem::take(&mut self.workers);
-        let mut governor = Governor::new(workers.len());
-        let running = Threads::new(workers, self.windows, limits, None, self.position);
-        let ended = running.run(|now| governor.look(now));
+        let (all, alone) = (workers.len(), self.alone);
+        let mut governor = Governor::new(all);
+        let mut running = Threads::new(workers, self.windows, limits, None, self.position);
+        let mut is_alone = all > 1 && alone > Duration::ZERO;
+        if is_alone {
+            running = running.alone();
+        }
+        let ended = running.run(|now| {
+            if !is_alone {
+                return governor.look(now);
+            }
+            is_alone = now.wall < alone;
+            (!is_alone).then_some(all)
+        });
         self.position = running.position();
         self.workers = running.into_workers().collect();
         ended

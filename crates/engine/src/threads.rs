@@ -79,6 +79,13 @@ impl<'a, P: Part> Threads<'a, P> {
         }
     }
 
+    /// Begins with the first thread alone, which runs all workers. Others are started when `look` asks for them.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        lock(&self.phase).active = 1;
+        self
+    }
+
     /// Runs the nodes until the run ends; returns the reason and the time. `look` is called between
     /// windows and returns a new number of working threads if it changes.
     pub fn run(&self, mut look: impl FnMut(Reading) -> Option<usize>) -> (Stop, Instant) {
@@ -88,10 +95,14 @@ impl<'a, P: Part> Threads<'a, P> {
             look(Reading { wall: begun.elapsed(), work, waited })
         };
         std::thread::scope(|scope| {
-            for thread in 1..self.workers.len() {
-                scope.spawn(move || self.follow(thread));
-            }
-            self.lead(&mut change)
+            let mut started = 1;
+            let mut start = |active: usize| {
+                for thread in started..active {
+                    scope.spawn(move || self.follow(thread));
+                }
+                started = started.max(active);
+            };
+            self.lead(&mut change, &mut start)
         })
     }
 
@@ -105,11 +116,16 @@ impl<'a, P: Part> Threads<'a, P> {
         self.workers.into_iter().map(|worker| worker.into_inner().expect("no thread panicked"))
     }
 
-    /// Main loop of the first thread.
-    fn lead(&self, change: &mut dyn FnMut(u64) -> Option<usize>) -> (Stop, Instant) {
+    /// Main loop of the first thread. `start` starts so many threads, itself included, if they do not run yet.
+    fn lead(
+        &self,
+        change: &mut dyn FnMut(u64) -> Option<usize>,
+        start: &mut dyn FnMut(usize),
+    ) -> (Stop, Instant) {
         let _guard = Guard(self);
         loop {
             let now = *lock(&self.phase);
+            start(now.active);
             let next = self.work(0, now, Some(change));
             *lock(&self.phase) = next;
             self.changed.notify_all();

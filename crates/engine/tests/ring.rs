@@ -262,9 +262,13 @@ fn ranks_have_the_same_tokens() {
 #[test]
 fn a_run_may_be_taken_forward_in_steps() {
     let (relays, tokens, end) = (13, 5, 300_000);
-    for threads in [1, 2, 3] {
+    // With all threads from the beginning of each step, as soon as the clock is read, and never.
+    let alone = [0, 1, 60_000_000_000].map(std::time::Duration::from_nanos);
+    let all = [(1, 0), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2)];
+    for (threads, alone) in all.map(|(threads, number)| (threads, alone[number])) {
         let layout = layout(relays, threads);
         let mut steps = Steps::new(parts(&layout, relays, tokens), &layout);
+        steps.alone_for(alone);
         let stop = AtomicBool::new(false);
         for at in [1, 999, 1_000, 7_777, 7_900, 120_000, 250_000] {
             let until = steps.window_end(Instant(at));
@@ -287,6 +291,6 @@ fn a_run_may_be_taken_forward_in_steps() {
             (at, node) = (at + HOLD + DELAY, (node + 1) % relays as usize);
         }
         let seen: Vec<_> = nodes.into_iter().map(|node| node.seen).collect();
-        assert_eq!(seen, expected, "{threads} threads");
+        assert_eq!(seen, expected, "{threads} threads, {alone:?}");
     }
 }

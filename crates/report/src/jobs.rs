@@ -129,9 +129,20 @@ fn named(of: &waits::View<'_>, nodes: &Nodes, workload: u64) -> Vec<String> {
     let mut rows: Vec<usize> = (0..of.rows()).filter(own).collect();
     let waits_for_rank = |row: usize| of.kind[row] == "receive" && of.sent[row] == 0;
     rows.sort_by_key(|&row| waits_for_rank(row));
-    let mut sentences: Vec<String> =
-        rows.iter().take(NAMED).map(|&row| sentence(of, nodes, row)).collect();
-    if let more @ 1.. = rows.len().saturating_sub(NAMED) {
+    let mut sentences: Vec<String> = Vec::new();
+    let mut more = 0u64;
+    for row in rows {
+        let sentence = sentence(of, nodes, row);
+        // A collective may wait for several messages of which the same is to be said.
+        if sentences.contains(&sentence) {
+            continue;
+        }
+        match sentences.len() < NAMED {
+            true => sentences.push(sentence),
+            false => more += 1,
+        }
+    }
+    if more > 0 {
         sentences.push(format!(" The table waits has {more} more."));
     }
     sentences
@@ -145,8 +156,10 @@ impl Nodes {
         let Some(of) = trace_nodes::View::of(tables) else { return Self(BTreeMap::new()) };
         let node = |row: usize| {
             let (id, name) = (of.id[row], &of.name[row]);
-            let text =
-                if name.is_empty() { format!("node {id}") } else { format!("node {id}, {name}") };
+            let text = match &**name {
+                "" => format!("trace node {id}"),
+                name => format!("trace node {id}, {name}"),
+            };
             ((of.workload[row], of.rank[row], of.first_step[row]), (of.steps[row], text))
         };
         Self((0..of.rows()).map(node).collect())
@@ -225,23 +238,23 @@ mod tests {
 
     #[test]
     fn a_job_that_is_not_finished_says_who_waits_for_whom() {
-        // Rank 2 waits for rank 1, which waits for a message of rank 0, which is acknowledged to it.
+        // Rank 2 waits for two equal messages of rank 1, which waits for a message of rank 0, which is acknowledged to it.
         let waits = complete(
             Table::new("waits", "")
-                .u64("workload", "", vec![2; 3])
-                .u64("rank", "", vec![2, 0, 1])
-                .u64("node", "", vec![7, 5, 6])
-                .u64("step", "", vec![3, 0, 1])
-                .u64("line", "", vec![31, 11, 0])
-                .text("kind", "", texts(&["receive", "send", "receive"]))
-                .f64("since_ns", "", vec![250.0, 100.0, 500.0])
-                .f64("peer", "", vec![1.0, 1.0, 0.0])
-                .f64("peer_step", "", vec![4.0, 1.0, 0.0])
-                .u64("peer_line", "", vec![24, 0, 11])
-                .f64("flow", "", vec![9.0, 8.0, 8.0])
-                .u64("bytes", "", vec![64, 2_000, 2_000])
-                .u64("delivered_bytes", "", vec![0, 1_000, 1_000])
-                .u64("sent", "", vec![0, 1, 1]),
+                .u64("workload", "", vec![2; 4])
+                .u64("rank", "", vec![2, 2, 0, 1])
+                .u64("node", "", vec![7, 7, 5, 6])
+                .u64("step", "", vec![3, 5, 0, 1])
+                .u64("line", "", vec![31, 31, 11, 0])
+                .text("kind", "", texts(&["receive", "receive", "send", "receive"]))
+                .f64("since_ns", "", vec![250.0, 250.0, 100.0, 500.0])
+                .f64("peer", "", vec![1.0, 1.0, 1.0, 0.0])
+                .f64("peer_step", "", vec![4.0, 6.0, 1.0, 0.0])
+                .u64("peer_line", "", vec![24, 24, 0, 11])
+                .f64("flow", "", vec![9.0, 10.0, 8.0, 8.0])
+                .u64("bytes", "", vec![64, 64, 2_000, 2_000])
+                .u64("delivered_bytes", "", vec![0, 0, 1_000, 1_000])
+                .u64("sent", "", vec![0, 0, 1, 1]),
         );
         let nodes = complete(
             Table::new("trace_nodes", "")
@@ -253,7 +266,10 @@ mod tests {
                 .u64("steps", "", vec![1, 2, 1]),
         );
         let with_nodes = sentences(&[ranks(), waits.clone(), nodes], 2_000.0).concat();
-        assert!(with_nodes.contains("Rank 1 on node 6 (node 41, gradients) waits"), "{with_nodes}");
+        assert!(
+            with_nodes.contains("Rank 1 on node 6 (trace node 41, gradients) waits"),
+            "{with_nodes}"
+        );
         // Lines are named where there are some.
         assert!(with_nodes.contains("Rank 2 on node 7 (line 31) waits"), "{with_nodes}");
         assert_eq!(

@@ -187,8 +187,8 @@ impl Variant {
         let spread = |demands: Vec<Demand>, number: u16| {
             ports::spread(graph, demands, ports::rule(settings, number))
         };
-        let demands = shares()
-            .flat_map(|(workload, around)| spread(workload.demands(around), around.number));
+        let demands =
+            shares().flat_map(|(workload, around)| spread(workload.demands(around), around.number));
         let demands: Vec<Demand> = demands.collect();
         // The same with headers, preamble and gap.
         let on_wire = shares().zip(&profiles).flat_map(|((workload, around), profile)| {
@@ -235,11 +235,7 @@ impl Variant {
             headroom: self.headroom(),
             headroom_pool: check::Pausing::of(settings)
                 .and_then(|pausing| check::headroom_pool(settings, &pausing, graph)),
-            errors: errors::of_full_frames(
-                &settings.errors,
-                graph,
-                check::largest_frame(settings),
-            ),
+            errors: errors::of_full_frames(&settings.errors, graph, check::largest_frame(settings)),
             host_load: loads::busiest_host(graph, &demands),
             host_wire_load: loads::busiest_host(graph, &wire_demands),
             fabric_wire_load: loads::of_fabric(graph, &wire_demands, Framed::of(settings)),

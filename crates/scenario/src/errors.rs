@@ -243,7 +243,8 @@ pub fn of_full_frames(
     let of = |(number, entry): (usize, &LinkErrors)| {
         let of_entry = ends.iter().filter(|(_, place)| **place == number);
         let replay_buffer = entry.retry.as_ref().and_then(|retry| {
-            let needs = |end: &(NodeId, PortIx)| retry.needed(direction(graph, *end), largest_frame);
+            let needs =
+                |end: &(NodeId, PortIx)| retry.needed(direction(graph, *end), largest_frame);
             retry.buffer.or_else(|| of_entry.map(|(end, _)| needs(end)).max())
         });
         FrameErrors {

@@ -166,7 +166,8 @@ fn headroom_auto_is_what_a_measured_round_trip_gives() {
 #[test]
 fn nothing_follows_in_the_path_of_a_file() {
     for path in ["traces/start", "start/2", "start", "traces/unit"] {
-        let named = format!("\n[workload.chakra]\npath = \"{path}\"\nstart = \"1us\"\nunit = \"1us\"\n");
+        let named =
+            format!("\n[workload.chakra]\npath = \"{path}\"\nstart = \"1us\"\nunit = \"1us\"\n");
         let head = &STAR[..STAR.find("\n[workload.list]").unwrap()];
         let error = read(&format!("{head}{named}"), &[]).unwrap_err();
         assert!(error.contains(&format!("there is no trace `{path}.0.et`")), "{error}");

@@ -196,6 +196,26 @@ fn the_load_of_a_host_is_that_of_its_ports_together() {
     assert!((derived.expected_flows - 8.0 * 100e9 * 100e-6 / 40e3).abs() < 1.0);
 }
 
+/// With one port of two, twice as much crosses half of the leaves, and nothing the others.
+#[test]
+fn the_load_of_links_follows_the_ports_that_flows_take() {
+    let text = "[topology.clos]\nleaves = 4\nhosts_per_leaf = 4\nports = 2\n[[workload]]\n[workload.many_to_many]\n\
+                sizes = \"100KB\"\nclusters = 1\ncluster_size = 8\nload = 0.6\n";
+    let of = |set: &[&str]| {
+        let scenario = scenario(text, &[&["arrivals=1ms"], set].concat());
+        let load = scenario.derived().variants[0].fabric_wire_load.unwrap();
+        let warnings =
+            scenario.warnings().iter().map(|warning| warning.plain()).collect::<String>();
+        (load.mean, load.max, warnings)
+    };
+    let (mean, most, warnings) = of(&[]);
+    let (mean_of_one, most_of_one, warnings_of_one) = of(&["host.ports=0"]);
+    assert!((mean_of_one / mean - 1.0).abs() < 1e-9, "{mean_of_one} {mean}");
+    assert!((most_of_one / most - 2.0).abs() < 1e-9, "{most_of_one} {most}");
+    let overloaded = |warnings: &str| warnings.contains("with headers the load of the link from");
+    assert!(!overloaded(&warnings) && overloaded(&warnings_of_one), "{warnings} {warnings_of_one}");
+}
+
 #[test]
 fn the_rails_of_the_toolbox() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/toolbox/rails.toml");

@@ -339,10 +339,8 @@ fn drop_table(spec: &Spec, finished: &Finished) -> Table {
     let mut rows = Vec::new();
     for end in ends(finished) {
         let Some(outages) = end.outages() else { continue };
-        let of = [
-            (DropReason::LostOnLink, &outages.lost),
-            (DropReason::Corrupted, &outages.corrupted),
-        ];
+        let of =
+            [(DropReason::LostOnLink, &outages.lost), (DropReason::Corrupted, &outages.corrupted)];
         for (reason, lost) in of {
             let lost = lost.iter().enumerate().filter(|(_, (packets, _))| *packets > 0);
             rows.extend(lost.map(|(queue, &(packets, bytes))| {

@@ -53,6 +53,13 @@ pub enum Error {
         /// The window.
         window: Duration,
     },
+    /// The latency is not shorter than the simulation, so that no flow could start.
+    Endless {
+        /// The latency.
+        latency: Duration,
+        /// The end.
+        end: Instant,
+    },
     /// The simulation cannot be a session.
     Refused {
         /// Why.
@@ -95,8 +102,24 @@ pub enum Error {
         /// The end.
         end: Instant,
     },
+    /// A flow that would start at the end of the simulation or later.
+    TooLate {
+        /// When it is injected.
+        at: Instant,
+        /// The latency.
+        latency: Duration,
+        /// The end.
+        end: Instant,
+    },
     /// The caller has interrupted the call. It can be repeated.
     Interrupted,
+    /// A flow that would start in what an interrupted call has simulated already.
+    Simulated {
+        /// When it would start.
+        start: Instant,
+        /// The time until which everything has been simulated.
+        reached: Instant,
+    },
 }
 
 impl fmt::Display for Error {
@@ -106,6 +129,11 @@ impl fmt::Display for Error {
                 f,
                 "the host latency of {latency} is shorter than a window of {window}, the shortest time in which a frame \
                  crosses a link: it must be at least {window}"
+            ),
+            Self::Endless { latency, end } => write!(
+                f,
+                "with a host latency of {latency} no flow can start before the end of the simulation, {end}: lower the \
+                 latency, or raise `limit` in the scenario"
             ),
             Self::Refused { cause, remedy } => write!(f, "{cause}: {remedy}"),
             Self::UnknownHost { host, hosts } => write!(
@@ -132,7 +160,17 @@ impl fmt::Display for Error {
                 f,
                 "{at} is after the end of the simulation, {end}: raise `limit` in the scenario"
             ),
+            Self::TooLate { at, latency, end } => write!(
+                f,
+                "a flow that is injected at {at} starts {latency} later, which is not before the end of the simulation, \
+                 {end}: raise `limit` in the scenario"
+            ),
             Self::Interrupted => write!(f, "the session was interrupted"),
+            Self::Simulated { start, reached } => write!(
+                f,
+                "a flow that starts at {start} comes too late: the call that was interrupted has simulated until {reached}, \
+                 so repeat it first"
+            ),
         }
     }
 }
@@ -192,6 +230,9 @@ impl Session {
         let latency = options.latency.unwrap_or(window);
         if latency < window {
             return Err(Error::Latency { latency, window });
+        }
+        if latency.0 >= end.0 {
+            return Err(Error::Endless { latency, end });
         }
         let awaited = simulation.awaited();
         if waits {
@@ -285,9 +326,12 @@ impl Session {
         }
         let start = at + self.latency;
         if start >= self.end {
-            return Err(Error::AfterEnd { at: start, end: self.end });
+            return Err(Error::TooLate { at, latency: self.latency, end: self.end });
         }
-        debug_assert!(start >= self.reached, "the latency is at least a window");
+        // The latency is at least a window, and only calls that are interrupted are more than that ahead.
+        if start < self.reached {
+            return Err(Error::Simulated { start, reached: self.reached });
+        }
         let flow = FlowId((self.rest.spec.flows.len() + self.waiting.len()) as u32);
         self.waiting.push(FlowSpec {
             src,

@@ -89,7 +89,10 @@ fn an_error_of_the_last_frame_is_repaired() {
     let mut spec = one_flow(1, &[0], SIMPLE);
     spec.flows.push(FlowSpec { start: Instant(ns(5_000)), ..flow(0, 1, PAYLOAD, 0) });
     let (_, sent) = traced(spec);
-    assert_eq!(data_to(&sent, 2, 1).map(|frame| frame.handled_at.0).collect::<Vec<_>>(), [ns(5_300)]);
+    assert_eq!(
+        data_to(&sent, 2, 1).map(|frame| frame.handled_at.0).collect::<Vec<_>>(),
+        [ns(5_300)]
+    );
 }
 
 /// The fourth transmission is frame 3, and the fifth its replay, which fails too: 1000 ns. With a count of 1 the
@@ -277,7 +280,8 @@ fn what_pfc_keeps_lossless_stays_so_with_a_retry() {
     let with = run(spec);
     let [errors, replays, lost] = counts(&with);
     assert!(errors > 1_000 && replays > errors && lost == 0, "{errors} {replays} {lost}");
-    let names = ["dropped_packets", "reordered_packets", "naks_sent", "timeouts", "flows_unfinished"];
+    let names =
+        ["dropped_packets", "reordered_packets", "naks_sent", "timeouts", "flows_unfinished"];
     assert_eq!(names.map(|name| with.counter(name)), [0; 5]);
 }
 
@@ -331,7 +335,8 @@ fn pauses_do_not_wait_for_replays() {
 /// A switch that gives credit gets every frame once.
 #[test]
 fn credit_of_links_goes_together_with_a_retry() {
-    let mut spec = full_frames(star(3), vec![flow(0, 2, 2_000 * PAYLOAD, 0), flow(1, 2, 2_000 * PAYLOAD, 0)]);
+    let mut spec =
+        full_frames(star(3), vec![flow(0, 2, 2_000 * PAYLOAD, 0), flow(1, 2, 2_000 * PAYLOAD, 0)]);
     let buffer = Bytes(20 * FRAME);
     spec.switch.flow_control.cbfc = Some(cbfc::Spec { buffer, ..Default::default() });
     everywhere(&mut spec, 1e-6, Some(retry::Spec { count: 4, ..SIMPLE }));
@@ -346,7 +351,8 @@ fn a_failure_takes_what_is_to_be_sent_again() {
     let mut spec = one_flow(2_000, &[100, 300, 500, 700, 900], SIMPLE);
     for at in [10_000, 30_350, 70_850] {
         let until = Instant(ns(at + 20_000));
-        let (node, port, at, detection) = (NodeId(0), PortIx(0), Instant(ns(at)), Duration(ns(500)));
+        let (node, port, at, detection) =
+            (NodeId(0), PortIx(0), Instant(ns(at)), Duration(ns(500)));
         spec.failures = vec![Failure { node, port, at, until, detection }];
         let outcome = run(spec.clone());
         let lost = outcome.counter("lost_on_links");

@@ -391,6 +391,35 @@ fn an_interrupted_call_can_be_repeated() {
     assert!(session.next(None).unwrap().is_some());
 }
 
+/// An interrupted call may have simulated more than a window beyond the session's time: nothing can start there any more.
+#[test]
+fn nothing_is_injected_into_what_an_interrupted_call_has_simulated() {
+    let mut spec = plain(star(2), Vec::new());
+    spec.end = Duration::from_ms(1_000);
+    let mut session = Session::open(spec, SIMPLE).unwrap();
+    session.inject(NodeId(0), NodeId(1), 1_000_000_000).unwrap();
+    let reached = loop {
+        let stop = AtomicBool::new(false);
+        let advanced = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            });
+            session.advance_while(session.end(), &stop)
+        });
+        assert_eq!(advanced, Err(Error::Interrupted));
+        // The first windows may take as long as that on a busy machine.
+        if let Err(Error::Simulated { start, reached }) = session.inject(NodeId(1), NodeId(0), 1) {
+            assert_eq!(start, Instant::ZERO + session.latency());
+            break reached;
+        }
+    };
+    assert!(reached > Instant::ZERO + session.latency());
+    session.advance(reached).unwrap();
+    session.inject(NodeId(1), NodeId(0), 1).unwrap();
+    assert!(session.next(None).unwrap().is_some_and(|next| next.start > reached));
+}
+
 fn says<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
     result.unwrap_err().to_string()
 }
@@ -476,7 +505,15 @@ fn what_a_session_refuses() {
     );
     assert_eq!(
         says(session.inject_at(zero, one, 1, at_ns(99_900))),
-        "100106.72ns is after the end of the simulation, 100us: raise `limit` in the scenario"
+        "a flow that is injected at 99.9us starts 206.72ns later, which is not before the end of the simulation, 100us: \
+         raise `limit` in the scenario"
+    );
+    let latency = Some(Duration::from_us(100));
+    let late = Session::open(session.spec().clone(), Options { latency, ..SIMPLE });
+    assert_eq!(
+        late.unwrap_err().to_string(),
+        "with a host latency of 100us no flow can start before the end of the simulation, 100us: lower the latency, or \
+         raise `limit` in the scenario"
     );
     // Nothing of that has changed anything.
     assert_eq!((session.now(), session.in_flight()), (at_ns(500), 0));

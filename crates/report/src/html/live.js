@@ -83,7 +83,10 @@ async function numbersOf(figure) {
       this.root = make(parent, 'div', { class: 'panel', role: 'img', 'aria-label': chart.title });
       this.log = { x: chart.x[2], y: chart.y[2] };
       this.hidden = new Set();
-      this.data = uPlot.join(chart.lines.map((line) => [line.points.map((point) => point[0]), line.points.map((point) => point[1])]));
+      // Lines are joined by x, and of points with the same x only the last is kept: a step begins just before it.
+      const before = (x, next) => (x === next ? x - Math.abs(x) * 1e-9 : x);
+      const xs = ({ points }) => points.map(([x], at) => before(x, points[at + 1]?.[0]));
+      this.data = uPlot.join(chart.lines.map((line) => [xs(line), line.points.map((point) => point[1])]));
       this.draw();
     }
 

@@ -272,7 +272,13 @@ impl Fabric {
                 }
                 continue;
             }
-            self.rows.push(if shared { common.clone() } else { String::new() });
+            // Rails and the switches of NVLink are in one row.
+            let kinds = here().map(|node| node.name.rsplit_once(' ').map(|(kind, _)| kind));
+            let kinds: Option<Vec<&str>> = kinds.collect();
+            let mut kinds = kinds.unwrap_or_default();
+            kinds.dedup();
+            let named = shared || (2..=3).contains(&kinds.len()) && here().count() > kinds.len();
+            self.rows.push(if named { kinds.join(", ") } else { String::new() });
             for node in self.nodes.iter_mut().filter(|node| node.row == row && shared) {
                 node.label = node.name[common.len() + 1..].to_owned();
             }

@@ -107,6 +107,23 @@ fn tiers_are_rows_and_hosts_stand_below_their_ports() {
 }
 
 #[test]
+fn a_row_of_two_kinds_of_switches_has_both_names() {
+    let switches = [("rail 0", 0), ("rail 1", 0), ("nvlink 0", 0), ("nvlink 1", 0), ("spine 0", 1)];
+    let links = [
+        ("host 0.0", "rail 0"),
+        ("host 0.1", "nvlink 0"),
+        ("host 1.0", "rail 1"),
+        ("host 1.1", "nvlink 1"),
+        ("rail 0", "spine 0"),
+        ("rail 1", "spine 0"),
+    ];
+    let (fabric, _) = Fabric::of(&network(&switches, &links)).unwrap();
+    assert_eq!(fabric.rows, ["hosts", "rail, nvlink", ""]);
+    let label = |name: &str| &fabric.nodes.iter().find(|node| node.name == name).unwrap().label;
+    assert_eq!(label("nvlink 1"), "nvlink 1");
+}
+
+#[test]
 fn switches_stand_above_what_they_are_linked_to() {
     // The first aggregation belongs to the second pod.
     let switches = [("edge 0", 0), ("edge 1", 0), ("aggregation 0", 1), ("aggregation 1", 1)];

@@ -4,20 +4,15 @@
 use std::collections::BTreeSet;
 
 use floodway_model::check::Check;
-use floodway_model::{Duration, Graph, NodeId, PortIx};
+use floodway_model::{Duration, Graph};
 
 use super::{Problems, failure};
 use crate::document::Document;
-use crate::errors::{self, LinkErrors, Retry};
+use crate::errors::{self, Direction, LinkErrors, Retry};
 use crate::failure::ports_of;
 
 /// All entries, in the order of the scenario.
-pub fn check(
-    settings: &Document,
-    graph: &Graph,
-    largest_frame: u16,
-    findings: &mut Problems<'_>,
-) {
+pub fn check(settings: &Document, graph: &Graph, largest_frame: u16, findings: &mut Problems<'_>) {
     let mut known = BTreeSet::new();
     let mut has_default = false;
     for (number, entry) in settings.errors.iter().enumerate() {
@@ -86,14 +81,12 @@ fn retries(settings: &Document, graph: &Graph, largest_frame: u16, findings: &mu
     let ends = errors::by_end(&settings.errors, graph);
     for (number, entry) in settings.errors.iter().enumerate() {
         let Some(retry) = &entry.retry else { continue };
-        let of_entry = ends.iter().filter(|(_, place)| **place == number).map(|(end, _)| *end);
-        let needs = |end: (NodeId, PortIx)| {
-            let direction = errors::direction(graph, end);
-            (retry.needed(direction, largest_frame), direction)
-        };
-        let Some((needed, direction)) = of_entry.map(needs).max_by_key(|(needed, _)| *needed) else {
-            continue;
-        };
+        let of_entry = ends.iter().filter(|(_, place)| **place == number);
+        let directions = || of_entry.clone().map(|(end, _)| errors::direction(graph, *end));
+        let needs = |direction: Direction| (retry.needed(direction, largest_frame), direction);
+        let longest = directions().map(|direction| retry.longest_loop(direction)).max();
+        let neediest = directions().map(needs).max_by_key(|(needed, _)| *needed);
+        let (Some((needed, direction)), Some(longest)) = (neediest, longest) else { continue };
         let path = |field: &str| format!("errors.{number}.retry.{field}");
         let frame = u64::from(largest_frame);
         match retry.buffer {
@@ -119,7 +112,7 @@ fn retries(settings: &Document, graph: &Graph, largest_frame: u16, findings: &mu
             }
             _ => {}
         }
-        check_timer(&path("timer"), retry, retry.longest_loop(direction), findings);
+        check_timer(&path("timer"), retry, longest, findings);
     }
 }
 

@@ -90,7 +90,10 @@ impl Retried {
         sent.bytes += frame.bytes;
         if sent.bytes > self.spec.buffer.0 {
             let (bytes, size) = (sent.bytes, self.spec.buffer.0);
-            log.port(port, format!("{bytes} bytes wait for an answer in a replay buffer of {size}"));
+            log.port(
+                port,
+                format!("{bytes} bytes wait for an answer in a replay buffer of {size}"),
+            );
         }
     }
 }

@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, Instant, Packet};
 
-use crate::errors::Errors;
 use super::network::Network;
 use super::queues::{is_lossless, occupied, source};
 use super::{Log, time};
+use crate::errors::Errors;
 use crate::switch::flow_control::source_flow_control::Mode;
 use crate::switch::flow_control::{pause, pfc};
 

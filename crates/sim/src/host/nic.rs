@@ -137,8 +137,7 @@ impl Nic {
     /// Whether feedback and notifications may be sent now, if the wire is free.
     #[inline]
     fn may_send_control(&mut self, now: Instant) -> bool {
-        self.tx.unpaused_when_free()
-            || self.tx.stopped(now) >> self.control_class.index() & 1 == 0
+        self.tx.unpaused_when_free() || self.tx.stopped(now) >> self.control_class.index() & 1 == 0
     }
 
     /// Queues a frame with the data of its class.

@@ -19,6 +19,7 @@ pub fn check(spec: &Spec) {
     has(spec.triggers.is_empty(), "flows that start after others");
     has(spec.flows.iter().all(|flow| !flow.in_turn), "sequential flows");
     has(spec.failures.is_empty(), "links that fail");
+    has(spec.errors.is_empty(), "bit errors");
 }
 
 fn check_switch(spec: &switch::Spec, has: impl Fn(bool, &str)) {

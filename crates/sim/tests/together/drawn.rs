@@ -5,15 +5,17 @@ use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::random::Stream;
 use floodway_model::{
-    Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, Rate, Trigger,
+    Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, PortIx, Rate, Trigger,
 };
 use floodway_sim::Spec;
+use floodway_sim::errors::Errors;
 use floodway_sim::failure::Failure;
 use floodway_sim::host::application::{self, entries};
 use floodway_sim::host::congestion::{self, constant_rate, ndp};
 use floodway_sim::host::transport::rocev2::recovery;
 use floodway_sim::host::transport::{self, ethernet, tcp};
 use floodway_sim::host::{PauseScope, Profile};
+use floodway_sim::retry;
 use floodway_sim::switch::aqm::{MeasuredOn, red};
 use floodway_sim::switch::fabric::{self, CongestionAt, input_fifo, voq};
 use floodway_sim::switch::flow_control::pfc::watchdog::{self, Action};
@@ -365,6 +367,9 @@ pub fn scenario(seed: u64) -> Spec {
         spec.switch.fabric = fabric(rng);
     }
     beside(rng, &mut spec, lossless);
+    if rng.bernoulli(0.3) {
+        retries(rng, &mut spec);
+    }
     spec.end = Duration::from_ms(200);
     spec.measured_until = spec.end;
     spec.sample_interval = Duration::from_us(100);
@@ -420,6 +425,31 @@ fn beside(rng: &mut Stream, spec: &mut Spec, lossless: bool) {
     if spec.switch.queue.count > 1 && !isolates && rng.bernoulli(0.3) {
         crate::by_dscp::at_random(rng, spec);
     }
+}
+
+/// Drawn last of all: bit errors on all links, and a retry that hardly ever gives up.
+fn retries(rng: &mut Stream, spec: &mut Spec) {
+    let control = &spec.switch.flow_control;
+    if control.bfc.is_some() || control.cbfc.is_some() || control.drc.is_some() {
+        return;
+    }
+    let frames = spec.profiles.iter().map(|profile| profile.transport.largest_frame());
+    let largest = u64::from(frames.max().unwrap_or(0));
+    let retry = retry::Spec {
+        buffer: Bytes(largest + between(rng, 1, 60_000)),
+        count: 100,
+        processing: Duration::ZERO,
+        timer: Duration::from_us(100),
+        spacing: Bytes(0),
+        overhead: Bytes(0),
+    };
+    let rate = pick(rng, &[0.0, 1e-7, 1e-6]);
+    let ends = spec.graph.ids().flat_map(|node| {
+        let ports = spec.graph.node(node).ports.len() as u16;
+        (0..ports).map(move |port| (node, PortIx(port)))
+    });
+    let errors = |(node, port)| Errors { node, port, rate, frames: Vec::new(), retry: Some(retry) };
+    spec.errors = ends.map(errors).collect();
 }
 
 /// What finds no room is trimmed, and what is sent with RoCEv2 is repeated selectively.

@@ -159,8 +159,6 @@ fn a_retry_keeps_order_and_its_replay_buffer() {
     assert_eq!(then(third), Vec::<String>::new());
     assert_eq!(
         then(third - 1),
-        [
-            "host 1 at 1488.479ns: port 0: 3258 bytes wait for an answer in a replay buffer of 2172"
-        ]
+        ["host 1 at 1488.479ns: port 0: 3258 bytes wait for an answer in a replay buffer of 2172"]
     );
 }
