@@ -54,8 +54,9 @@ pub struct Spec {
     /// Time after which a packet that is neither acknowledged nor known to be trimmed is retransmitted
     /// (RTO_Init_Time). Default 1ms (assumed: an example of Ultra Ethernet).
     pub retransmit_timeout: Duration,
-    /// How often the timeout doubles while nothing arrives. Default 5 (Ultra Ethernet:
-    /// Max_RTO_Retx_Cnt, after which a context fails; here the timeout stays the same from then on).
+    /// How often the timeout of a packet doubles, once each time that it expires. Default 5 (Ultra
+    /// Ethernet: Max_RTO_Retx_Cnt, after which a context fails; here the timeout stays the same from
+    /// then on).
     pub timeout_doublings: u32,
     /// Maximum number of packets from the first one that is not acknowledged to the last one sent
     /// (maximum PSN range). Default 1024 (Ultra Ethernet: 8 units of 128 packets).
@@ -178,8 +179,8 @@ impl Spec {
         if psn + 1 < packets { self.mtu.0 } else { bytes - self.mtu.0 * u64::from(packets - 1) }
     }
 
-    /// The timeout after it has doubled so often.
-    fn timeout(&self, doublings: u32) -> Duration {
-        self.retransmit_timeout * (1 << doublings.min(self.timeout_doublings).min(16))
+    /// The timeout of a packet that has timed out so often.
+    fn timeout(&self, timeouts: u8) -> Duration {
+        self.retransmit_timeout * (1 << u32::from(timeouts).min(self.timeout_doublings).min(16))
     }
 }

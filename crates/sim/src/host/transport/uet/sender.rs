@@ -17,9 +17,18 @@ struct Slot {
     /// When its last transmission began, and the entropy value of that.
     sent_at: Instant,
     entropy: u16,
-    /// Number of transmissions, up to 255.
+    /// Number of transmissions, and of those that were not answered in time; both up to 255.
     transmissions: u8,
+    timeouts: u8,
     state: State,
+}
+
+/// A transmission that times out.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    at: Instant,
+    sent_at: Instant,
+    psn: u32,
 }
 
 /// What the sender knows of a packet.
@@ -60,11 +69,9 @@ pub struct Sender {
     lost_count: u32,
     /// Number of packets that have arrived by the counter of the receiver, each counted once.
     received: u32,
-    /// Transmissions in the order of their beginning: the first one is in flight, later ones may be
+    /// Transmissions by the time at which they time out: the first one is in flight, later ones may be
     /// out of date.
-    timeline: VecDeque<(Instant, u32)>,
-    /// Number of times that the timer has expired since something arrived.
-    doublings: u32,
+    timeline: VecDeque<Due>,
     entropy: entropy::Entropy,
 }
 
@@ -87,7 +94,6 @@ impl Sender {
             lost_count: 0,
             received: 0,
             timeline: VecDeque::new(),
-            doublings: 0,
             entropy: entropy::Entropy::new(&spec.entropy, seed),
         }
     }
@@ -142,20 +148,25 @@ impl Sender {
         let value = self.entropy.draw();
         let repeats = self.lost.first();
         let psn = repeats.unwrap_or(self.fresh);
-        let mut slot = Slot { sent_at: now, entropy: value, transmissions: 1, state: State::Sent };
+        let mut slot =
+            Slot { sent_at: now, entropy: value, transmissions: 1, timeouts: 0, state: State::Sent };
         if repeats.is_some() {
             self.sent.retransmitted += 1;
             self.lost.remove(psn);
             self.lost_count -= 1;
             let old = &mut self.slots[(psn - self.unacknowledged) as usize];
             slot.transmissions = old.transmissions.saturating_add(1);
+            slot.timeouts = old.timeouts;
             *old = slot;
         } else {
             self.fresh += 1;
             self.slots.push_back(slot);
         }
         self.sent.packets += 1;
-        self.timeline.push_back((now, psn));
+        let due = Due { at: now + spec.timeout(slot.timeouts), sent_at: now, psn };
+        // Only those that have timed out before have longer, so that there are few after it.
+        let place = self.timeline.iter().rposition(|other| other.at <= due.at);
+        self.timeline.insert(place.map_or(0, |place| place + 1), due);
         self.sweep();
         // The receiver must not wait for packets that the sender will not send (section 3.5.12).
         let short_window =
@@ -209,9 +220,6 @@ impl Sender {
         let unknown = if ack < before { 0 } else { unknown.max(0) as u32 };
         self.received = self.received.max(known + unknown).min(self.fresh);
         let delivered = self.received - counted;
-        if delivered > 0 {
-            self.doublings = 0;
-        }
         self.sweep();
         Progress { rtt, ..self.progress(before, delivered) }
     }
@@ -265,8 +273,8 @@ impl Sender {
 
     /// Removes transmissions that are not in flight from the beginning of the timeline.
     fn sweep(&mut self) {
-        while let Some(&(at, psn)) = self.timeline.front() {
-            let in_flight = |slot: &mut Slot| (slot.state, slot.sent_at) == (State::Sent, at);
+        while let Some(&Due { sent_at, psn, .. }) = self.timeline.front() {
+            let in_flight = |slot: &mut Slot| (slot.state, slot.sent_at) == (State::Sent, sent_at);
             if self.slot(psn).is_some_and(in_flight) {
                 return;
             }
@@ -274,20 +282,19 @@ impl Sender {
         }
     }
 
-    /// Time at which the oldest transmission in flight times out.
-    pub fn deadline(&self, spec: &Spec) -> Instant {
-        let timeout = spec.timeout(self.doublings);
-        self.timeline.front().map_or(Instant::NEVER, |&(at, _)| at + timeout)
+    /// Time at which the first transmission in flight times out.
+    pub fn deadline(&self) -> Instant {
+        self.timeline.front().map_or(Instant::NEVER, |due| due.at)
     }
 
     /// The timer has expired. Returns the number of packets that are considered lost.
-    pub fn on_timer(&mut self, spec: &Spec, now: Instant) -> u32 {
-        let timeout = spec.timeout(self.doublings);
+    pub fn on_timer(&mut self, now: Instant) -> u32 {
         let mut count = 0;
-        while let Some(&(_, psn)) = self.timeline.front().filter(|(at, _)| *at + timeout <= now) {
+        while let Some(&Due { psn, .. }) = self.timeline.front().filter(|due| due.at <= now) {
             self.timeline.pop_front();
             if let Some(slot) = self.slot(psn) {
                 slot.state = State::Lost;
+                slot.timeouts = slot.timeouts.saturating_add(1);
                 let value = slot.entropy;
                 self.lost.insert(psn);
                 self.lost_count += 1;
@@ -296,7 +303,6 @@ impl Sender {
             }
             self.sweep();
         }
-        self.doublings += u32::from(count > 0);
         self.sent.timeouts += count;
         count
     }

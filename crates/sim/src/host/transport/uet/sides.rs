@@ -102,8 +102,8 @@ impl SendingSide for Sender {
         self.renew_window(profile, now);
     }
 
-    fn deadline(&self, profile: &Profile) -> Instant {
-        self.deadline(spec(profile))
+    fn deadline(&self, _: &Profile) -> Instant {
+        self.deadline()
     }
 
     /// Without packets in flight there is no timer.
@@ -112,7 +112,7 @@ impl SendingSide for Sender {
     }
 
     fn on_timer(&mut self, profile: &Profile, now: Instant) {
-        for _ in 0..self.on_timer(spec(profile), now) {
+        for _ in 0..self.on_timer(now) {
             self.control.on_retransmit_timeout(&profile.congestion, now);
         }
         self.renew_window(profile, now);

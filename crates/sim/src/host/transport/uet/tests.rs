@@ -155,22 +155,34 @@ fn a_trimmed_packet_is_sent_again_once() {
 }
 
 #[test]
-fn timeouts_double_until_something_arrives() {
+fn the_timeout_of_a_packet_doubles_and_those_of_others_do_not() {
     let spec = Spec { retransmit_timeout: Duration::from_us(100), ..Spec::default() };
-    let (mut sender, mut receiver) = pair(2 * 4_096, &spec);
-    assert_eq!(sender.deadline(&spec), Instant::NEVER);
-    next(&mut sender, &spec, 0).unwrap();
-    next(&mut sender, &spec, 50).unwrap();
-    assert_eq!(sender.deadline(&spec), at(100));
-    assert_eq!(sender.on_timer(&spec, at(100)), 1);
-    // The other packet left at 50 us, and now has 200 us.
-    assert_eq!(sender.deadline(&spec), at(250));
+    let (mut sender, mut receiver) = pair(3 * 4_096, &spec);
+    assert_eq!(sender.deadline(), Instant::NEVER);
+    for us in [0, 10, 50] {
+        next(&mut sender, &spec, us).unwrap();
+    }
+    assert_eq!(sender.deadline(), at(100));
+    assert_eq!(sender.on_timer(at(100)), 1);
+    // Its second transmission has 200 us; the other packets, which left before, still have 100 us.
     let again = next(&mut sender, &spec, 100).unwrap();
-    assert_eq!((psn(&again), sender.in_flight()), (0, 2));
+    assert_eq!((psn(&again), sender.in_flight()), (0, 3));
+    assert_eq!(sender.deadline(), at(110));
+    assert_eq!(sender.on_timer(at(110)), 1);
+    assert_eq!(psn(&next(&mut sender, &spec, 110).unwrap()), 1);
+    assert_eq!(sender.deadline(), at(150));
+    assert_eq!(sender.on_timer(at(150)), 1);
+    assert_eq!(sender.deadline(), at(300));
+    // That the first arrives changes nothing for the second, nor does it lead to a time that is past.
     let (ack, _) = arrive(&mut receiver, &spec, &again);
-    hear(&mut sender, &ack.unwrap(), 120);
-    assert_eq!(sender.deadline(&spec), at(150));
-    assert_eq!((sender.on_timer(&spec, at(150)), sender.sent.timeouts), (1, 2));
+    hear(&mut sender, &ack.unwrap(), 290);
+    assert_eq!(sender.deadline(), at(310));
+    assert_eq!((sender.on_timer(at(310)), sender.sent.timeouts), (1, 4));
+    assert_eq!(psn(&next(&mut sender, &spec, 310).unwrap()), 1);
+    // It has timed out twice: 400 us. The third packet was not sent again until now, and has 200 us.
+    assert_eq!(psn(&next(&mut sender, &spec, 320).unwrap()), 2);
+    assert_eq!(sender.deadline(), at(520));
+    assert_eq!((sender.on_timer(at(520)), sender.deadline()), (1, at(710)));
 }
 
 #[test]
@@ -218,7 +230,7 @@ proptest! {
             }
             if wire.is_empty() {
                 us += 2_000;
-                sender.on_timer(&spec, at(us));
+                sender.on_timer(at(us));
                 continue;
             }
             let packet = wire.swap_remove(place.index(wire.len()));
