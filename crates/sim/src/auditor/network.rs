@@ -193,6 +193,7 @@ impl Network {
                 sets: serialization(sets, link.rate),
                 delay: link.delay,
                 is_lost: at.is_none(),
+                is_after_failure: link.closed.iter().any(is_cut),
             };
             retried.sends(&frame, port, log);
             left = left.max(until);

@@ -49,6 +49,8 @@ pub struct Frame {
     pub delay: Duration,
     /// Whether it does not arrive.
     pub is_lost: bool,
+    /// Whether the link was known to be down since the frame before it, and has forgotten what was sent then.
+    pub is_after_failure: bool,
 }
 
 impl Retried {
@@ -67,6 +69,9 @@ impl Retried {
     /// A frame is sent.
     pub fn sends(&self, frame: &Frame, port: usize, log: &mut Log) {
         let mut sent = lock(&self.sent);
+        if frame.is_after_failure {
+            *sent = Sent::default();
+        }
         let now = log.now;
         let least = now.max(sent.last[usize::from(frame.is_control)]) + frame.wire_time;
         if frame.until < least {
