@@ -158,31 +158,31 @@ fn a_trimmed_packet_is_sent_again_once() {
 fn the_timeout_of_a_packet_doubles_and_those_of_others_do_not() {
     let spec = Spec { retransmit_timeout: Duration::from_us(100), ..Spec::default() };
     let (mut sender, mut receiver) = pair(3 * 4_096, &spec);
-    assert_eq!(sender.deadline(&spec), Instant::NEVER);
+    assert_eq!(sender.deadline(), Instant::NEVER);
     for us in [0, 10, 50] {
         next(&mut sender, &spec, us).unwrap();
     }
-    assert_eq!(sender.deadline(&spec), at(100));
+    assert_eq!(sender.deadline(), at(100));
     assert_eq!(sender.on_timer(at(100)), 1);
     // Its second transmission has 200 us; the other packets, which left before, still have 100 us.
     let again = next(&mut sender, &spec, 100).unwrap();
     assert_eq!((psn(&again), sender.in_flight()), (0, 3));
-    assert_eq!(sender.deadline(&spec), at(110));
+    assert_eq!(sender.deadline(), at(110));
     assert_eq!(sender.on_timer(at(110)), 1);
     assert_eq!(psn(&next(&mut sender, &spec, 110).unwrap()), 1);
-    assert_eq!(sender.deadline(&spec), at(150));
+    assert_eq!(sender.deadline(), at(150));
     assert_eq!(sender.on_timer(at(150)), 1);
-    assert_eq!(sender.deadline(&spec), at(300));
+    assert_eq!(sender.deadline(), at(300));
     // That the first arrives changes nothing for the second, nor does it lead to a time that is past.
     let (ack, _) = arrive(&mut receiver, &spec, &again);
     hear(&mut sender, &ack.unwrap(), 290);
-    assert_eq!(sender.deadline(&spec), at(310));
+    assert_eq!(sender.deadline(), at(310));
     assert_eq!((sender.on_timer(at(310)), sender.sent.timeouts), (1, 4));
     assert_eq!(psn(&next(&mut sender, &spec, 310).unwrap()), 1);
     // It has timed out twice: 400 us. The third packet was not sent again until now, and has 200 us.
     assert_eq!(psn(&next(&mut sender, &spec, 320).unwrap()), 2);
-    assert_eq!(sender.deadline(&spec), at(520));
-    assert_eq!((sender.on_timer(at(520)), sender.deadline(&spec)), (1, at(710)));
+    assert_eq!(sender.deadline(), at(520));
+    assert_eq!((sender.on_timer(at(520)), sender.deadline()), (1, at(710)));
 }
 
 #[test]
