@@ -74,7 +74,7 @@ impl Default for Spec {
 }
 
 /// Credit in one frame must be far below what the counter in it distinguishes.
-const LARGEST_GRANT: Bytes = Bytes(1 << 24);
+const LARGEST_GRANT: Bytes = Bytes(1_000_000);
 
 impl Check for Spec {
     fn check(&self, findings: &mut Findings<'_>) {
