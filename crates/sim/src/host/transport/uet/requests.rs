@@ -93,11 +93,12 @@ impl Sender {
         if !self.is_blocked(spec) {
             (self.requests.due, self.requests.is_due, self.requests.doublings) =
                 (Instant::NEVER, false, 0);
-        } else if self.requests.due == Instant::NEVER && !self.requests.is_due {
+        } else if !self.requests.is_due {
             let longest = spec.timeout(self.requests.doublings);
             let doubled = self.requests.rtt * (1 << self.requests.doublings.min(16));
             let time = if self.lacks_credit() { longest } else { doubled.min(longest) };
-            self.requests.due = now + time.max(Duration::from_ns(1));
+            // Once credit has come, the window may block it, which is found out sooner.
+            self.requests.due = self.requests.due.min(now + time.max(Duration::from_ns(1)));
         }
     }
 }
