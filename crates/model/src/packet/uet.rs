@@ -65,7 +65,7 @@ impl Answered {
     const REPEATED: u16 = 2;
 
     /// No packet.
-    pub const NONE: Self = Self((-(Self::FARTHEST as i16) - 1 << 2) as u16);
+    pub const NONE: Self = Self(((-(Self::FARTHEST as i16) - 1) << 2) as u16);
 
     /// Packet `psn` is answered when `ack` is acknowledged cumulatively.
     pub const fn new(psn: u32, ack: u32, marked: bool, repeated: bool) -> Self {
