@@ -2,7 +2,7 @@
 //!
 //! Bit errors are independent, so a frame of n bytes has one with probability 1 - (1 - e)^(8 n). What remains after
 //! forward error correction is meant; bursts are in [`loss`](crate::loss). Every transmitter has a random stream of its
-//! own for them. A frame with an error is lost, unless the link has a link-level retry ([`retry`](crate::retry)).
+//! own for them. A frame with an error is lost, unless the link has a link-level retry ([`retry`]).
 
 use std::collections::VecDeque;
 

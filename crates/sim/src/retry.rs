@@ -320,7 +320,7 @@ mod tests {
     fn control_frames_have_an_order_of_their_own() {
         let mut retry = retry(&[0]);
         assert_eq!(send(&mut retry, 0), (500, 600));
-        let mut control = |retry: &mut Retry, at: u64| {
+        let control = |retry: &mut Retry, at: u64| {
             let fate = retry.send(64, 84, true, Instant(at * NS));
             (fate.begins.0, fate.ends.0)
         };

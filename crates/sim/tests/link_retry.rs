@@ -326,8 +326,9 @@ fn pauses_do_not_wait_for_replays() {
     assert!(pauses.iter().all(|pause| pause.handled_at.0 - pause.at.0 == 84 * 80 + ns(200)));
     // Many leave while the port sends again: before the last frame has ended that it took before.
     let replaying = |pause: &&&&Sent| {
-        let before = to_host.iter().filter(|frame| frame.packet.is_data() && frame.at < pause.at);
-        before.last().is_some_and(|frame| frame.handled_at.0 - ns(200) > pause.at.0)
+        let mut before =
+            to_host.iter().filter(|frame| frame.packet.is_data() && frame.at < pause.at);
+        before.next_back().is_some_and(|frame| frame.handled_at.0 - ns(200) > pause.at.0)
     };
     assert!(pauses.iter().filter(replaying).count() > 3);
 }
