@@ -98,6 +98,10 @@ pub struct Operation {
     /// them have finished.
     #[serde(skip_serializing_if = "is_false")]
     pub job: bool,
+    /// Whether it is a part of a job, which is another operation with all of its flows: only its bandwidth is
+    /// measured by itself.
+    #[serde(skip_serializing_if = "is_false")]
+    pub of_job: bool,
     /// What it is, if it is a collective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collective: Option<Collective>,
@@ -124,6 +128,7 @@ impl Operation {
             flows: flows.into(),
             ping: false,
             job: false,
+            of_job: false,
             collective: None,
             voice: None,
             page: None,

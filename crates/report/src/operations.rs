@@ -2,7 +2,7 @@
 
 use floodway_model::Table;
 use floodway_model::tables::{collectives, operations};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::scalars::{Scalar, put};
 use crate::statistics::{mean, quantile};
@@ -59,26 +59,36 @@ pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
 }
 
 /// The means of the bandwidths of each workload over its collectives that began after the warm-up and are
-/// complete.
+/// complete; if they are of different kinds or groups, of each by itself.
 fn bandwidths(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
     let Some(collectives) = collectives::View::of(tables) else { return };
-    let mut by_workload: BTreeMap<u64, [Vec<f64>; 2]> = BTreeMap::new();
+    // By workload, kind and ranks.
+    let mut groups: BTreeMap<(u64, &str, u64), [Vec<f64>; 2]> = BTreeMap::new();
     for row in 0..collectives.rows() {
         let bus = collectives.bus_bandwidth_bps[row];
         if collectives.measured[row] == 1 && bus.is_finite() {
-            let of = by_workload.entry(collectives.workload[row]).or_default();
+            let kind = collectives.kind[row].as_str();
+            let of = groups
+                .entry((collectives.workload[row], kind, collectives.ranks[row]))
+                .or_default();
             of[0].push(collectives.algorithm_bandwidth_bps[row]);
             of[1].push(bus);
         }
     }
-    for (workload, of) in by_workload {
+    for (&(workload, kind, ranks), of) in &groups {
+        // Bandwidths of different collectives have no mean that says anything.
+        let several = groups.keys().filter(|group| group.0 == workload).count() > 1;
+        let (group, which) = match several {
+            true => (format!("_{kind}_of_{ranks}"), format!("{kind} of {ranks} ranks")),
+            false => (String::new(), "collectives".to_owned()),
+        };
         for (name, values, what) in [
             ("algorithm", &of[0], "their size by their time"),
             ("bus", &of[1], "as nccl-tests defines it: what the port of a rank must carry"),
         ] {
             let meaning =
-                format!("mean {name} bandwidth of collectives of workload {workload}, {what}");
-            let name = format!("workload_{workload}_mean_{name}_bandwidth_bps");
+                format!("mean {name} bandwidth of {which} of workload {workload}, {what}");
+            let name = format!("workload_{workload}{group}_mean_{name}_bandwidth_bps");
             put(scalars, &name, mean(values), "b/s", &meaning);
         }
     }
@@ -99,18 +109,34 @@ pub(crate) fn rates_of(summary: &Summary) -> Vec<Shown> {
     Shown::by_workload(summary, "operations_per_s")
 }
 
-/// What some variant has of the bandwidths of collectives by workload, in their order.
+/// What some variant has of the bandwidths of collectives, by workload and, if a workload has different ones, by kind
+/// and ranks.
 pub(crate) fn bandwidths_of(summary: &Summary) -> Vec<Shown> {
-    let of = |name: &str, what: &str| {
-        let shown = Shown::by_workload(summary, name);
-        let what = what.to_owned();
+    let of = |name: &str| {
+        let end = format!("mean_{name}_bandwidth_bps");
+        let mut shown = Shown::by_workload(summary, &end);
+        shown.iter_mut().for_each(|shown| shown.label = format!("{}, {name}", shown.label));
+        let keys = summary.variants.values().flat_map(|variant| variant.counters.keys());
+        let groups: BTreeSet<(u64, &str)> = keys
+            .filter_map(|key| {
+                let middle = key.strip_prefix("workload_")?.strip_suffix(&format!("_{end}"))?;
+                let (workload, group) = middle.split_once('_')?;
+                Some((workload.parse().ok()?, group))
+            })
+            .collect();
+        shown.extend(groups.into_iter().map(|(workload, group)| Shown {
+            key: format!("workload_{workload}_{group}_{end}"),
+            label: format!(
+                "{}, {}, {name}",
+                summary.workload(workload),
+                group.replacen("_of_", " of ", 1)
+            ),
+        }));
         shown
-            .into_iter()
-            .map(move |shown| Shown { label: format!("{}, {what}", shown.label), ..shown })
     };
-    of("mean_bus_bandwidth_bps", "bus")
-        .chain(of("mean_algorithm_bandwidth_bps", "algorithm"))
-        .collect()
+    let mut all = of("bus");
+    all.extend(of("algorithm"));
+    all
 }
 
 #[cfg(test)]
@@ -159,6 +185,7 @@ mod tests {
             complete(
                 Table::new("collectives", "")
                     .u64("workload", "", vec![1; 4])
+                    .u64("ranks", "", vec![4; 4])
                     .f64("algorithm_bandwidth_bps", "", vec![9e9, 10e9, 30e9, f64::NAN])
                     .f64("bus_bandwidth_bps", "", vec![9e9, 15e9, 45e9, f64::NAN])
                     .u64("measured", "", vec![0, 1, 1, 1]),
@@ -167,5 +194,29 @@ mod tests {
         let scalars = scalars(&tables);
         let value = |name: &str| scalars[&format!("workload_1_mean_{name}_bandwidth_bps")].value;
         assert_eq!((value("algorithm"), value("bus")), (20e9, 30e9));
+    }
+
+    #[test]
+    fn different_collectives_of_a_job_have_means_of_their_own() {
+        let kinds = ["all_reduce", "all_reduce", "all_reduce", "all_to_all"].map(str::to_owned);
+        let table = complete(
+            Table::new("collectives", "")
+                .u64("workload", "", vec![0; 4])
+                .text("kind", "", kinds.to_vec())
+                .u64("ranks", "", vec![4, 4, 8, 4])
+                .f64("algorithm_bandwidth_bps", "", vec![10e9, 20e9, 5e9, 8e9])
+                .f64("bus_bandwidth_bps", "", vec![15e9, 30e9, 8.75e9, 6e9])
+                .u64("measured", "", vec![1; 4]),
+        );
+        let scalars = scalars(&[interval(), table]);
+        let of = |group: &str| {
+            let value =
+                |name| scalars[&format!("workload_0_{group}_mean_{name}_bandwidth_bps")].value;
+            (value("algorithm"), value("bus"))
+        };
+        assert_eq!(of("all_reduce_of_4"), (15e9, 22.5e9));
+        assert_eq!(of("all_reduce_of_8"), (5e9, 8.75e9));
+        assert_eq!(of("all_to_all_of_4"), (8e9, 6e9));
+        assert!(!scalars.contains_key("workload_0_mean_bus_bandwidth_bps"));
     }
 }

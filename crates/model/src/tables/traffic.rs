@@ -252,7 +252,7 @@ tables! {
     collectives {
         /// Workload of the scenario, counted from 0.
         workload: u64,
-        /// Number of the operation in its workload, counted from 0.
+        /// Number of the operation in its workload, counted from 0. Those of a job are counted from 1.
         operation: u64,
         /// `all_reduce`, `reduce_scatter`, `all_gather`, `broadcast` or `all_to_all`.
         kind: String,

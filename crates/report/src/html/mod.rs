@@ -70,6 +70,8 @@ pub(crate) struct Page<'a> {
 /// All others follow, folded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
+    /// Jobs: how long they take, and for how long their ranks wait.
+    Job,
     /// Flows with a size: how long they take.
     Completion,
     /// Flows without: what they get, and how long their packets wait.
@@ -81,6 +83,27 @@ enum Kind {
 impl Kind {
     const fn sections(self) -> &'static [&'static str] {
         match self {
+            Self::Job => &[
+                "deadlocks",
+                "operations",
+                "ranks",
+                "latency-under-load",
+                "slowdown",
+                "fct",
+                "fct-distribution",
+                "delays",
+                "throughput",
+                "goodput",
+                "latency",
+                "rates",
+                "responses",
+                "congestion",
+                "pauses",
+                "losses",
+                "utilization",
+                "queues",
+                "occupancy",
+            ],
             Self::Completion => &[
                 "deadlocks",
                 "latency-under-load",
@@ -338,6 +361,7 @@ impl Page<'_> {
             self.summary.variants.values().any(|variant| variant.counters.keys().any(of))
         };
         match () {
+            () if has("_mean_exposed_ns") => Kind::Job,
             () if self.summary.has_flows() => Kind::Completion,
             () if has("_goodput_bps")
                 || has("_rtt_ns")

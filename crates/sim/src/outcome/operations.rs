@@ -29,7 +29,8 @@ pub(super) fn table(spec: &Spec, facts: &FlowFacts, jobs: &jobs::Times) -> Table
             measured: u64::from(start.0 >= spec.warmup.0),
         })
     };
-    spec.operations.iter().filter(|operation| operation.is_work()).filter_map(row).collect()
+    let counts = |operation: &&Operation| operation.is_work() && !operation.of_job;
+    spec.operations.iter().filter(counts).filter_map(row).collect()
 }
 
 /// One row per ping that was sent, in order of workload and number.

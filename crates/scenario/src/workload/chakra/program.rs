@@ -5,12 +5,12 @@
 //! their last step frees it.
 
 use floodway_model::program::{Action, Edge, On, Program, SendEnd, Step, TraceNode};
-use floodway_model::{Duration, FlowId, Instant, NodeId, Operation};
+use floodway_model::{Collective, Duration, FlowId, Instant, NodeId, Operation};
 
 use super::plan::Exchange;
 use super::{Placed, Sends, Streams, Surroundings, Traffic};
 use crate::files::chakra::{Node, What, place};
-use crate::workload::collective::schedule::Schedule;
+use crate::workload::collective::schedule::{Plan, Schedule};
 
 /// The stream of computations of the GPU.
 const GPU: u8 = 0;
@@ -78,13 +78,26 @@ pub(super) fn traffic(placed: &Placed, around: Surroundings<'_>) -> Traffic {
             })
         }));
     }
-    for (which, of) in which.into_iter().zip(&job.collectives) {
+    // After the operation that is the job.
+    let mut collectives: Vec<Operation> = Vec::new();
+    for ((which, exchange), of) in which.into_iter().zip(&planned.exchanges).zip(&job.collectives) {
         let Some(messages) = which.map(|which| &known[which].1) else { continue };
         let first = traffic.flows.len() as u32;
         for message in &messages.schedule.messages {
             let host = |place: u32| hosts[of.members[place as usize].0 as usize];
             let (from, to) = (host(message.from), host(message.to));
             traffic.then(around.message(from, to, message.bytes, spec.start), &[], Duration::ZERO);
+        }
+        // Those whose bandwidth nccl-tests defines.
+        if let Some(Exchange::Planned(Plan { kind, ranks, bytes, .. })) = exchange {
+            let flows = (first..traffic.flows.len() as u32).map(FlowId).collect::<Box<[FlowId]>>();
+            let collective = Some(Collective { kind: *kind, ranks: *ranks as u32, bytes: *bytes });
+            let number = collectives.len() as u32 + 1;
+            collectives.push(Operation {
+                of_job: true,
+                collective,
+                ..Operation::of(number, flows)
+            });
         }
         for (place, &(rank, node)) in of.members.iter().enumerate() {
             parts[rank as usize][node as usize] = Part::Collective(messages, place, first);
@@ -96,6 +109,7 @@ pub(super) fn traffic(placed: &Placed, around: Surroundings<'_>) -> Traffic {
     }
     let all: Vec<FlowId> = (0..traffic.flows.len() as u32).map(FlowId).collect();
     traffic.operations.push(Operation { job: true, ..Operation::of(0, all) });
+    traffic.operations.append(&mut collectives);
     traffic
 }
 
