@@ -46,6 +46,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "goal", run: goal::job, seeds: goal::binary },
     Target { name: "network_hpcc", run: network_hpcc, seeds: Vec::new },
     Target { name: "network_htsim", run: network_htsim, seeds: Vec::new },
+    Target { name: "network_infragraph", run: network_infragraph, seeds: Vec::new },
     Target { name: "import_hpcc", run: imports::import_hpcc, seeds: Vec::new },
     Target { name: "import_pcap", run: captures::import_pcap, seeds: captures::captures },
     Target { name: "import_sonic", run: imports::import_sonic, seeds: Vec::new },
@@ -288,6 +289,11 @@ pub fn network_hpcc(bytes: &[u8]) {
 /// A network of htsim.
 pub fn network_htsim(bytes: &[u8]) {
     network("network.topo", bytes);
+}
+
+/// An infrastructure of InfraGraph.
+pub fn network_infragraph(bytes: &[u8]) {
+    network("network.yaml", bytes);
 }
 
 /// A completion file of the HPCC simulator: what is read is written again, and is equal to itself.

@@ -22,11 +22,11 @@ pub fn read_network(document: &Item, settings: &mut Document, files: &Files) -> 
     let place = || document.written(PATH).unwrap_or_else(|| document.locate(PATH));
     let Some(format) = spec.format() else {
         let message = format!("nothing says what format `{}` has", spec.path);
-        let help = "add `format`: hpcc or htsim";
+        let help = "add `format`: hpcc, htsim or infragraph";
         return Some(Problem::error(place(), message, help));
     };
     match files.text(&spec.path, document.place.source.name()) {
-        Ok(source) => match format.read(&source) {
+        Ok(source) => match format.read(&source, &spec.rates) {
             Ok(network) => {
                 spec.network = Some(Arc::new(network));
                 None

@@ -9,12 +9,14 @@ fn source(text: &str) -> Arc<Source> {
 }
 
 fn network(format: Format, text: &str) -> Network {
-    format.read(&source(text)).unwrap_or_else(|problem| panic!("{}", problem.plain()))
+    format
+        .read(&source(text), &Rates::new())
+        .unwrap_or_else(|problem| panic!("{}", problem.plain()))
 }
 
 /// Line, column, word and cause.
 fn wrong(format: Format, text: &str) -> String {
-    let problem = format.read(&source(text)).unwrap_err();
+    let problem = format.read(&source(text), &Rates::new()).unwrap_err();
     assert!(!problem.help.is_empty());
     match problem.place.position() {
         Some(at) => {

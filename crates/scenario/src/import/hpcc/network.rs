@@ -34,7 +34,7 @@ pub struct Network {
 impl Network {
     /// Reads it.
     pub fn read(source: &Arc<Source>, config: &Config<'_>) -> Result<Self, Problem> {
-        let read = networks::Format::Hpcc.read(source)?;
+        let read = networks::Format::Hpcc.read(source, &networks::Rates::new())?;
         const PAYLOAD: &str = "PACKET_PAYLOAD_SIZE";
         let payload = config.whole(PAYLOAD, 1_000)?;
         if payload > u16::MAX.into() {
@@ -64,6 +64,7 @@ impl Network {
         let topology = topology::Spec::File(topology::file::Spec {
             path: String::new(),
             format: Some(networks::Format::Hpcc),
+            rates: networks::Rates::new(),
             network: Some(Arc::new(read)),
         });
         let nic_rate = first.unwrap_or_default();
