@@ -22,6 +22,7 @@ use crate::measured::Measured;
 use crate::ports;
 use crate::scenario::{Scenario, Variant};
 use crate::topology;
+use crate::workload::training::Numbers;
 use crate::workload::{self, Demand};
 
 /// The numbers of all variants.
@@ -91,6 +92,9 @@ pub struct DerivedVariant {
     pub persistent_flows: u64,
     /// A rough estimate of the memory for one run.
     pub memory: Bytes,
+    /// What follows from the shapes of models, of each workload `training`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub training: Vec<Numbers>,
     /// Where the settings of switches and hosts come from, if it names device profiles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub basis: Option<Basis>,
@@ -212,6 +216,7 @@ impl Variant {
             expected_measured_flows: expected_flows * steady,
             persistent_flows: self.workloads().iter().map(|w| w.persistent_flows()).sum(),
             memory: self.memory(expected_flows, unloaded_rtt),
+            training: self.training(),
             basis: self.basis.clone(),
         }
     }
@@ -225,6 +230,15 @@ impl Variant {
         let shares = workload::surroundings(self.workloads(), settings, graph, &order, seed);
         let flows = shares.map(|(workload, around)| workload.expected_flows(around)).sum();
         (self.memory(flows, rtt), flows)
+    }
+
+    fn training(&self) -> Vec<Numbers> {
+        let entries = (0..).zip(&self.settings.workload).zip(self.workloads());
+        let numbers = entries.filter_map(|((number, entry), workload): ((usize, _), _)| {
+            let number = format!("workload {number}");
+            workload.training(entry.name.as_ref().map_or(number, |name| format!("workload {name}")))
+        });
+        numbers.collect()
     }
 
     fn headroom(&self) -> Option<Headroom> {
@@ -487,22 +501,40 @@ impl fmt::Display for Derived {
             }
             writeln!(f)?;
         }
+        self.of_variants(f, |variant| {
+            variant.training.iter().map(Numbers::to_string).collect::<String>()
+        })?;
         self.bases(f)
     }
 }
 
 impl Derived {
-    /// On what the variants rest, each text once.
+    /// On what the variants rest.
     fn bases(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.of_variants(f, |variant| {
+            variant.basis.as_ref().map_or(String::new(), |basis| {
+                format!(
+                    "device profiles: {}\nevidence: {}\nassumed: {}\n",
+                    basis.names(),
+                    basis.evidence(),
+                    basis.assumptions()
+                )
+            })
+        })
+    }
+
+    /// Texts of variants that are not empty, each once.
+    fn of_variants(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        text: impl Fn(&DerivedVariant) -> String,
+    ) -> fmt::Result {
         let mut said: Vec<(String, Vec<&str>)> = Vec::new();
         for variant in &self.variants {
-            let Some(basis) = &variant.basis else { continue };
-            let text = format!(
-                "device profiles: {}\nevidence: {}\nassumed: {}",
-                basis.names(),
-                basis.evidence(),
-                basis.assumptions()
-            );
+            let text = text(variant);
+            if text.is_empty() {
+                continue;
+            }
             match said.iter_mut().find(|(other, _)| *other == text) {
                 Some((_, names)) => names.push(&variant.name),
                 None => said.push((text, vec![&variant.name])),
@@ -512,7 +544,7 @@ impl Derived {
             if names.len() < self.variants.len() {
                 writeln!(f, "of {}:", names.join(", "))?;
             }
-            writeln!(f, "{text}")?;
+            write!(f, "{text}")?;
         }
         Ok(())
     }

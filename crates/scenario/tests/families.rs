@@ -31,7 +31,7 @@ const TOPOLOGIES: [(&str, &str, [usize; 3]); 9] = [
 ];
 
 /// Each workload, with parameters, for a star of eight hosts.
-const WORKLOADS: [(&str, &str); 19] = [
+const WORKLOADS: [(&str, &str); 20] = [
     (
         "many_to_many",
         "load = 0.5\nclusters = 2\ncluster_size = 4\nsizes = \"web_search\"\nmax_size = \"1MB\"",
@@ -54,6 +54,11 @@ const WORKLOADS: [(&str, &str); 19] = [
     ("collective", "operation = \"all_gather\"\nbytes = \"80KB\""),
     ("goal", "path = \"../../scenarios/toolbox/training.goal\""),
     ("chakra", "path = \"../../crates/attack/corpus/chakra/small\""),
+    (
+        "training",
+        "layers = 4\nhidden = 64\nsequence = 32\nmicro_batches = 2\npeak_tflops = 1.0\ntensor_parallel = 2\n\
+         pipeline_parallel = 2",
+    ),
     ("rpc", "clients = \"0-3\"\nservers = \"4-7\"\nrequest = \"256B\"\nresponse = \"16KB\""),
     ("saturated", "from = \"0-3\"\nto = \"4-7\"\nsizes = \"exponential(8000B, 46B, 64KB)\""),
     ("ping", "clients = \"0-3\"\nservers = \"4-7\"\ninterval = \"50us\""),

@@ -43,6 +43,7 @@ mod sonic_neighbors;
 mod source_flow_control;
 mod traffic;
 mod traffic_classes;
+mod training;
 mod video;
 mod voice;
 mod web;

@@ -451,7 +451,7 @@ fn refuse(spec: &Spec, options: Options) -> Result<(), Error> {
         let cause = "a session cannot have jobs whose ranks are programs";
         return refused(
             cause,
-            "remove [workload.goal] or [workload.chakra], and inject the flows of the job",
+            "remove [workload.goal], [workload.chakra] or [workload.training], and inject the flows of the job",
         );
     }
     if spec.graph.has_several_ports() {

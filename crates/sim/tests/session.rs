@@ -407,7 +407,7 @@ fn what_a_session_refuses() {
     };
     assert_eq!(
         says(open(SIMPLE, &|spec| spec.programs = vec![program.clone()].into())),
-        "a session cannot have jobs whose ranks are programs: remove [workload.goal] or [workload.chakra], and inject the \
+        "a session cannot have jobs whose ranks are programs: remove [workload.goal], [workload.chakra] or [workload.training], and inject the \
          flows of the job"
     );
     assert_eq!(

@@ -24,7 +24,7 @@ macro_rules! template {
 pub const TEMPLATES: &[Template] = &[
     template!("clos": "RoCEv2 in a leaf-spine fabric: an incast, PFC, and Congestion Isolation."),
     template!("fat-tree": "Every host to one other in a fat-tree: ECMP and packet spraying."),
-    template!("training": "An all-reduce beside storage: DCQCN and HPCC."),
+    template!("training": "A model in parts on GPUs with rails and NVLink, beside storage: DCQCN and HPCC."),
     template!("dumbbell": "Downloads over TCP that share a bottleneck: queue management."),
     template!("rrul": "Latency under load as flent measures it: a line of 50/10 Mb/s, four flows up and down, pings."),
     template!("dsl": "A DSL line of 50/10 Mb/s with an upload beside downloads: CAKE."),

@@ -30,6 +30,7 @@ pub mod poisson;
 pub mod rpc;
 pub mod saturated;
 mod sizes;
+pub mod training;
 pub mod voice;
 pub mod web;
 
@@ -82,6 +83,8 @@ floodway_model::family! {
         "A job from a file of LogGOPSim or ATLAHS: what each rank computes, sends and receives.",
     Chakra = "chakra" (chakra::Spec):
         "A job from Chakra traces, a file per rank: what it computes, and in which collectives it takes part.",
+    Training = "training" (training::Spec):
+        "A training job by the shape of its model: data, tensor, pipeline and expert parallelism.",
     Rpc = "rpc" (rpc::Spec):
         "Requests and responses in a closed loop: the next request waits for the response.",
     Saturated = "saturated" (saturated::Spec):
@@ -208,6 +211,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
 
     /// The field that says that something begins when a message has been acknowledged, if so.
     fn waits_for_acknowledgements(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Of a training job, what follows from the shape of its model; `name` is that of the workload in texts.
+    fn training(&self, _name: String) -> Option<training::Numbers> {
         None
     }
 

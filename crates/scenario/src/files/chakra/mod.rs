@@ -238,6 +238,14 @@ pub(crate) fn read(files: &Files, named: Named<'_>, scenario: &str) -> Result<Jo
         .map_err(|(message, help)| Unreadable { message, help })
 }
 
+/// A job of nodes that are not from files, with the ranks of its groups. The error is a message and a remedy.
+pub(crate) fn job(
+    ranks: Vec<Vec<Node>>,
+    groups: BTreeMap<Box<str>, Vec<u32>>,
+) -> Result<Job, (String, String)> {
+    matching::matched(ranks, &groups, Counted { data: true, control: true })
+}
+
 /// The end of the names of traces.
 const ENDING: &str = ".et";
 

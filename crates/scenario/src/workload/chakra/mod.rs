@@ -161,6 +161,37 @@ impl Check for Spec {
             ),
             _ => {}
         }
+        self.check_algorithms(findings);
+    }
+}
+
+impl Spec {
+    /// The parameters of nodes that are not from files, whose durations have this unit. Sizes are those of nccl-tests.
+    pub(super) fn of_nodes(unit: Duration, streams: Streams) -> Self {
+        Self {
+            path: String::new(),
+            files: Vec::new(),
+            groups: None,
+            ranks: Hosts::all(),
+            dependencies: Dependencies::Both,
+            streams,
+            unit,
+            peak_tflops: None,
+            memory_bandwidth: None,
+            all_reduce: None,
+            reduce_scatter: None,
+            all_gather: None,
+            broadcast: None,
+            all_gather_size: Gathered::Output,
+            channels: one(),
+            chunks: one(),
+            sends: Sends::HandedOver,
+            start: Duration::ZERO,
+        }
+    }
+
+    /// Whether the chosen algorithms carry out their collectives.
+    pub(super) fn check_algorithms(&self, findings: &mut Findings<'_>) {
         for (field, kind, chosen) in self.algorithms() {
             let all: Vec<Algorithm> = offered(kind).collect();
             if let Some(algorithm) = chosen.filter(|chosen| !all.contains(chosen)) {
@@ -173,9 +204,7 @@ impl Check for Spec {
             }
         }
     }
-}
 
-impl Spec {
     /// The chosen algorithms, each with its field.
     fn algorithms(&self) -> [(&'static str, CollectiveKind, Option<Algorithm>); 4] {
         use CollectiveKind::{AllGather, AllReduce, Broadcast, ReduceScatter};
@@ -337,18 +366,41 @@ impl Parameters for Spec {
         };
         let ranks = job.ranks.len();
         let hosts = check::hosts_of_ranks(ranks, &self.ranks, self.traces(), settings, findings)?;
-        let count = count_of(ranks as u64, "rank");
         self.check_times(&job, settings, findings)?;
-        let planned = match Planned::new(self, &job) {
+        let placed = Placed::new(self.clone(), job, hosts, self.traces(), findings)?;
+        Some(Arc::new(placed))
+    }
+}
+
+/// With its files read and its hosts found.
+#[derive(Debug)]
+pub(super) struct Placed {
+    spec: Spec,
+    job: Job,
+    planned: Planned,
+    hosts: Vec<u32>,
+}
+
+impl Placed {
+    /// A job on its hosts, if its messages can be; `field` is the one that says what the job is.
+    pub(super) fn new(
+        spec: Spec,
+        job: Job,
+        hosts: Vec<u32>,
+        field: &str,
+        findings: &mut Findings<'_>,
+    ) -> Option<Self> {
+        let planned = match Planned::new(&spec, &job) {
             Ok(planned) => planned,
-            Err((field, message, help)) => {
-                findings.error([field, self.traces()], message, help);
+            Err((of, message, help)) => {
+                findings.error([of, field], message, help);
                 return None;
             }
         };
         if planned.messages == 0 {
+            let count = count_of(job.ranks.len() as u64, "rank");
             findings.error(
-                self.traces(),
+                field,
                 format!("the job has {count} and no message"),
                 "take a job with collectives, or with sends and receives",
             );
@@ -357,23 +409,14 @@ impl Parameters for Spec {
         // Each message has a step at both ends, which are numbered in 32 bits.
         if planned.messages > u64::from(u32::MAX) / 4 {
             findings.error(
-                self.traces(),
+                field,
                 format!("the job has {} messages", planned.messages),
                 "at most 1e9 are possible: make `chunks` and `channels` smaller, or take a shorter job",
             );
             return None;
         }
-        Some(Arc::new(Placed { spec: self.clone(), job, planned, hosts }))
+        Some(Self { spec, job, planned, hosts })
     }
-}
-
-/// With its files read and its hosts found.
-#[derive(Debug)]
-struct Placed {
-    spec: Spec,
-    job: Job,
-    planned: Planned,
-    hosts: Vec<u32>,
 }
 
 impl Workload for Placed {
