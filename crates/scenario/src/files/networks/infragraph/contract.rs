@@ -1,6 +1,7 @@
 //! From components to hosts, switches and links.
 //!
-//! A GPU (`xpu`) is a host. Of an instance without GPUs, each `nic` is one. A `switch` is a switch. Components that a link
+//! A GPU (`xpu`) is a host. Of an instance without GPUs, each `nic` is one. A `switch` is a switch, and so is the `cpu` of an
+//! instance that has ports and nothing else. Components that a link
 //! without a bandwidth joins are one: ports and their switch, or a GPU and its NICs. Another component between two links
 //! joins them to one, with the lower rate and the sum of the delays; without a second link it is left out. Processors and
 //! memories are left out with their links: they neither send nor forward here.
@@ -12,7 +13,7 @@ use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, NodeId, Rate};
 
 use super::document::{Choice, Link};
-use super::expand::{Expanded, Wrong};
+use super::expand::{Expanded, Node, Wrong};
 use crate::files::networks::Rates;
 
 /// A link between two sets of components.
@@ -45,18 +46,35 @@ pub(super) fn network(from: &Expanded<'_>, rates: &Rates) -> Result<Graph, Wrong
             format!("the links are: {}", names.join(", ")),
         ));
     }
-    let sets = sets(from, rates);
-    let roles = roles(from, &sets)?;
+    let kinds = kinds(from);
+    let sets = sets(from, &kinds, rates);
+    let roles = roles(from, &kinds, &sets)?;
     let links = links(from, rates, (&sets, &roles))?;
     // By set, the node that it is called after: its GPU, switch or NIC, or else the first.
     let mut called: Vec<usize> = (0..sets.len()).collect();
     let order = [Choice::Nic, Choice::Switch, Choice::Xpu];
     for kind in order {
-        let of_kind = (0..sets.len()).rev().filter(|&node| from.nodes[node].kind == kind);
+        let of_kind = (0..sets.len()).rev().filter(|&node| kinds[node] == kind);
         of_kind.for_each(|node| called[sets[node]] = node);
     }
     let name = |set: usize| from.nodes[called[set]].name.as_str();
     build(&roles, &links, name)
+}
+
+/// What the nodes are. Where an instance has neither GPUs nor NICs nor switches, its `cpu` is a switch: that is what the
+/// switches of the package's own blueprints have.
+fn kinds(from: &Expanded<'_>) -> Vec<Choice> {
+    let instances = from.nodes.iter().map(|node| node.instance + 1).max().unwrap_or(0);
+    let mut is_server = vec![false; instances];
+    for node in &from.nodes {
+        is_server[node.instance] |=
+            matches!(node.kind, Choice::Xpu | Choice::Nic | Choice::Switch | Choice::Memory);
+    }
+    let kind = |node: &Node| match node.kind {
+        Choice::Cpu if !is_server[node.instance] => Choice::Switch,
+        kind => kind,
+    };
+    from.nodes.iter().map(kind).collect()
 }
 
 fn kept(kind: Choice) -> bool {
@@ -126,7 +144,7 @@ fn delay(link: &Link) -> Result<Duration, Wrong> {
 }
 
 /// By node, the lowest number of those that it is one with.
-fn sets(from: &Expanded<'_>, rates: &Rates) -> Vec<usize> {
+fn sets(from: &Expanded<'_>, kinds: &[Choice], rates: &Rates) -> Vec<usize> {
     fn root(sets: &mut [usize], mut of: usize) -> usize {
         while sets[of] != of {
             sets[of] = sets[sets[of]];
@@ -136,7 +154,7 @@ fn sets(from: &Expanded<'_>, rates: &Rates) -> Vec<usize> {
     }
     let mut sets: Vec<usize> = (0..from.nodes.len()).collect();
     for &(a, b, link) in &from.edges {
-        let both = kept(from.nodes[a].kind) && kept(from.nodes[b].kind);
+        let both = kept(kinds[a]) && kept(kinds[b]);
         let without = !rates.contains_key(&link.name)
             && link.physical.as_ref().is_none_or(|of| of.bandwidth.is_none());
         if both && without {
@@ -148,7 +166,11 @@ fn sets(from: &Expanded<'_>, rates: &Rates) -> Vec<usize> {
 }
 
 /// By set, what it is; of nodes that are left out, and those that are not the first of their set, `None`.
-fn roles(from: &Expanded<'_>, sets: &[usize]) -> Result<Vec<Option<Role>>, Wrong> {
+fn roles(
+    from: &Expanded<'_>,
+    kinds: &[Choice],
+    sets: &[usize],
+) -> Result<Vec<Option<Role>>, Wrong> {
     let instances = from.nodes.iter().map(|node| node.instance + 1).max().unwrap_or(0);
     let mut has_gpus = vec![false; instances];
     for node in from.nodes.iter().filter(|node| node.kind == Choice::Xpu) {
@@ -158,16 +180,17 @@ fn roles(from: &Expanded<'_>, sets: &[usize]) -> Result<Vec<Option<Role>>, Wrong
     let mut of: Vec<[Option<usize>; 2]> = vec![[None; 2]; sets.len()];
     let mut roles = vec![None; sets.len()];
     for (number, (node, &set)) in from.nodes.iter().zip(sets).enumerate() {
-        if !kept(node.kind) {
+        let kind = kinds[number];
+        if !kept(kind) {
             continue;
         }
         roles[set].get_or_insert(Role::Between);
-        let is_host = match node.kind {
+        let is_host = match kind {
             Choice::Xpu => true,
             Choice::Nic => !has_gpus[node.instance],
             _ => false,
         };
-        let place = match (is_host, node.kind) {
+        let place = match (is_host, kind) {
             (true, _) => 0,
             (false, Choice::Switch) => 1,
             _ => continue,
@@ -214,7 +237,7 @@ fn links(
         if roles[set] != Some(Role::Between) {
             continue;
         }
-        of[set].retain(|&link| links[link].is_there);
+        of[set].retain(|&link| links[link].is_there && links[link].ends.contains(&set));
         let other = |link: &Joined| link.ends[usize::from(link.ends[0] == set)];
         match *of[set].as_slice() {
             [] => {}

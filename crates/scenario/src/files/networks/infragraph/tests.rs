@@ -45,9 +45,31 @@ fn ports(graph: &Graph) -> Vec<(String, Rate, Duration)> {
     each.collect()
 }
 
+/// The same with a spine, at which the rails meet.
+fn two_rails_and_a_spine() -> String {
+    let spine = "instances:\n- {name: spine, device: leaf, count: 1}";
+    let up = "\n- {ep1: {instance: rail, component: \"port[2]\"}, ep2: {instance: spine, component: \"port[0:2]\"}, \
+              scheme: one2one, link: eth}\n";
+    let ports = "{name: port, choice: port, port: {}, count: ";
+    TWO_RAILS
+        .replace(&format!("{ports}2}}"), &format!("{ports}3}}"))
+        .replace("instances:", spine)
+        .trim_end()
+        .to_owned()
+        + up
+}
+
 #[test]
 fn gpus_are_hosts_and_their_nics_ports() {
-    let graph = network(TWO_RAILS).unwrap();
+    // GPUs do not forward from NVLink to their NIC.
+    assert_eq!(
+        network(TWO_RAILS).unwrap_err(),
+        [
+            "there is no path between `host.0.xpu.0` and `host.1.xpu.0`",
+            "join all hosts by switches, or leave some out",
+        ]
+    );
+    let graph = network(&two_rails_and_a_spine()).unwrap();
     let hosts: Vec<&str> = graph.first_ports().map(|host| graph.host_name(host)).collect();
     assert_eq!(hosts, ["host.0.xpu.0", "host.0.xpu.1", "host.1.xpu.0", "host.1.xpu.1"]);
     // A NIC has 512 Gb/s to its GPU without a latency and 400 Gb/s to the rail. NVLink has 450 GB/s.
@@ -58,7 +80,7 @@ fn gpus_are_hosts_and_their_nics_ports() {
     };
     let all = [of_host(0, 0), of_host(0, 1), of_host(1, 0), of_host(1, 1)].concat();
     assert_eq!(ports(&graph), all);
-    assert_eq!(graph.switches().count(), 4);
+    assert_eq!(graph.switches().count(), 5);
 }
 
 #[test]
@@ -84,7 +106,7 @@ fn cards_are_links_and_pcie_switches_forward() {
 
 #[test]
 fn rates_may_be_given_by_the_name_of_a_link() {
-    let text = TWO_RAILS.replace(
+    let text = two_rails_and_a_spine().replace(
         ", physical: {bandwidth: {choice: gigabytes_per_second, gigabytes_per_second: 450}, latency: {choice: ns, ns: 300}}",
         "",
     );
@@ -99,11 +121,35 @@ fn rates_may_be_given_by_the_name_of_a_link() {
 }
 
 #[test]
+fn a_chain_of_components_is_one_link() {
+    // GPU, slot, NIC and switch: 10 GB/s and 100 ns twice, and 100 Gb/s and 1 us.
+    let text = SMALL
+        .replace(
+            "\"name\": \"on board\"",
+            "\"name\": \"on board\", \"physical\": {\"bandwidth\": {\"gigabytes_per_second\": 10}, \"latency\": {\"ns\": 100}}",
+        )
+        .replace(
+            "\"choice\": \"nic\", \"count\": 1}",
+            "\"choice\": \"nic\", \"count\": 1},\n{\"name\": \"slot\", \"choice\": \"custom\", \"custom\": {\"type\": \"slot\"}, \"count\": 1}",
+        )
+        .replace(
+            "{\"ep1\": {\"component\": \"xpu\"}, \"ep2\": {\"component\": \"nic\"}",
+            "{\"ep1\": {\"component\": \"slot\"}, \"ep2\": {\"component\": \"nic\"}, \"scheme\": \"one2one\", \"link\": \"on board\"},\n\
+             {\"ep1\": {\"component\": \"xpu\"}, \"ep2\": {\"component\": \"slot\"}",
+        );
+    let link = ("switch.0.asic.0".to_owned(), Rate::from_gbps(80), Duration::from_ns(1_200));
+    assert_eq!(ports(&network(&text).unwrap()), vec![link; 3]);
+}
+
+#[test]
 fn servers_without_gpus_have_nics_as_hosts() {
     let text = SMALL.replace("xpu", "cpu");
     let graph = network(&text).unwrap();
     let hosts: Vec<&str> = graph.first_ports().map(|host| graph.host_name(host)).collect();
     assert_eq!(hosts, ["box.0.nic.0", "box.1.nic.0", "box.2.nic.0"]);
+    // A switch whose chip is a `cpu`, as in the blueprints of the package, forwards too.
+    let of_cpu = SMALL.replace("\"asic\", \"choice\": \"switch\"", "\"asic\", \"choice\": \"cpu\"");
+    assert_eq!(network(&of_cpu).unwrap(), network(SMALL).unwrap());
     // With GPUs they have the names of these.
     let graph = network(SMALL).unwrap();
     assert_eq!(graph.host_name(NodeId(2)), "box.2.xpu.0");
@@ -182,24 +228,4 @@ fn what_is_not_understood_is_named() {
     );
     assert_eq!(network(&text).unwrap_err()[0], "device `box` is inside itself");
     assert!(network("[1, 2]").is_err() && network("").is_err());
-}
-
-#[test]
-fn temporary_blueprints() {
-    let Ok(folder) = std::env::var("IG_DIR") else { return };
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let text = std::fs::read_to_string(entry.path()).unwrap();
-        let counts = counted(&text);
-        let network = with_rates(&text, &[("nvlink", 3600), ("pcie", 512)])
-            .or_else(|_| with_rates(&text, &[("xpu_fabric", 3600), ("pcie", 512)]))
-            .map(|graph| {
-                (
-                    graph.first_ports().count(),
-                    graph.hosts().count(),
-                    graph.switches().count(),
-                    graph.links().count(),
-                )
-            });
-        println!("{} {counts:?} {network:?}", entry.path().display());
-    }
 }
