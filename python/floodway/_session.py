@@ -101,6 +101,8 @@ class Session:
     ) -> None:
         if not isinstance(scenario, Scenario):
             scenario = load(scenario)
+        if replication is not None and not 0 <= index(replication) < 2**32:
+            raise ValueError(f"`replication` is {replication}: they are counted from 0")
         self._scenario = scenario
         self._inner = _floodway.Session(
             scenario._checked,
@@ -252,8 +254,10 @@ def _completion(found: tuple[int, int, int]) -> Completion:
 
 
 def _bytes(size: int) -> int:
-    if not 0 <= index(size) < 2**64:
+    if index(size) < 0:
         raise ValueError(f"`size` is {size}: the size must be at least 1 byte")
+    if index(size) >= 2**64:
+        raise ValueError(f"`size` is {size}: no flow has so many bytes, write a smaller size")
     return index(size)
 
 

@@ -1,5 +1,7 @@
 """Sessions: a program injects flows, and the times are those of a run that knows them before."""
 
+import signal
+
 import pytest
 
 import floodway
@@ -89,6 +91,15 @@ def test_what_is_refused():
     )
     says(lambda: session.inject(0, 1, 0), "a flow of 0 bytes: the size must be at least 1 byte")
     says(lambda: session.inject(0, 1, -1), "`size` is -1: the size must be at least 1 byte")
+    says(
+        lambda: session.inject(0, 1, 2**64),
+        "`size` is 18446744073709551616: no flow has so many bytes, write a smaller size",
+    )
+    says(
+        lambda: session.inject(0, 1, 5, at="2ms"),
+        "a flow that is injected at 2ms starts 206.72ns later, which is not before the end of the "
+        "simulation, 2ms: raise `limit` in the scenario",
+    )
     says(lambda: session.advance(-1), "`until` is -1: it must be a time of at least 0 ns")
     says(
         lambda: session.inject("host 0", "leaf 0", 5),
@@ -120,6 +131,15 @@ def test_what_is_refused():
         "the scenario `embedded` has 4 replications, and a session is one run: choose a "
         "replication from 0 to 3",
     )
+    says(
+        lambda: floodway.Session(several, replication=-1),
+        "`replication` is -1: they are counted from 0",
+    )
+    says(
+        lambda: floodway.Session(floodway.Scenario(ONE), latency="2ms"),
+        "with a host latency of 2ms no flow can start before the end of the simulation, 2ms: lower "
+        "the latency, or raise `limit` in the scenario",
+    )
     assert floodway.Session(several, replication=3).close().replication == 3
     says(
         lambda: floodway.Session(floodway.Scenario(ONE), latency="100ns"),
@@ -133,3 +153,24 @@ def test_an_error_inside_closes_the_session():
         session.inject(0, 1, 5)
         raise ZeroDivisionError
     assert session.closed
+
+
+def test_a_signal_interrupts_and_nothing_is_lost():
+    def ring(*_):
+        raise KeyboardInterrupt
+
+    session = floodway.Session(floodway.Scenario({**ONE, "limit": "1s"}))
+    session.inject(0, 1, 1_000)
+    session.inject(1, 2, 10**9)
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            session.advance("1s")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    # 1 GB takes 86 ms of simulated time, and far more here.
+    assert 0 < session.now < 80e6 and session.in_flight == 2
+    third = session.inject(3, 4, 1)
+    assert [found.flow for found in session.advance(session.now + 10_000)] == [0, third]
+    assert session.in_flight == 1
