@@ -83,7 +83,8 @@ impl Check for Spec {
                 }
             }
             let (spines, rate) = (self.spines(), group.fabric_rate);
-            for (place, &spine) in group.spines.iter().enumerate().filter(|&(_, &of)| of >= spines) {
+            for (place, &spine) in group.spines.iter().enumerate().filter(|&(_, &of)| of >= spines)
+            {
                 let message = format!("there is no spine {spine}: there are {spines}");
                 findings.error([format!("spines.{place}")], message, "spines are counted from 0");
             }
@@ -306,7 +307,9 @@ mod tests {
         };
         let spec = Spec { leaf: vec![slow], ..rule(4) };
         let graph = spec.build();
-        let rates = |node: u32| graph.node(NodeId(node)).ports.iter().map(|port| port.rate.0 / 1_000_000_000);
+        let rates = |node: u32| {
+            graph.node(NodeId(node)).ports.iter().map(|port| port.rate.0 / 1_000_000_000)
+        };
         // Two hosts and two spines at each leaf.
         assert!(rates(8).eq([100, 100, 100, 100]));
         assert!(rates(9).eq([100, 100, 100, 25]));
