@@ -111,7 +111,7 @@ pub struct LeafGroup {
     /// Rate of their links to the spines. Default `topology.clos.fabric_rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fabric_rate: Option<Rate>,
-    /// To which spines, by number, their links have that rate: [0] for a single link of each leaf that came up slower than
+    /// To which spines, by number, their links have that rate: `[0]` for a single link of each leaf that came up slower than
     /// the others. Default all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spines: Vec<u32>,

@@ -1,5 +1,5 @@
 //! Training of a transformer by its shape: what each rank computes and exchanges follows from the model, the GPU and
-//! the degrees of parallelism. The formulas are in [`model`], the nodes that follow from them in [`job`]; as
+//! the degrees of parallelism. The formulas are in `model.rs`, the nodes that follow from them in `job.rs`; as
 //! programs they are those of the workload `chakra`.
 
 mod job;
