@@ -59,6 +59,7 @@ mod read;
 mod renamed;
 mod scenario;
 pub mod schema;
+pub mod sampling;
 pub mod sweep;
 mod text;
 pub mod topology;

@@ -35,6 +35,7 @@ mod profiles;
 mod ranks;
 mod renamed;
 mod runs;
+mod sampling;
 mod saturated;
 mod schema;
 mod shipped;
