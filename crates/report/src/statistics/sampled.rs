@@ -9,7 +9,7 @@
 //!
 //! - **Rounds that are not independent.** With at least [`LEAST_CORRELATED`] rounds the variance is multiplied by
 //!   `(1 + r)/(1 - r)`, with their autocorrelation `r` at lag 1 (of an AR(1) process; Law, section 4.4), corrected for its
-//!   bias (Marriott and Pope, Biometrika 41, 1954).
+//!   bias (Marriott and Pope, Biometrika 41, 1954), and Student's t has as many degrees of freedom less.
 //! - **Other traffic that is not the same in all rounds.** What it offers in every round is known before the run. For each
 //!   `n` consecutive rounds of this series the same interval is computed, and [`Critical`] is what must be in the
 //!   place of Student's t for 95 % of these to contain the mean of the others. Bursts, slow changes and an end of the
@@ -193,6 +193,9 @@ impl Rounds<'_> {
         if inflation > n / 4.0 && inflation > 1.0 {
             return Err(NoInterval::CorrelatedRounds);
         }
+        // As many degrees of freedom as so many independent values would have.
+        let freedom = ((n / inflation) as u64).saturating_sub(1).max(1);
+        let critical = critical.max(student_t(freedom, CONFIDENCE));
         // A mean of correlated values varies more, and their deviation is smaller than that of the process.
         let squared = (deviation / center) * (deviation / center) * (n - 1.0) / (n - inflation);
         let of_means = inflation * (1.0 / n + 1.0 / self.rest() as f64);
