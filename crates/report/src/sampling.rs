@@ -30,7 +30,8 @@ pub fn sampled(tables: &[Table]) -> Option<Sampled> {
     let warmup = rows.warmup.iter().filter(|warmup| **warmup == 1).count();
     // A round like the one before, both begun at rest, and at rest before the next: all later ones begin like it.
     let is_last = |round: usize| {
-        rows.repeats[round] == 1 && rows.at_rest[round - 1..=round + 1].iter().all(|rest| *rest == 1)
+        rows.repeats[round] == 1
+            && rows.at_rest[round - 1..=round + 1].iter().all(|rest| *rest == 1)
     };
     let repeats = (1..count.saturating_sub(1)).any(is_last);
     Some(Sampled {
@@ -83,7 +84,13 @@ pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
         of.simulated[0]
     );
     let simulated = format!("rounds of workload {number} that were simulated, of {}", of.of);
-    put(scalars, &format!("workload_{number}_rounds_simulated"), of.simulated[0] as f64, "", &simulated);
+    put(
+        scalars,
+        &format!("workload_{number}_rounds_simulated"),
+        of.simulated[0] as f64,
+        "",
+        &simulated,
+    );
     let all = of.of as usize;
     let of_values = |values: &[f64]| {
         let mut values = values.to_vec();
@@ -94,7 +101,11 @@ pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
         let steady = values.split_off(warmup);
         [values, steady]
     };
-    let mut add = |workload: u64, name: &str, predicted: Option<Predicted>, unit: &'static str, meaning: &str| {
+    let mut add = |workload: u64,
+                   name: &str,
+                   predicted: Option<Predicted>,
+                   unit: &'static str,
+                   meaning: &str| {
         let Some(predicted) = predicted.filter(|of| of.value.is_finite()) else { return };
         let name = format!("workload_{workload}_estimated_{name}");
         put(scalars, &name, predicted.value, unit, meaning);
@@ -105,11 +116,41 @@ pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
         interval: predicted.interval.map(|ends| ends.map(|end| by * end)),
     };
     for (name, column, by, unit, meaning) in [
-        ("total_ns", rows.time_ns, of.of as f64, "ns", "time of the job, from its start until its last rank has finished,"),
-        ("mean_round_ns", rows.time_ns, 1.0, "ns", "mean time from the end of a round to the end of the next,"),
-        ("mean_operation_ns", rows.operation_ns, 1.0, "ns", "mean time from the first message of a round to its last arrival,"),
-        ("mean_bus_bandwidth_bps", rows.bus_bandwidth_bps, 1.0, "b/s", "mean bus bandwidth as nccl-tests defines it,"),
-        ("exposed_ns", rows.exposed_ns, of.of as f64, "ns", "time in which a rank computed nothing because it waited for messages, mean over ranks, sum"),
+        (
+            "total_ns",
+            rows.time_ns,
+            of.of as f64,
+            "ns",
+            "time of the job, from its start until its last rank has finished,",
+        ),
+        (
+            "mean_round_ns",
+            rows.time_ns,
+            1.0,
+            "ns",
+            "mean time from the end of a round to the end of the next,",
+        ),
+        (
+            "mean_operation_ns",
+            rows.operation_ns,
+            1.0,
+            "ns",
+            "mean time from the first message of a round to its last arrival,",
+        ),
+        (
+            "mean_bus_bandwidth_bps",
+            rows.bus_bandwidth_bps,
+            1.0,
+            "b/s",
+            "mean bus bandwidth as nccl-tests defines it,",
+        ),
+        (
+            "exposed_ns",
+            rows.exposed_ns,
+            of.of as f64,
+            "ns",
+            "time in which a rank computed nothing because it waited for messages, mean over ranks, sum",
+        ),
     ] {
         let [before, steady] = of_values(column);
         let rounds = Rounds { before: &before, steady: &steady, of: all, critical };
@@ -119,7 +160,8 @@ pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
     let [before, steady] = of_values(rows.time_ns);
     let rounds = Rounds { before: &before, steady: &steady, of: all, critical };
     for (name, p, label) in [("p50", 0.5, "median"), ("p90", 0.9, "90th percentile")] {
-        let meaning = format!("{label} of the times from the end of a round to the end of the next, {what}");
+        let meaning =
+            format!("{label} of the times from the end of a round to the end of the next, {what}");
         add(number, &format!("{name}_round_ns"), rounds.quantile(p), "ns", &meaning);
     }
     let Some(flows) = round_flows::View::of(tables) else { return };

@@ -47,7 +47,8 @@ fn independent_rounds_are_covered() {
         // Log-normal with coefficients of variation of 3 % and 50 %.
         for sigma in [0.03, 0.472_38] {
             let name = format!("log-normal {sigma} {n}");
-            let draw = |stream: &mut Stream| (0..ALL).map(|_| (sigma * stream.normal()).exp()).collect();
+            let draw =
+                |stream: &mut Stream| (0..ALL).map(|_| (sigma * stream.normal()).exp()).collect();
             let [covered, given] = coverage(&name, n, draw);
             // Five standard errors below the 93.5 % of few values. Independent rounds are sometimes taken for correlated ones.
             assert!(covered > 0.91 && given > 0.85, "{name}: {covered} of {given}");
@@ -83,8 +84,12 @@ fn coverage_by_loads(n: usize, loads: impl Fn(&mut Stream) -> Vec<f64>) -> [f64;
 
 #[test]
 fn bursts_are_covered_or_refused() {
-    for (probability, n, least_given) in [(0.5, 3, 0.0), (0.1, 3, 0.0), (0.1, 40, 0.9), (0.02, 11, 0.0)] {
-        let draw = |stream: &mut Stream| (0..ALL).map(|_| f64::from(u8::from(stream.bernoulli(probability)))).collect();
+    for (probability, n, least_given) in
+        [(0.5, 3, 0.0), (0.1, 3, 0.0), (0.1, 40, 0.9), (0.02, 11, 0.0)]
+    {
+        let draw = |stream: &mut Stream| {
+            (0..ALL).map(|_| f64::from(u8::from(stream.bernoulli(probability)))).collect()
+        };
         let [covered, given] = coverage_by_loads(n, draw);
         let fine = covered > 0.93 || given < 0.02;
         assert!(fine && given >= least_given, "{probability}, {n} rounds: {covered} of {given}");

@@ -97,7 +97,8 @@ impl Measured {
     pub(crate) fn of(settings: &Document, workloads: &[Ready]) -> Self {
         if let Some(sampled) = settings.sampled() {
             // The run ends with the last of these rounds.
-            let awaited = (0..workloads.len()).map(|at| at == usize::from(sampled.workload)).collect();
+            let awaited =
+                (0..workloads.len()).map(|at| at == usize::from(sampled.workload)).collect();
             let (from, end) = (settings.warmup, IntervalEnd::Completion);
             return Self { from, end, until: settings.warmup, awaited };
         }

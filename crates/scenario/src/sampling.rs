@@ -55,7 +55,8 @@ impl Document {
     /// Which rounds of which workload are simulated, if not all are; `None` too if that is not possible.
     pub fn sampled(&self) -> Option<SampledRounds> {
         let Sampling { rounds: simulated, warmup_rounds, workload } = *self.sampling.as_ref()?;
-        let several = |workload: &usize| rounds(self, *workload).is_some_and(|(rounds, _)| rounds > 1);
+        let several =
+            |workload: &usize| rounds(self, *workload).is_some_and(|(rounds, _)| rounds > 1);
         let workload = match workload {
             Some(workload) => workload as usize,
             None => {
@@ -105,24 +106,36 @@ pub(crate) fn check(settings: &Document, findings: &mut Problems<'_>) {
         }
         Some(workload) if rounds(settings, workload).is_none() => {
             let name = settings.workload[workload].traffic.name();
-            findings.error("workload", format!("workload {workload} is `{name}`, which has no rounds"), JOBS);
+            findings.error(
+                "workload",
+                format!("workload {workload} is `{name}`, which has no rounds"),
+                JOBS,
+            );
         }
         Some(_) => {}
         None if several.is_empty() => match with_rounds.first() {
             Some(&workload) => {
                 let (_, field) = rounds(settings, workload).unwrap_or((1, ""));
-                let path = format!("/workload.{workload}.{}.{field}", settings.workload[workload].traffic.name());
+                let path = format!(
+                    "/workload.{workload}.{}.{field}",
+                    settings.workload[workload].traffic.name()
+                );
                 findings.error(
                     [path.as_str(), ""],
                     format!("workload {workload} has one round, of which none can be left out"),
                     format!("write how many it has: {field} = 200"),
                 );
             }
-            None => findings.error("", "no workload has rounds of which some could be sampled", JOBS),
+            None => {
+                findings.error("", "no workload has rounds of which some could be sampled", JOBS)
+            }
         },
         None if several.len() > 1 => findings.error(
             "workload",
-            format!("workloads {} have rounds, and only those of one can be sampled", several.join(", ")),
+            format!(
+                "workloads {} have rounds, and only those of one can be sampled",
+                several.join(", ")
+            ),
             "name the one whose rounds are sampled, for example: workload = 0",
         ),
         None => {}
@@ -159,7 +172,8 @@ fn check_exchangeable(settings: &Document, findings: &mut Findings<'_>) {
         );
     }
     let persistent = settings.workload.iter().position(|entry| {
-        !matches!(entry.traffic, workload::Spec::Linux(_)) && !entry.traffic.member().all_have_sizes()
+        !matches!(entry.traffic, workload::Spec::Linux(_))
+            && !entry.traffic.member().all_have_sizes()
     });
     if let Some(workload) = persistent {
         findings.warn(

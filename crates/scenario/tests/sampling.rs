@@ -165,7 +165,8 @@ fn repeats(job: &str, set: &[&str]) -> bool {
     all.push("sampling.rounds=1000");
     let all = run(&scenario(job, "", &all));
     let (times, last) = (ps(&all, "rounds", "time_ns"), ps(&few, "rounds", "time_ns")[3]);
-    let (exposed, compute) = (all.table("rounds").f64s("exposed_ns"), all.table("rounds").f64s("compute_ns"));
+    let (exposed, compute) =
+        (all.table("rounds").f64s("exposed_ns"), all.table("rounds").f64s("compute_ns"));
     let same = times[3..].iter().all(|&time| time == last)
         && exposed[3..].iter().all(|of| of.to_bits() == exposed[3].to_bits())
         && compute[3..].iter().all(|of| of.to_bits() == compute[3].to_bits())
@@ -187,7 +188,10 @@ fn rounds_that_begin_at_rest_repeat_exactly() {
         ),
         collective("20us", "operation = \"all_to_all\"\nbytes = \"300KB\""),
         // Two children send to a rank at the same time: marks and notifications. Ranks finish at different times.
-        collective("300us", "operation = \"all_reduce\"\nbytes = \"600KB\"\nalgorithm = \"tree\"\nchunks = 4"),
+        collective(
+            "300us",
+            "operation = \"all_reduce\"\nbytes = \"600KB\"\nalgorithm = \"tree\"\nchunks = 4",
+        ),
         TRAINING.to_owned(),
     ] {
         assert!(repeats(&job, &[]), "{job}");
@@ -237,7 +241,8 @@ fn rounds_on_an_idle_network_have_the_time_of_the_formula() {
 
 #[test]
 fn a_limit_before_the_last_round_leaves_fewer() {
-    let outcome = run(&scenario(RING, "", &["sampling.rounds=4", "limit=\"60us\"", "arrivals=\"50us\""]));
+    let outcome =
+        run(&scenario(RING, "", &["sampling.rounds=4", "limit=\"60us\"", "arrivals=\"50us\""]));
     assert_eq!(outcome.stop, Stop::TimeLimit);
     assert_eq!(outcome.table("rounds").rows(), 2);
 }

@@ -46,7 +46,8 @@ impl SampledRounds {
 pub(crate) fn beyond(spec: &Spec, sampled: &SampledRounds) -> Vec<bool> {
     let mut beyond = vec![false; spec.flows.len()];
     let mut set = |flow: FlowId| beyond[flow.index()] = true;
-    for operation in spec.operations.iter().filter(|operation| !operation.job && !operation.of_job) {
+    for operation in spec.operations.iter().filter(|operation| !operation.job && !operation.of_job)
+    {
         let workload = spec.flows[operation.flows[0].index()].workload;
         if sampled.cuts(workload, operation.number) {
             operation.flows.iter().copied().for_each(&mut set);
@@ -74,7 +75,11 @@ pub(crate) fn forgets(spec: &Spec, sampled: &SampledRounds) -> bool {
         && spec.errors.is_empty()
         && spec.paces.is_empty()
         && spec.kernels.is_empty();
-    alone && undisturbed && has_one_path(spec) && switches_forget(&spec.switch) && hosts_forget(spec)
+    alone
+        && undisturbed
+        && has_one_path(spec)
+        && switches_forget(&spec.switch)
+        && hosts_forget(spec)
 }
 
 /// Whether there is one path between any two hosts.

@@ -20,8 +20,8 @@ use crate::observe::capture::{self, Wanted};
 use crate::observe::delays::{self, Chosen, Explained};
 use crate::observe::{Kinds, Observers, Sent, Setup};
 use crate::outcome::Outcome;
-use crate::routing::Routes;
 use crate::rounds;
+use crate::routing::Routes;
 use crate::run::{self, Finished, Measurement, Nodes};
 use crate::switch::Knowledge;
 
@@ -392,7 +392,8 @@ fn awaited(spec: &Spec) -> Vec<bool> {
     if let Some(sampled) = &spec.sampled {
         // The rounds that are simulated, from the first flow on.
         let beyond = rounds::beyond(spec, sampled);
-        let is_awaited = |(flow, beyond): (&FlowSpec, bool)| flow.workload == sampled.workload && !beyond;
+        let is_awaited =
+            |(flow, beyond): (&FlowSpec, bool)| flow.workload == sampled.workload && !beyond;
         return spec.flows.iter().zip(beyond).map(is_awaited).collect();
     }
     let is_awaited = |(flow, waits): (&FlowSpec, bool)| {

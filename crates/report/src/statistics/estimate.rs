@@ -171,9 +171,7 @@ impl Estimate {
     /// The same of a single run, with the interval that this has by itself or the reason why it has none.
     pub fn of_one_run(self, interval: Result<[f64; 2], NoInterval>) -> Self {
         match interval {
-            Ok([low, high]) => {
-                Self { low: Some(low), high: Some(high), no_interval: None, ..self }
-            }
+            Ok([low, high]) => Self { low: Some(low), high: Some(high), no_interval: None, ..self },
             Err(why) => self.refuse(why),
         }
     }

@@ -133,8 +133,12 @@ impl Rounds<'_> {
             return None;
         }
         let ratio = above / under;
-        let residuals: Vec<f64> =
-            self.steady.iter().zip(below.steady).map(|(above, under)| above - ratio * under).collect();
+        let residuals: Vec<f64> = self
+            .steady
+            .iter()
+            .zip(below.steady)
+            .map(|(above, under)| above - ratio * under)
+            .collect();
         // Of the ratio (Cochran, Sampling Techniques, 3rd edition, 1977, section 6.4).
         let deviation = deviation(&residuals).map(|deviation| deviation / under);
         let factor = self.factor(ratio, deviation);

@@ -105,7 +105,10 @@ pub(super) fn apart(spec: &Spec) -> Vec<bool> {
 }
 
 /// When an operation that has begun did so, and when it was complete, if it was.
-pub(super) fn times(operation: &Operation, facts: &FlowFacts) -> Option<(Instant, Option<Instant>)> {
+pub(super) fn times(
+    operation: &Operation,
+    facts: &FlowFacts,
+) -> Option<(Instant, Option<Instant>)> {
     let flows = || operation.flows.iter().map(|flow| flow.index());
     let start = flows().map(|flow| facts.starts[flow]).min()?;
     if start == Instant::NEVER {

@@ -149,7 +149,8 @@ fn round_table(
         let at_rest = number > 0
             && forgets
             && first.is_some_and(|first| {
-                acknowledged < Instant::NEVER && first.since(Instant::ZERO) > acknowledged.since(Instant::ZERO) + margin
+                acknowledged < Instant::NEVER
+                    && first.since(Instant::ZERO) > acknowledged.since(Instant::ZERO) + margin
             });
         for flow in &round.flows {
             let (sent, received) = (&facts.sent[flow.index()], &facts.received[flow.index()]);
@@ -190,10 +191,12 @@ fn repeats(before: &Round, round: &Round, facts: &FlowFacts) -> bool {
         let (sent, received) = (&facts.sent[flow.index()], &facts.received[flow.index()]);
         let at = |at: Option<Instant>| at.map(|at| from(at, round));
         let counts = (sent.packets, sent.retransmitted, sent.timeouts, sent.rtts, sent.rtt_sum);
-        let times = (from(facts.starts[flow.index()], round), at(received.finished), at(sent.acknowledged));
+        let times =
+            (from(facts.starts[flow.index()], round), at(received.finished), at(sent.acknowledged));
         (times, counts, received.marked, facts.lost[flow.index()])
     };
-    let flows = |round: &Round| round.flows.iter().map(|flow| of_flow(flow, round)).collect::<Vec<_>>();
+    let flows =
+        |round: &Round| round.flows.iter().map(|flow| of_flow(flow, round)).collect::<Vec<_>>();
     let steps = |round: &Round| {
         let of_step = |step: &[Instant; 2]| step.map(|at| from(at, round));
         round.steps.iter().map(of_step).collect::<Vec<_>>()
@@ -270,7 +273,8 @@ impl<'a> Others<'a> {
                         row.fct_ns += flow.finish.since(flow.start).as_ns();
                     }
                 }
-                let span = flow.start.max(round.whole.start)..flow.finish.min(round.whole.end).min(end);
+                let span =
+                    flow.start.max(round.whole.start)..flow.finish.min(round.whole.end).min(end);
                 row.active_ns += span.end.since(span.start).as_ns();
             }
         }
