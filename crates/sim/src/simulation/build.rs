@@ -174,8 +174,12 @@ fn response(spec: &Spec, rate: Rate) -> Duration {
     pfc.or(flow_control.pause.as_ref().map(|pause| pause.response)).unwrap_or_default()
 }
 
-/// Which nodes are on which of so many threads, with these windows and longest time on a link.
-pub(crate) fn layout(spec: &Spec, (windows, hop): (Windows, Duration), threads: usize) -> Layout {
+/// Which nodes are on which of so many ranks and threads of each, with these windows and longest time on a link.
+pub(crate) fn layout(
+    spec: &Spec,
+    (windows, hop): (Windows, Duration),
+    threads: (usize, usize),
+) -> Layout {
     let ports = |(id, node): (NodeId, &Node)| match node.kind {
         // Of several ports, the first one stands for all.
         NodeKind::Host if spec.graph.host_of(id) == id => spec.graph.ports_of(id).len(),
