@@ -66,18 +66,13 @@ mod tests {
             .u64("sent_bytes", "", vec![10, 20, 30, 0, 50])
             .f64("utilisation", "", vec![0.25, 0.5, 0.75, 0.0, 0.125]);
         let all = ports(&[complete(table)]);
-        let of =
-            |port, rate_gbps, [hosts, flows, bytes]: [u64; 3], busy, (name, most): (&str, f64)| {
-                Ports {
-                    port,
-                    rate_gbps,
-                    hosts,
-                    flows,
-                    bytes,
-                    busy,
-                    busiest: (name.to_owned(), most),
-                }
-            };
+        let of = |port,
+                  rate_gbps,
+                  [hosts, flows, bytes]: [u64; 3],
+                  busy,
+                  (name, most): (&str, f64)| {
+            Ports { port, rate_gbps, hosts, flows, bytes, busy, busiest: (name.to_owned(), most) }
+        };
         assert_eq!(
             all,
             [
