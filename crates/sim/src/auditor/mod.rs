@@ -266,8 +266,8 @@ impl Observer for Auditor {
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
         match *fact {
-            Fact::Sent { to, packet, class, until, handled_at, is_lost, .. } => {
-                let times = (until, (!is_lost).then_some(handled_at));
+            Fact::Sent { to, packet, class, until, handled_at, lost, .. } => {
+                let times = (until, lost.is_none().then_some(handled_at));
                 self.sent(to, packet, class, at.now, times);
             }
             Fact::Arrived { packet } => self.arrives(at.node, packet, at.now),
