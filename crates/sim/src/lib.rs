@@ -129,7 +129,6 @@ pub struct Spec {
     /// does.
     pub kernels: Vec<kernel::Kernel>,
     /// The rounds of a job that are simulated, after which the run ends; `None` for all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<rounds::SampledRounds>,
     /// Seed of all random number streams.
     pub seed: u64,

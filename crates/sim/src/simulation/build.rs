@@ -67,7 +67,8 @@ pub(super) fn switches(
     let routed = spec.graph.switches().zip(tables).filter(|(id, _)| here(*id));
     let mut switches: Vec<Switch> = routed.map(make).collect();
     let mut epochs = vec![VecDeque::new(); spec.graph.switches().count()];
-    for (at, tables) in failure::epochs(&spec.failures, &spec.graph) {
+    let failover = spec.host.failover;
+    for (at, tables) in failure::epochs(&spec.failures, &spec.graph, failover) {
         epochs.iter_mut().zip(tables).for_each(|(epochs, routes)| epochs.push_back((at, routes)));
     }
     let epochs = spec.graph.switches().zip(epochs).filter(|(id, _)| here(*id));
@@ -126,7 +127,11 @@ pub(super) fn hosts(
             single.push(host);
         } else {
             let ports = ports.map(&mut make).collect();
-            several.push(MultiportHost::new(ports, triggers, programs, shared));
+            let mut host = MultiportHost::new(ports, triggers, programs, shared);
+            if spec.host.failover {
+                host.fail_over(failure::failovers(spec, id));
+            }
+            several.push(host);
         }
     }
     (single, several)
