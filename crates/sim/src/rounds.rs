@@ -42,22 +42,22 @@ impl SampledRounds {
     }
 }
 
-/// By flow: whether it is of the sampled workload and of a round after those that are simulated.
-pub(crate) fn beyond(spec: &Spec, sampled: &SampledRounds) -> Vec<bool> {
-    let mut beyond = vec![false; spec.flows.len()];
-    let mut set = |flow: FlowId| beyond[flow.index()] = true;
-    for operation in spec.operations.iter().filter(|operation| !operation.job && !operation.of_job)
-    {
+/// By flow: whether it is of a simulated round of the sampled workload, so that the run waits for it. Of ranks with programs
+/// these are flows that they send; what others forward of them is awaited with the steps that receive it.
+pub(crate) fn within(spec: &Spec, sampled: &SampledRounds) -> Vec<bool> {
+    let mut within = vec![false; spec.flows.len()];
+    let mut set = |flow: FlowId| within[flow.index()] = true;
+    for operation in spec.operations.iter().filter(|one| !one.job && !one.of_job) {
         let workload = spec.flows[operation.flows[0].index()].workload;
-        if sampled.cuts(workload, operation.number) {
+        if workload == sampled.workload && !sampled.cuts(workload, operation.number) {
             operation.flows.iter().copied().for_each(&mut set);
         }
     }
     for program in spec.programs.iter().filter(|program| program.workload == sampled.workload) {
         let steps = sampled.steps(program);
-        program.sent().filter(|(step, _)| *step >= steps).for_each(|(_, flow)| set(flow));
+        program.sent().filter(|(step, _)| *step < steps).for_each(|(_, flow)| set(flow));
     }
-    beyond
+    within
 }
 
 /// Whether a network in which nothing moves has no memory of what moved before, so that a round that begins then depends on

@@ -391,10 +391,7 @@ fn awaited(spec: &Spec) -> Vec<bool> {
     sent.for_each(|(_, flow)| waits[flow.index()] = true);
     if let Some(sampled) = &spec.sampled {
         // The rounds that are simulated, from the first flow on.
-        let beyond = rounds::beyond(spec, sampled);
-        let is_awaited =
-            |(flow, beyond): (&FlowSpec, bool)| flow.workload == sampled.workload && !beyond;
-        return spec.flows.iter().zip(beyond).map(is_awaited).collect();
+        return rounds::within(spec, sampled);
     }
     let is_awaited = |(flow, waits): (&FlowSpec, bool)| {
         let of_workload = spec.awaited.get(usize::from(flow.workload)).copied().unwrap_or(false);
