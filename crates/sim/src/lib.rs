@@ -24,6 +24,7 @@ pub mod allowance;
 mod audit;
 mod auditor;
 mod context;
+pub mod csig;
 pub mod deadlock;
 mod digest;
 pub mod distances;

@@ -67,6 +67,7 @@ mod pinned_recovery;
 mod pinned_switch;
 mod pinned_tcp;
 mod planted;
+mod poseidon;
 mod powertcp;
 mod profiles;
 mod programs;

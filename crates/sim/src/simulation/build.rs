@@ -35,7 +35,7 @@ pub(super) fn asks_for_answers(spec: &Spec) -> bool {
 
 /// Whether some packets have room for telemetry.
 pub(super) fn wants_telemetry(spec: &Spec) -> bool {
-    spec.profiles.iter().any(|profile| profile.transport.telemetry())
+    spec.profiles.iter().any(|profile| profile.transport.telemetry().is_some())
 }
 
 /// By flow: its index among the flows of its sender, and among those of its receiver.

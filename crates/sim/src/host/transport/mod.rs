@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Profile;
 use super::congestion::{self, Needs, Path};
+use crate::telemetry;
 
 floodway_model::family! {
     /// How a message becomes packets and arrives complete.
@@ -32,7 +33,8 @@ floodway_model::family! {
         credit_frame() -> u16;
         requests() -> bool;
         shortest_frame() -> u16;
-        telemetry() -> bool;
+        telemetry() -> Option<telemetry::Kind<'_>>;
+        telemetry_bytes() -> u16;
         recovery() -> Option<&rocev2::recovery::Spec>;
         repeats() -> bool;
         understands_trimming() -> bool;
@@ -155,9 +157,14 @@ pub trait Transport {
         length::SHORTEST_FRAME
     }
 
-    /// Whether switches write telemetry into packets.
-    fn telemetry(&self) -> bool {
-        false
+    /// What switches write into its packets; `None` if nothing.
+    fn telemetry(&self) -> Option<telemetry::Kind<'_>> {
+        None
+    }
+
+    /// Length of what switches write, which a packet has from the beginning.
+    fn telemetry_bytes(&self) -> u16 {
+        0
     }
 
     /// The loss recovery of RoCEv2; `None` for other transports.
