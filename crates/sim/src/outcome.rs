@@ -389,6 +389,9 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     if spec.switch.queue.discipline.filters_acks() {
         rows.extend(measured.rows_of_cake());
     }
+    if spec.profiles.iter().any(|profile| profile.transport.infers_losses()) {
+        rows.extend(measured.rows_of_sleek());
+    }
     if !spec.errors.is_empty() {
         rows.extend(measured.rows_of_errors());
     }

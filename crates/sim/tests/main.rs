@@ -78,6 +78,7 @@ mod rdma_congestion;
 mod record;
 mod session;
 mod shared_headroom;
+mod sleek;
 mod source_flow_control;
 mod swift;
 mod tcp;

@@ -370,6 +370,8 @@ impl Host {
             tally.data_packets_sent += sent.packets;
             tally.retransmitted_packets += sent.retransmitted;
             tally.timeouts += u64::from(sent.timeouts);
+            tally.inferred_losses += u64::from(sent.inferred);
+            tally.requests_sent += u64::from(sent.requests);
         }
         for receiver in &self.receivers {
             tally.reordered_packets += receiver.reordered();

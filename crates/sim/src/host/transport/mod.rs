@@ -32,6 +32,7 @@ floodway_model::family! {
         answer_frame() -> u16;
         credit_frame() -> u16;
         requests() -> bool;
+        infers_losses() -> bool;
         shortest_frame() -> u16;
         telemetry() -> Option<telemetry::Kind<'_>>;
         telemetry_bytes() -> u16;
@@ -144,6 +145,11 @@ pub trait Transport {
 
     /// Whether a sender that may send nothing else may send requests.
     fn requests(&self) -> bool {
+        false
+    }
+
+    /// Whether a packet is taken for lost when later ones have arrived (Ultra Ethernet).
+    fn infers_losses(&self) -> bool {
         false
     }
 
@@ -488,6 +494,10 @@ pub struct Sent {
     pub retransmitted: u64,
     /// Timeouts.
     pub timeouts: u32,
+    /// Packets that were taken for lost because later ones had arrived, or by a probe (Ultra Ethernet).
+    pub inferred: u32,
+    /// Requests, probes included (Ultra Ethernet).
+    pub requests: u32,
     /// Number of measured round-trip times.
     pub rtts: u32,
     /// Their sum.

@@ -106,7 +106,8 @@ impl Pacer {
             self.watched.pop_first();
             let flow = &mut self.flows[place as usize];
             flow.is_watched = false;
-            if flow.has_ended {
+            // One that waits for credit is watched again when it gets that.
+            if flow.has_ended || flow.is_queued {
                 continue;
             }
             if flow.repeat_at > now {
@@ -114,7 +115,6 @@ impl Pacer {
                 self.watched.insert((flow.repeat_at, place));
                 continue;
             }
-            // It is watched again when the credit has been given.
             flow.answers = true;
             self.enqueue(place);
         }
