@@ -45,7 +45,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use floodway_model::graph::NodeKind;
-use floodway_model::{Class, FlowId, Graph, Instant, NodeId, Packet, PortIx};
+use floodway_model::{Body, Class, FlowId, Graph, Instant, NodeId, Packet, PortIx};
 
 use crate::csig::Tag;
 use crate::observe::{At, Fact, Kinds, Observer, Setup};
@@ -191,6 +191,13 @@ impl Auditor {
             Node::Host(host) => {
                 host.on_wire = network.sent(to, &packet, host.on_wire, times, port, &mut log);
                 host.sent(network, &packet, &mut log);
+                if let Body::TcpAck { ack, .. } = packet.body {
+                    let by = if network.spec.host.failover { packet.src } else { node };
+                    let (network, state, mut log) = self.at(by, now);
+                    if let Node::Host(host) = state {
+                        host.answers(network, packet.flow, ack, &mut log);
+                    }
+                }
             }
             Node::Elsewhere => unreachable!("a node sends on its own thread"),
         }
@@ -218,6 +225,13 @@ impl Auditor {
         network.arrives(node, packet, &mut log);
         match state {
             Node::Switch(switch) => switch.arrives(network, packet, &mut log),
+            // It may be for another port of the host, for which this one stands in.
+            Node::Host(_) if network.spec.host.failover && !packet.is_one_hop() => {
+                let (network, state, mut log) = self.at(packet.dst, now);
+                if let Node::Host(host) = state {
+                    host.arrives(network, packet, &mut log);
+                }
+            }
             Node::Host(host) => host.arrives(network, packet, &mut log),
             Node::Elsewhere => unreachable!("a node receives on its own thread"),
         }
@@ -271,8 +285,8 @@ impl Observer for Auditor {
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
         match *fact {
-            Fact::Sent { to, packet, class, until, handled_at, is_lost, telemetry, .. } => {
-                let times = (until, (!is_lost).then_some(handled_at));
+            Fact::Sent { to, packet, class, until, handled_at, lost, telemetry, .. } => {
+                let times = (until, lost.is_none().then_some(handled_at));
                 if let Some(tag) = telemetry.and_then(Record::tag) {
                     self.tagged(at.node, (to, class), packet, tag, at.now);
                 }

@@ -30,7 +30,7 @@ fn second_leaves_with(tag: Tag) -> Vec<String> {
         begins: Instant(T + FRAME),
         until,
         handled_at: until + Duration::from_ns(200),
-        is_lost: false,
+        lost: None,
         telemetry: Some(&record),
     };
     stand.states(SWITCH, &fact, T + FRAME);
