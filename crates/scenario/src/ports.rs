@@ -252,29 +252,10 @@ pub fn spread(graph: &Graph, demands: Vec<Demand>, rule: Ports) -> Vec<Demand> {
     demands.into_iter().flat_map(spread).collect()
 }
 
-/// By node, of switches: a number of the part of the network that they are in, in which all reach each other without
-/// hosts; of hosts `u32::MAX`.
-pub fn part_of_switches(graph: &Graph) -> Vec<u32> {
-    let mut parts = vec![u32::MAX; graph.nodes.len()];
-    for switch in graph.switches() {
-        if parts[switch.index()] != u32::MAX {
-            continue;
-        }
-        let mut open = vec![switch];
-        while let Some(node) = open.pop() {
-            if parts[node.index()] == u32::MAX && graph.node(node).kind != NodeKind::Host {
-                parts[node.index()] = switch.0;
-                open.extend(graph.node(node).ports.iter().map(|end| end.peer));
-            }
-        }
-    }
-    parts
-}
-
-/// Two hosts without a path between them: no part of the network (`part_of_switches`) has a port of both. Hosts do not
+/// Two hosts without a path between them: no part of the network ([`Graph::parts_of_switches`]) has a port of both. Hosts do not
 /// forward.
 pub fn hosts_apart(graph: &Graph) -> Option<[NodeId; 2]> {
-    let parts = part_of_switches(graph);
+    let parts = graph.parts_of_switches();
     let in_part = |port: NodeId| parts[graph.node(port).ports[0].peer.index()];
     let mut sets: BTreeMap<BTreeSet<u32>, NodeId> = BTreeMap::new();
     for host in graph.first_ports() {
