@@ -195,13 +195,6 @@ impl Control for State {
 
     fn check_signals(spec: &Spec, around: &Around<'_>, findings: &mut Findings<'_>) {
         let transport::Spec::Rocev2(transport) = around.transport else { return };
-        if transport.telemetry {
-            findings.error(
-                &around.of_transport("telemetry"),
-                "`poseidon` needs the tag of CSIG, and packets have room for either that or telemetry",
-                "remove `telemetry`",
-            );
-        }
         let (default, table) = (csig::Spec::default(), around.of_transport("csig"));
         let tag = transport.csig.as_ref().unwrap_or(&default);
         let (unit, longest, target) = (tag.unit(), tag.longest(), spec.p + spec.k);
