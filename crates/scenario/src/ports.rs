@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::document::Document;
 use crate::workload::Demand;
 
-pub(crate) use carry::{carry, flows, has_relays, without_way};
+pub(crate) use carry::{carry, divisions, flows, has_relays, without_way};
 
 /// Which port of its host a flow takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -19,6 +19,7 @@ use crate::errors;
 use crate::files::{Files, InputFile};
 use crate::footprint;
 use crate::measured::Measured;
+use crate::ports;
 use crate::presets;
 use crate::read::{self, Documents, Reader, Written};
 use crate::sweep;
@@ -286,6 +287,7 @@ impl Variant {
             && self.settings.arrivals == other.settings.arrivals
             && ours.iter().map(|entry| &entry.traffic).eq(theirs.iter().map(|entry| &entry.traffic))
             && self.settings.topology == other.settings.topology
+            && ports::divisions(&self.settings) == ports::divisions(&other.settings)
             && (!self.workloads.iter().any(|workload| workload.fills_memory())
                 || workload::memory(&self.settings) == workload::memory(&other.settings))
     }
@@ -309,7 +311,13 @@ impl Scenario {
         let fills = variant.workloads.iter().any(|workload| workload.fills_memory());
         let memory = fills.then(|| workload::memory(&variant.settings));
         let measured = (arrivals, warmup, limit, measure_until);
-        format!("{:?}", (self.seed, placement, share_hosts, measured, topology, sent, memory))
+        let mut text =
+            format!("{:?}", (self.seed, placement, share_hosts, measured, topology, sent, memory));
+        let divisions = ports::divisions(&variant.settings);
+        if divisions.iter().any(Option::is_some) {
+            text += &format!("{divisions:?}");
+        }
+        text
     }
 }
 
