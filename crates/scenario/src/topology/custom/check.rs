@@ -8,7 +8,6 @@ use floodway_model::{Graph, NodeId};
 
 use super::{ADVICE, BETWEEN, Link, Names, Nodes, Spec};
 use crate::check::{MOST_NODES, MOST_PORTS};
-use crate::ports;
 use crate::text::suggest;
 use crate::topology::MOST_HOST_PORTS;
 
@@ -256,7 +255,7 @@ fn check_planes(spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
         );
         return;
     }
-    let parts = ports::part_of_switches(graph);
+    let parts = graph.parts_of_switches();
     let in_part = |port: NodeId| parts[graph.node(port).ports[0].peer.index()];
     let reached: BTreeSet<u32> = graph.hosts().map(in_part).collect();
     if let Some(switch) = graph.switches().find(|id| !reached.contains(&parts[id.index()])) {
