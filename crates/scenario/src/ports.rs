@@ -252,7 +252,7 @@ pub fn spread(graph: &Graph, demands: Vec<Demand>, rule: Ports) -> Vec<Demand> {
     demands.into_iter().flat_map(spread).collect()
 }
 
-/// Two hosts without a path between them: no part of the network ([`Graph::parts_of_switches`]) has a port of both. Hosts do not
+/// Two hosts without a path between them: no part of the network (`Graph::parts_of_switches`) has a port of both. Hosts do not
 /// forward.
 pub fn hosts_apart(graph: &Graph) -> Option<[NodeId; 2]> {
     let parts = graph.parts_of_switches();
