@@ -214,6 +214,7 @@ impl Variant {
     pub fn build(&self, seed: u64) -> Spec {
         let Self { settings, graph, workloads, .. } = self;
         let measured = self.measured();
+        let sampled = settings.sampled();
         let workload::Traffic { flows, triggers, reuses, programs, operations, .. } =
             workload::traffic(workloads, settings, graph, seed);
         Spec {
@@ -232,6 +233,7 @@ impl Variant {
             warmup: settings.warmup,
             measured_until: measured.until,
             awaited: measured.awaited,
+            sampled,
             sample_interval: settings.sample_interval(),
             flow_samples: settings.flow_samples,
             departures: settings.departures,

@@ -514,6 +514,14 @@ impl Spec {
 }
 
 impl Parameters for Spec {
+    fn rounds(&self) -> Option<(u32, &'static str)> {
+        Some((self.iterations, "iterations"))
+    }
+
+    fn with_rounds(&self, rounds: u32) -> Option<Box<dyn Parameters>> {
+        Some(Box::new(Self { iterations: rounds, ..self.clone() }))
+    }
+
     fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
         let findings = &mut findings.within(path);
         // What begins later may be measured.
@@ -527,7 +535,7 @@ impl Parameters for Spec {
         self.check_sizes(degrees, settings, findings)?;
         hosts.truncate(degrees.ranks() as usize);
         self.check_servers(&hosts, settings, findings);
-        let (nodes, groups) = job::nodes(self, degrees);
+        let (nodes, groups, ends) = job::nodes(self, degrees);
         let job = match matched(nodes, groups) {
             Ok(job) => job,
             Err((message, help)) => {
@@ -537,6 +545,7 @@ impl Parameters for Spec {
         };
         let as_trace = self.as_trace();
         let placed = chakra::Placed::new(as_trace, job, hosts, "micro_batches", findings)?;
+        let placed = placed.in_rounds(ends);
         Some(Arc::new(Placed { spec: self.clone(), degrees, placed }))
     }
 }
