@@ -78,6 +78,7 @@ mod record;
 mod session;
 mod shared_headroom;
 mod source_flow_control;
+mod steering;
 mod swift;
 mod tcp;
 mod telemetry;
