@@ -8,7 +8,6 @@ use floodway_model::{Graph, NodeId};
 
 use super::{ADVICE, BETWEEN, Link, Names, Nodes, Spec};
 use crate::check::{MOST_NODES, MOST_PORTS};
-use crate::ports;
 use crate::text::suggest;
 use crate::topology::MOST_HOST_PORTS;
 
@@ -247,7 +246,7 @@ fn check_ways(spec: &Spec, findings: &mut Findings<'_>) {
 /// Whether any two hosts have ports that reach each other, and every switch is reached, in a network with hosts that
 /// have several ports: its switches may be in several parts, because hosts do not forward.
 fn check_planes(spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
-    let apart = ports::part_of_switches(graph);
+    let apart = graph.parts_of_switches();
     let in_part = |port: NodeId| apart[graph.node(port).ports[0].peer.index()];
     let mut sets: BTreeMap<BTreeSet<u32>, NodeId> = BTreeMap::new();
     for host in graph.first_ports() {

@@ -101,9 +101,11 @@ fn rate(link: &Link, rates: &Rates) -> Result<Option<Rate>, Wrong> {
                     .to_owned(),
             ));
         }
+        // The blueprints of the package name a unit and give no value.
+        (None, None) => return Ok(None),
         _ => {
             return Err((
-                format!("link `{}` has a bandwidth of no or several values", link.name),
+                format!("link `{}` has a bandwidth of several values", link.name),
                 "write one: {choice: gigabits_per_second, gigabits_per_second: 400}".to_owned(),
             ));
         }
@@ -126,10 +128,11 @@ fn delay(link: &Link) -> Result<Duration, Wrong> {
     let values = [(latency.ms, 1e9), (latency.us, 1e6), (latency.ns, 1e3)];
     let mut given = values.iter().filter_map(|(value, unit)| value.map(|value| value * unit));
     let ps = match (given.next(), given.next()) {
+        (None, _) => return Ok(Duration::ZERO),
         (Some(ps), None) => ps,
         _ => {
             return Err((
-                format!("link `{}` has a latency of no or several values", link.name),
+                format!("link `{}` has a latency of several values", link.name),
                 "write one: {choice: us, us: 0.5}".to_owned(),
             ));
         }

@@ -36,6 +36,40 @@ fn graphs_have_the_nodes_and_edges_of_the_package() {
     assert_eq!(counted(SMALL), (7, 6));
 }
 
+/// The blueprints of DGX servers as the package writes them: links name a unit of bandwidth and of latency, and have no
+/// value. Nodes and edges are those of the networkx graph, for one server and for two.
+#[test]
+fn blueprints_of_servers_have_the_graphs_of_the_package() {
+    let rates = [("pcie", 512), ("xpu_fabric", 3_600), ("cpu_fabric", 512), ("c2c_link", 3_600)];
+    for (text, (nodes, edges), [hosts, switches]) in [
+        (
+            include_str!("../../../../../attack/corpus/network_infragraph/dgx-h100.yaml"),
+            (33, 62),
+            [8, 5],
+        ),
+        (
+            include_str!("../../../../../attack/corpus/network_infragraph/dgx-a100.yaml"),
+            (37, 84),
+            [8, 11],
+        ),
+        (
+            include_str!("../../../../../attack/corpus/network_infragraph/dgx-gb200.yaml"),
+            (32, 85),
+            [4, 18],
+        ),
+    ] {
+        assert_eq!(counted(text), (nodes, edges));
+        let two = text.replace("- count: 1\n  device", "- count: 2\n  device");
+        assert_eq!(counted(&two), (2 * nodes, 2 * edges));
+        let graph = with_rates(text, &rates).unwrap();
+        assert_eq!([graph.first_ports().count(), graph.switches().count()], [hosts, switches]);
+        // Without them all of a server would be one.
+        let [message, help] = network(text).unwrap_err();
+        assert!(message.contains("are joined by links without a bandwidth"), "{message}");
+        assert!(help.contains("`rates`"), "{help}");
+    }
+}
+
 /// By port of the hosts: the other end, rate and delay.
 fn ports(graph: &Graph) -> Vec<(String, Rate, Duration)> {
     let each = graph.hosts().map(|port| {
