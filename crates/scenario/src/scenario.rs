@@ -249,6 +249,7 @@ impl Variant {
                 .flat_map(|entry| entry.paces(graph))
                 .map(|(_, pace)| pace)
                 .collect(),
+            changes: Vec::new(),
             kernels: workload::linux::kernels(settings, graph),
             seed,
         }

@@ -58,6 +58,7 @@ pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
         losses: Vec::new(),
         errors: Vec::new(),
         paces: Vec::new(),
+        changes: Vec::new(),
         kernels: Vec::new(),
         seed: 1,
     }

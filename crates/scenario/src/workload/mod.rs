@@ -197,6 +197,12 @@ pub trait Workload: fmt::Debug + Send + Sync {
         0
     }
 
+    /// If its flows are long-lived: between which hosts more of them would go, sender and receiver by number, in order and
+    /// then from the beginning again. Empty for other workloads.
+    fn long_pairs(&self) -> Vec<(u32, u32)> {
+        Vec::new()
+    }
+
     /// The largest size of a flow in bytes; 0 if none has a size.
     fn largest_flow(&self) -> u64;
 

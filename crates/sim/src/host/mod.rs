@@ -315,6 +315,24 @@ impl Host {
         std::mem::replace(&mut self.shared, shared)
     }
 
+    /// A long-lived flow that it sends makes no new packets from a time on that is not before now. One that has not begun
+    /// reads its time from the list of flows.
+    pub fn stop(&mut self, flow: FlowId, at: Instant) {
+        let place = self.shared.places[flow.index()].0;
+        let slot = self.slots.get(place as usize).copied().unwrap_or(u32::MAX);
+        if let Some(Some(sender)) = self.senders.get_mut(slot as usize)
+            && sender.flow == flow
+        {
+            sender.transport.stop_at(at);
+        }
+    }
+
+    /// The payload bytes of a flow to it that have arrived.
+    pub fn delivered(&self, flow: FlowId) -> u64 {
+        let place = self.shared.places[flow.index()].1;
+        self.receivers.get(place as usize).map_or(0, Receiver::delivered)
+    }
+
     /// Number of flows that it sends and that it receives, those that are over included.
     pub fn flows(&self) -> (u32, u32) {
         (self.outgoing.len() as u32, self.receivers.len() as u32)
