@@ -81,6 +81,7 @@ mod session;
 mod shared_headroom;
 mod sleek;
 mod source_flow_control;
+mod steering;
 mod swift;
 mod tcp;
 mod telemetry;

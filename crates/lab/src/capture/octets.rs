@@ -2,7 +2,7 @@
 
 use floodway_model::{Body, FlowId, NodeId, Packet, PortIx};
 use floodway_sim::Spec;
-use floodway_sim::host::transport;
+use floodway_sim::host::transport::{self, Transport};
 use floodway_sim::telemetry::{HOPS, Hop, Kind, Record};
 use floodway_wire::ethernet::{FCS, Header, ethertype, fcs, frame};
 use floodway_wire::experimental::{self, Experimental};

@@ -249,6 +249,7 @@ impl Auditor {
             Fact::Dropped { port, queue, reason, packet } => {
                 switch.drops(network, (port, queue), reason, packet, log);
             }
+            Fact::Changed { switch: spec } => switch.changes(spec),
             Fact::Trimmed { port, queue, packet, header, waited } => {
                 switch.trims(network, (port, queue), (packet, header, waited), log);
             }
@@ -275,6 +276,7 @@ impl Observer for Auditor {
         .and(Kinds::JOINED)
         .and(Kinds::DROPPED)
         .and(Kinds::TRIMMED)
+        .and(Kinds::CHANGED)
         .and(Kinds::DEPARTED)
         .and(Kinds::DELIVERED)
         .and(Kinds::GRANTED);

@@ -50,6 +50,7 @@ use crate::metric::Tally;
 use crate::observe::{Fact, Kinds};
 use crate::pace::Pacing;
 use crate::retry::Retry;
+use crate::rounds::SampledRounds;
 use crate::switch;
 use application::Application;
 use congestion::Request;
@@ -104,6 +105,8 @@ pub struct Shared {
     /// By workload: whether the measured interval waits until the ranks of its job have finished; empty if
     /// it waits for none.
     pub awaited_jobs: Vec<bool>,
+    /// The rounds of a job that are simulated; `None` for all.
+    pub sampled: Option<SampledRounds>,
     /// Seed of all random number streams.
     pub seed: u64,
 }
@@ -126,6 +129,7 @@ impl Shared {
             requests: self.requests,
             awaited: Vec::new(),
             awaited_jobs: Vec::new(),
+            sampled: None,
             seed: self.seed,
         }
     }
@@ -309,6 +313,24 @@ impl Host {
     /// Exchanges the data shared with all hosts.
     pub fn exchange_shared(&mut self, shared: Arc<Shared>) -> Arc<Shared> {
         std::mem::replace(&mut self.shared, shared)
+    }
+
+    /// A long-lived flow that it sends makes no new packets from a time on that is not before now. One that has not begun
+    /// reads its time from the list of flows.
+    pub fn stop(&mut self, flow: FlowId, at: Instant) {
+        let place = self.shared.places[flow.index()].0;
+        let slot = self.slots.get(place as usize).copied().unwrap_or(u32::MAX);
+        if let Some(Some(sender)) = self.senders.get_mut(slot as usize)
+            && sender.flow == flow
+        {
+            sender.transport.stop_at(at);
+        }
+    }
+
+    /// The payload bytes of a flow to it that have arrived.
+    pub fn delivered(&self, flow: FlowId) -> u64 {
+        let place = self.shared.places[flow.index()].1;
+        self.receivers.get(place as usize).map_or(0, Receiver::delivered)
     }
 
     /// Number of flows that it sends and that it receives, those that are over included.

@@ -33,6 +33,10 @@ struct Samples {
 }
 
 impl Samples {
+    fn none(interval: Duration) -> Self {
+        Self { next: Instant::ZERO + interval, delivered: 0, samples: Vec::new() }
+    }
+
     fn take(&mut self, interval: Duration, now: Instant) {
         while self.next <= now {
             self.samples.push(self.delivered);
@@ -50,8 +54,8 @@ impl Observer for Deliveries {
         setup.nodes.iter().for_each(|node| is_here[node.index()] = true);
         let here = numbered(&setup.spec.flows)
             .filter(|(_, flow)| flow.is_persistent() && is_here[flow.dst.index()]);
-        let none = || Samples { next: Instant::ZERO + interval, delivered: 0, samples: Vec::new() };
-        Some(Self { interval, flows: here.map(|(id, _)| (id, none())).collect() })
+        let flows = here.map(|(id, _)| (id, Samples::none(interval))).collect();
+        Some(Self { interval, flows })
     }
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
@@ -68,6 +72,13 @@ impl Observer for Deliveries {
 
     fn merge(&mut self, other: Self) {
         self.flows.extend(other.flows);
+    }
+}
+
+impl Deliveries {
+    /// A long-lived flow is added during a run. Before it began it has delivered nothing.
+    pub fn add_flow(&mut self, flow: FlowId) {
+        self.flows.insert(flow, Samples::none(self.interval));
     }
 }
 

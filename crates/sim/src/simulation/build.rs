@@ -17,6 +17,7 @@ use crate::link::Link;
 use crate::pace::Pacing;
 use crate::retry::Retry;
 use crate::routing::Routes;
+use crate::switch::change::Epoch;
 use crate::switch::{Knowledge, Switch};
 
 /// Transport profiles by workload; a single one if all are equal.
@@ -73,11 +74,16 @@ pub(super) fn switches(
     let mut epochs = vec![VecDeque::new(); spec.graph.switches().count()];
     let failover = spec.host.failover;
     for (at, tables) in failure::epochs(&spec.failures, &spec.graph, failover) {
-        epochs.iter_mut().zip(tables).for_each(|(epochs, routes)| epochs.push_back((at, routes)));
+        let switches = epochs.iter_mut().zip(tables);
+        switches.for_each(|(epochs, routes)| epochs.push_back((at, Epoch::Routes(routes))));
     }
     let epochs = spec.graph.switches().zip(epochs).filter(|(id, _)| here(*id));
     for (switch, (_, epochs)) in switches.iter_mut().zip(epochs) {
         switch.fail(spec, epochs);
+    }
+    for change in &spec.changes {
+        let to = Arc::new(change.switch.clone());
+        switches.iter_mut().for_each(|switch| switch.change_at(change.at, Arc::clone(&to)));
     }
     switches
 }

@@ -67,6 +67,7 @@ floodway_model::family! {
             mut state {
                 control() -> &mut congestion::State;
                 expect_headers();
+                stop_at(at: Instant);
                 #[inline(always)]
                 next_frame(profile: &Profile, now: Instant) -> Option<Frame>;
                 #[inline(always)]
@@ -250,6 +251,9 @@ pub trait SendingSide {
 
     /// Switches may trim its packets.
     fn expect_headers(&mut self) {}
+
+    /// It makes no new packets from this time on, which is not before now; it is that of a long-lived flow.
+    fn stop_at(&mut self, at: Instant);
 
     /// The next frame; `None` if no more may be sent.
     fn next_frame(&mut self, profile: &Profile, now: Instant) -> Option<Frame>;

@@ -72,6 +72,10 @@ impl SendingSide for Sender {
         self.has_more()
     }
 
+    fn stop_at(&mut self, at: Instant) {
+        self.stop_at(at);
+    }
+
     #[inline]
     fn next_frame(&mut self, profile: &Profile, now: Instant) -> Option<Frame> {
         let Out { body, bytes, ecn, .. } = self.next(rules(profile), now)?;

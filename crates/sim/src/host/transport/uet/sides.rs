@@ -64,6 +64,10 @@ impl SendingSide for Sender {
         self.has_more()
     }
 
+    fn stop_at(&mut self, at: Instant) {
+        self.stop_at(at);
+    }
+
     fn next_frame(&mut self, profile: &Profile, now: Instant) -> Option<Frame> {
         let mut frame = self.next_frame(spec(profile), now)?;
         let Body::Data { echo, .. } = &mut frame.body else { return Some(frame) };
