@@ -11,7 +11,7 @@
 //!
 //! As with Swift, an increase is spread over the acknowledgements of a round trip, a decrease is made at
 //! most once per round trip, and windows below one packet are paced. The rate is the window over the last
-//! round-trip time.
+//! round-trip time. Equations and values are from knowledge of the paper, whose text was not at hand.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant, Rate};
