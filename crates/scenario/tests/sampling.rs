@@ -7,10 +7,11 @@ use floodway_sim::{Outcome, Simulation, Stop};
 
 use crate::patterns::ps;
 
-/// A job on a star, or on [`CLOS`] if that is among what is set, and other traffic.
+/// A job on a star, or on another topology if one is among what is set, and other traffic.
 fn scenario(job: &str, others: &str, set: &[&str]) -> Scenario {
-    let star = if set.contains(&CLOS) { CLOS } else { "[topology.star]\nhosts = 6" };
-    let set = set.iter().filter(|of| **of != CLOS);
+    let other = set.iter().find(|of| of.starts_with("[topology"));
+    let star = other.unwrap_or(&"[topology.star]\nhosts = 6");
+    let set = set.iter().filter(|of| !of.starts_with("[topology"));
     let text = format!(
         "name = \"sample\"\narrivals = \"4ms\"\nlimit = \"20ms\"\n{star}\n[switch.queue]\nsize = \
          \"1MB\"\n[switch.aqm.step]\n[switch.flow_control.pfc]\nxoff = \"200KB\"\nxon = \"150KB\"\n[[workload]]\n{job}\n{others}\n"
@@ -149,6 +150,20 @@ fn iterations_of_a_training_are_rounds() {
     }
     // No operation of the job, which has not finished.
     assert_eq!((few.table("operations").rows(), all.table("operations").rows()), (0, 1));
+}
+
+#[test]
+fn rounds_end_where_messages_are_several_flows() {
+    let rails = "[topology.rails]\nservers = 2\ngpus = 2\nspines = 1\nnvlink = {}";
+    for ports in ["pxn", "stripe"] {
+        let ports = format!("host.ports=\"{ports}\"");
+        let rounds = |rounds: &str| run(&scenario(TRAINING, "", &[rails, &ports, rounds]));
+        let (few, all) = (rounds("sampling.rounds=3"), rounds("sampling.rounds=9"));
+        let ends = ps(&all, "rounds", "finish_ns");
+        assert_eq!(ps(&few, "rounds", "finish_ns"), ends[..3], "{ports}");
+        assert!(few.simulated.0 < ends[3], "{ports}");
+        assert_eq!(ends[8], ps(&all, "operations", "finish_ns")[0], "{ports}");
+    }
 }
 
 /// Whether sampled rounds begin at rest and are the same, and with that all later ones of the whole run.

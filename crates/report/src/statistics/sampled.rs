@@ -129,7 +129,7 @@ impl Rounds<'_> {
             return Some(Predicted::exact(sum(self) / sum(below)));
         }
         let (above, under) = (mean(self.steady), mean(below.steady));
-        if self.steady.is_empty() || !(under > 0.0) {
+        if self.steady.is_empty() || under.is_nan() || under <= 0.0 {
             return None;
         }
         let ratio = above / under;
