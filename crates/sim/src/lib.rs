@@ -16,6 +16,7 @@
 //! - [`metric`]: counters and samples of a run
 //! - `run`: switches and hosts on the threads of `floodway-engine`
 //! - `audit`: checks of sums at the end of every run
+//! - [`rounds`]: rounds of a job of which only the first are simulated
 //! - [`over`]: a run over several processes
 //! - [`session`]: a simulation that another program drives
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
@@ -24,6 +25,7 @@ pub mod allowance;
 mod audit;
 mod auditor;
 mod context;
+pub mod csig;
 pub mod deadlock;
 mod digest;
 pub mod distances;
@@ -40,6 +42,7 @@ mod outcome;
 pub mod over;
 pub mod pace;
 pub mod retry;
+pub mod rounds;
 pub mod routing;
 mod run;
 pub mod search;
@@ -128,6 +131,8 @@ pub struct Spec {
     /// Hosts that are kernels, in order of their nodes, with flows between each two of them that begin when a connection
     /// does.
     pub kernels: Vec<kernel::Kernel>,
+    /// The rounds of a job that are simulated, after which the run ends; `None` for all.
+    pub sampled: Option<rounds::SampledRounds>,
     /// Seed of all random number streams.
     pub seed: u64,
 }

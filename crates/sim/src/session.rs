@@ -521,6 +521,10 @@ fn refuse(spec: &Spec, options: Options) -> Result<(), Error> {
             "remove [workload.goal], [workload.chakra] or [workload.training], and inject the flows of the job",
         );
     }
+    if spec.sampled.is_some() {
+        let cause = "a session cannot sample the rounds of a job: it ends when its program ends it";
+        return refused(cause, "remove [sampling] from the scenario");
+    }
     if spec.graph.has_several_ports() {
         let cause = "a session cannot have hosts with several ports";
         return refused(cause, "give every host one port");

@@ -53,6 +53,7 @@ pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
         latencies: false,
         record: None,
         explained: None,
+        sampled: None,
         failures: Vec::new(),
         losses: Vec::new(),
         errors: Vec::new(),

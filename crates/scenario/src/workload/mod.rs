@@ -131,6 +131,16 @@ pub(crate) trait Parameters {
     fn all_have_sizes(&self) -> bool {
         true
     }
+
+    /// Of a job that does the same several times, how often, and the field that says it.
+    fn rounds(&self) -> Option<(u32, &'static str)> {
+        None
+    }
+
+    /// The same job with so many rounds.
+    fn with_rounds(&self, _rounds: u32) -> Option<Box<dyn Parameters>> {
+        None
+    }
 }
 
 /// A workload that is ready to make flows.

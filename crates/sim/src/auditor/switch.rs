@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use floodway_model::id::CLASSES;
-use floodway_model::{Body, Instant, NodeId, Packet};
+use floodway_model::{Body, Duration, Instant, NodeId, Packet};
 
 use super::link_credit::{Announced, Credit};
 use super::network::{Network, ROUNDING, is_same, paused_until};
@@ -12,7 +12,8 @@ use super::pauses::Pauses;
 use super::queues::Queues;
 use super::scheduler::Fairness;
 use super::thresholds::Thresholds;
-use super::{Log, marks, time, trims};
+use super::{Log, marks, tags, time, trims};
+use crate::csig::Tag;
 use crate::switch::Spec;
 use crate::switch::port::DropReason;
 
@@ -205,6 +206,16 @@ impl Switch {
         if here.credit.sends(network, port, packet, log) {
             here.pauses.set(1 << place.1, log.now, Instant::NEVER, network.closed(self.id, port));
         }
+    }
+
+    /// A packet with a tag is about to be sent from a queue, or past it.
+    pub fn tagged(&self, place: (usize, usize), packet: &Packet, tag: &Tag, log: &mut Log) {
+        let passes = self.arrived.is_some_and(|arrived| is_same(&arrived, packet));
+        let waited = match passes {
+            true => Duration::ZERO,
+            false => self.queues.waited(place, packet, log.now),
+        };
+        tags::check((self.id, place), packet, tag, waited, log);
     }
 
     /// A packet is sent without having been queued.

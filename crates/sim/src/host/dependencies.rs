@@ -452,6 +452,7 @@ mod tests {
             tiers: 1,
             awaited: Vec::new(),
             awaited_jobs: Vec::new(),
+            sampled: None,
             seed: 1,
         }
     }

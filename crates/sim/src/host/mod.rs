@@ -50,6 +50,7 @@ use crate::metric::Tally;
 use crate::observe::{Fact, Kinds};
 use crate::pace::Pacing;
 use crate::retry::Retry;
+use crate::rounds::SampledRounds;
 use crate::switch;
 use application::Application;
 use congestion::Request;
@@ -104,6 +105,8 @@ pub struct Shared {
     /// By workload: whether the measured interval waits until the ranks of its job have finished; empty if
     /// it waits for none.
     pub awaited_jobs: Vec<bool>,
+    /// The rounds of a job that are simulated; `None` for all.
+    pub sampled: Option<SampledRounds>,
     /// Seed of all random number streams.
     pub seed: u64,
 }
@@ -126,6 +129,7 @@ impl Shared {
             requests: self.requests,
             awaited: Vec::new(),
             awaited_jobs: Vec::new(),
+            sampled: None,
             seed: self.seed,
         }
     }
@@ -383,6 +387,8 @@ impl Host {
             tally.data_packets_sent += sent.packets;
             tally.retransmitted_packets += sent.retransmitted;
             tally.timeouts += u64::from(sent.timeouts);
+            tally.inferred_losses += u64::from(sent.inferred);
+            tally.requests_sent += u64::from(sent.requests);
         }
         for receiver in &self.receivers {
             tally.reordered_packets += receiver.reordered();

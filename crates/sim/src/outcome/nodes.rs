@@ -216,7 +216,10 @@ impl FlowFacts {
                 facts.receive(id, host);
             }
             if let Some(host) = host_at[flow.src.index()] {
-                facts.starts[id.index()] = host.began(id).unwrap_or(flow.start);
+                // A run of sampled rounds ends while flows are still to begin.
+                let is_due = spec.sampled.is_none() || flow.start <= finished.now;
+                let start = if is_due { flow.start } else { Instant::NEVER };
+                facts.starts[id.index()] = host.began(id).unwrap_or(start);
             }
         }
         facts

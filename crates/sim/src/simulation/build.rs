@@ -29,14 +29,18 @@ pub(super) fn profiles(spec: &Spec) -> Vec<Profile> {
     profiles
 }
 
-/// Whether some congestion control relies on answers of receivers.
+/// Whether some congestion control relies on answers of receivers, or a transport on round-trip times of
+/// the idle network, which are known then.
 pub(super) fn asks_for_answers(spec: &Spec) -> bool {
-    spec.profiles.iter().any(|profile| profile.congestion.needs().is_about_answers())
+    let asks = |profile: &Profile| {
+        profile.congestion.needs().is_about_answers() || profile.transport.infers_losses()
+    };
+    spec.profiles.iter().any(asks)
 }
 
 /// Whether some packets have room for telemetry.
 pub(super) fn wants_telemetry(spec: &Spec) -> bool {
-    spec.profiles.iter().any(|profile| profile.transport.telemetry())
+    spec.profiles.iter().any(|profile| profile.transport.telemetry().is_some())
 }
 
 /// By flow: its index among the flows of its sender, and among those of its receiver.

@@ -375,11 +375,11 @@ impl Switch {
             queue = leaves;
         }
         let port = &mut self.ports[index];
+        port.stamp_head(queue, now, context);
         let queued = port.queues[queue].pop().expect("a queue that was selected has a packet");
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }
-        port.stamp(&queued.packet, now, context);
         port.tx.transmit(&queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         if queue != control {

@@ -54,6 +54,7 @@ impl SendingSide for Sender {
             rtts: count as u32,
             rtt_sum: Duration(sum as u64),
             acknowledged: None,
+            ..Sent::default()
         }
     }
 
