@@ -135,7 +135,7 @@ fn of_nodes(spec: &Spec, finished: &Finished) -> Vec<(bool, NodeId, String)> {
     for host in &finished.hosts {
         let id = host.id();
         wrong.extend(host.audit().iter().map(|what| (true, id, format!("{}: {what}", name(id)))));
-        let reordered: u64 = host.receivers.iter().map(|receiver| receiver.reordered()).sum();
+        let reordered = host.receivers.reordered();
         if reordered > 0 && keeps_order(spec) {
             wrong.push((
                 true,

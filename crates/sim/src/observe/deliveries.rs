@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::flow::numbered;
 use floodway_model::table::Table;
 use floodway_model::tables::deliveries;
 use floodway_model::{Duration, FlowId, Instant};
@@ -48,7 +47,9 @@ impl Observer for Deliveries {
         let interval = setup.spec.flow_samples?;
         let mut is_here = vec![false; setup.spec.graph.nodes.len()];
         setup.nodes.iter().for_each(|node| is_here[node.index()] = true);
-        let here = numbered(&setup.spec.flows)
+        let here = (0..)
+            .map(FlowId)
+            .zip(setup.spec.flows.each())
             .filter(|(_, flow)| flow.is_persistent() && is_here[flow.dst.index()]);
         let none = || Samples { next: Instant::ZERO + interval, delivered: 0, samples: Vec::new() };
         Some(Self { interval, flows: here.map(|(id, _)| (id, none())).collect() })
@@ -74,7 +75,7 @@ impl Observer for Deliveries {
 /// Rows in order of time, then of flow. Flows of kernels for which there was no connection are left out.
 pub fn table(spec: &Spec, deliveries: Option<&Deliveries>) -> Table {
     let interval = deliveries.map_or(0, |deliveries| deliveries.interval.0);
-    let begun = |flow: &FlowId| spec.flows[flow.index()].start != Instant::NEVER;
+    let begun = |flow: &FlowId| spec.flows.at(flow.index()).start != Instant::NEVER;
     let all = || deliveries.into_iter().flat_map(|deliveries| &deliveries.flows);
     let flows = || all().filter(|(flow, _)| begun(flow));
     // All flows were sampled until the same time.

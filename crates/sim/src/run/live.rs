@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use floodway_engine::{Layout, Limits, Steps, Stop};
 use floodway_model::flow::numbered;
-use floodway_model::{FlowId, FlowSpec, Instant, NodeId, SharedList};
+use floodway_model::{FlowId, FlowSpec, Instant, NodeId, Progressions};
 
 use super::{Finished, Measurement, Nodes, Share, finish, share_out};
 use crate::host::{Host, Shared};
@@ -81,9 +81,9 @@ impl Live {
         };
         let old = rest.spec.flows.len();
         // All have the same list, which grows in place while only one has it.
-        alone.flows = SharedList::default();
+        alone.flows = Progressions::default();
         if let Some(network) = &rest.audited {
-            network.set_flows(SharedList::default());
+            network.set_flows(Progressions::default());
         }
         let waits = rest.spec.awaited.contains(&true);
         let mut next: BTreeMap<NodeId, (u32, u32)> = BTreeMap::new();
