@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, TypedDict, final, type_check_only
 
 from floodway._errors import Problem
+from floodway._ranks import Ranks
 
 __all__ = [
     "Checked",
@@ -104,7 +105,8 @@ class Checked:
         threads: int | None,
         audit: bool,
         watch: Callable[[float, float, int, int, int], object] | None,
-    ) -> Outcome: ...
+        ranks: Ranks | None,
+    ) -> Outcome | None: ...
     def charts(
         self, variant: str, replication: int, simulated_ns: float, tables: list[Table]
     ) -> list[Picture]: ...
@@ -115,6 +117,7 @@ class Checked:
         kept: tuple[str | None, list[str]],
         threads: int | None,
         watch: Callable[[str | None, float, int, int, float, int], object] | None,
+        ranks: Ranks | None,
     ) -> list[str]: ...
 
 @final

@@ -20,23 +20,23 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// A layout for at most `threads` threads. `ports` is the number of ports of each node, which
-    /// serves as an estimate of its work. `groups` covers all nodes; the nodes of a group stay on one
-    /// thread, such as a leaf and its hosts. `longest_hop` is the longest time from sending to
-    /// arrival.
+    /// A layout for so many processes (ranks) and at most `threads` threads of each. `ports` is the number of ports of
+    /// each node, which serves as an estimate of its work. `groups` covers all nodes; the nodes of a group stay on one
+    /// thread, such as a leaf and its hosts, and neighbors in the list go to the same rank. `longest_hop` is the longest
+    /// time from sending to arrival.
     pub fn new(
         ports: &[usize],
         groups: &[Vec<NodeId>],
         windows: Windows,
         longest_hop: Duration,
-        threads: usize,
+        (ranks, threads): (usize, usize),
     ) -> Self {
-        let parts = threads.clamp(1, groups.len().clamp(1, usize::from(u16::MAX)));
+        let parts = (ranks * threads).clamp(1, groups.len().clamp(1, usize::from(u16::MAX)));
         let ahead = windows.index(Instant(longest_hop.0)) + 2;
         Self {
             windows,
             ring: ahead.next_power_of_two().min(64),
-            owner: share_out(ports, groups, parts),
+            owner: share_out(ports, groups, (ranks, parts)),
             parts: parts as u16,
             ports: ports.iter().copied().max().unwrap_or(1),
         }
@@ -73,23 +73,68 @@ impl Layout {
     }
 }
 
-/// Part of each node. Groups stay together and are assigned heaviest first, each to the least
-/// loaded part.
-fn share_out(ports: &[usize], groups: &[Vec<NodeId>], parts: usize) -> Vec<u16> {
+/// Part of each node. Groups stay together.
+fn share_out(ports: &[usize], groups: &[Vec<NodeId>], (ranks, parts): (usize, usize)) -> Vec<u16> {
     let weight_of = |group: &[NodeId]| group.iter().map(|node| ports[node.index()]).sum::<usize>();
     let mut groups: Vec<(usize, &Vec<NodeId>)> =
         groups.iter().map(|group| (weight_of(group), group)).collect();
     groups.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    let weights: Vec<usize> = groups.iter().map(|(weight, _)| *weight).collect();
     let mut owner = vec![0; ports.len()];
-    let mut load = vec![0; parts];
-    for (weight, group) in groups {
-        let part = (0..parts).min_by_key(|&part| load[part]).expect("there is a part");
-        load[part] += weight;
-        for node in group {
+    for ((_, group), part) in groups.iter().zip(parts_of(&weights, ranks, parts)) {
+        for node in *group {
             owner[node.index()] = part as u16;
         }
     }
     owner
+}
+
+/// Part of each group, heaviest first. Groups of a rank are neighbors; within it, and if a part would have nothing
+/// otherwise, each group goes to the least loaded part.
+fn parts_of(weights: &[usize], ranks: usize, parts: usize) -> Vec<usize> {
+    let balanced = |of_rank: &[usize], parts: usize| {
+        let mut load = vec![0; parts * (of_rank.iter().max().unwrap_or(&0) + 1)];
+        let part = |(&rank, weight): (&usize, &usize)| {
+            let parts = rank * parts..(rank + 1) * parts;
+            let part = parts.min_by_key(|&part| load[part]).expect("there is a part");
+            load[part] += weight;
+            part
+        };
+        of_rank.iter().zip(weights).map(part).collect::<Vec<usize>>()
+    };
+    if ranks > 1 && parts.is_multiple_of(ranks) {
+        let chosen = balanced(&ranks_of(weights, ranks), parts / ranks);
+        if (0..parts).all(|part| chosen.contains(&part)) {
+            return chosen;
+        }
+    }
+    balanced(&vec![0; weights.len()], parts)
+}
+
+/// Rank of each group, heaviest first. Groups of equal weight, such as the leaves of a network, are divided into blocks
+/// of neighbors, so that most of a pod is on one rank and fewer frames cross. The length of a block is what its rank
+/// lacks of an equal load.
+fn ranks_of(weights: &[usize], ranks: usize) -> Vec<usize> {
+    let mut load = vec![0; ranks];
+    let mut chosen = Vec::with_capacity(weights.len());
+    for class in weights.chunk_by(|one, next| one == next) {
+        let total = load.iter().chain(class).sum::<usize>();
+        let lacks: Vec<usize> =
+            load.iter().map(|load| total.saturating_sub(load * ranks)).collect();
+        let all = lacks.iter().sum::<usize>();
+        let (mut rank, mut end) = (0, lacks[0]);
+        for (place, weight) in class.iter().enumerate() {
+            // The middle of a group is in the block of its rank.
+            let middle = (2 * place + 1) as u128 * all as u128 / (2 * class.len()) as u128;
+            while end as u128 <= middle && rank + 1 < ranks {
+                rank += 1;
+                end += lacks[rank];
+            }
+            load[rank] += weight;
+            chosen.push(rank);
+        }
+    }
+    chosen
 }
 
 #[cfg(test)]
@@ -104,7 +149,7 @@ mod tests {
         let groups = [vec![0, 1], vec![2], vec![3], vec![4]];
         let groups = groups.map(|group| group.into_iter().map(NodeId).collect());
         let windows = Windows::new(Duration(100), 5);
-        let layout = Layout::new(&ports, &groups, windows, Duration(250), 2);
+        let layout = Layout::new(&ports, &groups, windows, Duration(250), (1, 2));
         let parts: Vec<usize> = (0..5).map(|node| layout.part(NodeId(node))).collect();
         assert_eq!(parts, [1, 1, 1, 0, 0]);
         assert_eq!((layout.parts(), layout.nodes(), layout.ports()), (2, 5, 5));
@@ -114,6 +159,49 @@ mod tests {
     fn there_are_no_more_parts_than_groups() {
         let groups = [vec![NodeId(0), NodeId(1)]];
         let windows = Windows::new(Duration(100), 1);
-        assert_eq!(Layout::new(&[1, 1], &groups, windows, Duration(100), 8).parts(), 1);
+        assert_eq!(Layout::new(&[1, 1], &groups, windows, Duration(100), (1, 8)).parts(), 1);
+    }
+
+    #[test]
+    fn ranks_have_blocks_of_neighbors() {
+        // A fat-tree: 16 edge switches with 4 hosts each, 16 aggregation switches, 8 core switches. By hand: 4 + 4 ports
+        // of hosts and of a switch, 4 ports, 4 ports; each of 4 ranks has the edge switches of a pod, and a quarter of
+        // the 24 others, in order.
+        let weights = [[8; 16].as_slice(), &[4; 24]].concat();
+        let ranks = ranks_of(&weights, 4);
+        let expected = |of: std::ops::Range<usize>, each: usize| of.map(move |place| place / each);
+        assert_eq!(ranks, expected(0..16, 4).chain(expected(0..24, 6)).collect::<Vec<_>>());
+        // Two threads of each rank have half of its groups each.
+        let parts = parts_of(&weights, 4, 8);
+        for (group, part) in parts.iter().enumerate() {
+            assert_eq!(part / 2, ranks[group]);
+        }
+        let load = |part| {
+            let of = |group: &usize| parts[*group] == part;
+            (0..40).filter(of).map(|group| weights[group]).sum::<usize>()
+        };
+        assert_eq!((0..8).map(load).collect::<Vec<_>>(), [28; 8]);
+    }
+
+    #[test]
+    fn ranks_differ_by_less_than_a_group() {
+        for (groups, ranks) in [(11, 8), (13, 8), (10, 4), (9, 4), (100, 7), (8, 8)] {
+            let chosen = ranks_of(&vec![3; groups], ranks);
+            let count = |rank| chosen.iter().filter(|of| **of == rank).count();
+            assert!(chosen.is_sorted());
+            assert!(
+                (0..ranks)
+                    .all(|rank| [groups / ranks, groups.div_ceil(ranks)].contains(&count(rank)))
+            );
+        }
+    }
+
+    #[test]
+    fn no_part_is_empty() {
+        // One switch that outweighs all others, and as many parts as groups: blocks would leave ranks without any.
+        let weights = [100, 9, 8, 7, 1, 1];
+        let mut parts = parts_of(&weights, 3, 6);
+        parts.sort_unstable();
+        assert_eq!(parts, [0, 1, 2, 3, 4, 5]);
     }
 }

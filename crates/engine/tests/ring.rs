@@ -136,7 +136,7 @@ fn turns(
     end: u64,
     look: Option<&mut dyn FnMut() -> usize>,
 ) -> (Vec<Relay>, u64) {
-    let layout = layout(relays, threads);
+    let layout = layout(relays, (1, threads));
     let parts = parts(&layout, relays, tokens);
     let stop = AtomicBool::new(false);
     let limits = limits(end, &stop);
@@ -148,7 +148,7 @@ fn turns(
     results(parts)
 }
 
-fn layout(relays: u32, threads: usize) -> Layout {
+fn layout(relays: u32, threads: (usize, usize)) -> Layout {
     let windows = Windows::new(Duration(DELAY), 2);
     let groups: Vec<Vec<NodeId>> = (0..relays).map(|node| vec![NodeId(node)]).collect();
     let ports = vec![2; relays as usize];
@@ -241,7 +241,7 @@ fn ranks_have_the_same_tokens() {
     let (relays, tokens, end) = (13, 5, 300_000);
     for (ranks, threads) in [(2, 1), (3, 2), (13, 1)] {
         let shares = crew::on(ranks, |member| {
-            let layout = layout(relays, ranks * threads);
+            let layout = layout(relays, (ranks, threads));
             let all = parts(&layout, relays, tokens);
             let nodes: Vec<Vec<NodeId>> = all.iter().map(Part::nodes).collect();
             let others: Vec<usize> = (0..ranks).filter(|&rank| rank != member.rank()).collect();
@@ -266,7 +266,7 @@ fn a_run_may_be_taken_forward_in_steps() {
     let alone = [0, 1, 60_000_000_000].map(std::time::Duration::from_nanos);
     let all = [(1, 0), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2)];
     for (threads, alone) in all.map(|(threads, number)| (threads, alone[number])) {
-        let layout = layout(relays, threads);
+        let layout = layout(relays, (1, threads));
         let mut steps = Steps::new(parts(&layout, relays, tokens), &layout);
         steps.alone_for(alone);
         let stop = AtomicBool::new(false);

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use floodway_scenario::{Scenario, Variant};
 use floodway_sim::over::{Share, most_ranks};
 use floodway_sim::simulation::Run;
-use floodway_sim::{Outcome, Ranks, Spec};
+use floodway_sim::{Outcome, Ranks, Spec, Totals};
 
 use crate::queue::{Job, jobs};
 
@@ -62,19 +62,42 @@ pub fn agree(
     let mut fits = Ok(());
     for variant in variants {
         let spec = variant.build_replication(0, scenario.replication_seed(0));
-        // Keys do not say what is recorded and explained. All ranks must record the same, and refuse the same.
-        about.extend(format!("{:?}{}", spec.record, spec.explained.is_some()).bytes());
-        about.extend(variant.name.bytes().chain(spec.key().bytes()));
+        about.extend(variant.name.bytes().chain(self::about(&spec)));
         fits = fits.and(self::fits(&variant.name, &spec, ranks.ranks()));
     }
-    let theirs = ranks.broadcast(about.clone());
-    let mut differs = Vec::new();
-    ranks.gather(vec![u8::from(theirs != about)], &mut |_, octets| differs.extend(octets));
-    let differs = ranks.broadcast(differs);
-    if let Some(rank) = differs.iter().position(|differs| *differs != 0) {
-        return Err(Refused::Differs(rank));
-    }
+    same(&about, ranks)?;
     fits
+}
+
+/// Whether all ranks have the octets of rank 0.
+fn same(octets: &[u8], ranks: &dyn Ranks) -> Result<(), Refused> {
+    let theirs = ranks.broadcast(octets.to_owned());
+    first(ranks, theirs != octets).map_or(Ok(()), |rank| Err(Refused::Differs(rank)))
+}
+
+/// The first of the ranks that say so; `None` if none does. All must call it.
+pub fn first(ranks: &dyn Ranks, so: bool) -> Option<usize> {
+    let rank = if so { ranks.rank() as u64 } else { u64::MAX };
+    let all = ranks.exchange(Totals { next_window: rank, ..Totals::NONE }, &mut []);
+    usize::try_from(all.next_window).ok().filter(|_| all.next_window < u64::MAX)
+}
+
+/// One run of a variant over the ranks, on so many threads of each; rank 0 has the outcome. All ranks call it, and all
+/// fail if one has something else to run.
+pub fn one(
+    (variant, spec): (&str, Spec),
+    ranks: &dyn Ranks,
+    run: &Run,
+) -> Result<Option<Outcome>, Refused> {
+    same(&about(&spec), ranks)?;
+    fits(variant, &spec, ranks.ranks())?;
+    Ok(share(spec, run.threads, ranks).run(run))
+}
+
+/// What must be the same on all ranks. Keys do not say what is recorded and explained, and all ranks must record
+/// the same, and refuse the same.
+fn about(spec: &Spec) -> Vec<u8> {
+    format!("{:?}{}{}", spec.record, spec.explained.is_some(), spec.key()).into_bytes()
 }
 
 fn fits(name: &str, spec: &Spec, ranks: usize) -> Result<(), Refused> {

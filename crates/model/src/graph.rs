@@ -199,6 +199,25 @@ impl Graph {
         self.ids().filter(|&id| self.node(id).kind != NodeKind::Host)
     }
 
+    /// By node, of switches: a number of the part of the network that they are in, in which all reach each other
+    /// without hosts; of hosts `u32::MAX`.
+    pub fn parts_of_switches(&self) -> Vec<u32> {
+        let mut parts = vec![u32::MAX; self.nodes.len()];
+        for switch in self.switches() {
+            if parts[switch.index()] != u32::MAX {
+                continue;
+            }
+            let mut open = vec![switch];
+            while let Some(node) = open.pop() {
+                if parts[node.index()] == u32::MAX && self.node(node).kind != NodeKind::Host {
+                    parts[node.index()] = switch.0;
+                    open.extend(self.node(node).ports.iter().map(|end| end.peer));
+                }
+            }
+        }
+        parts
+    }
+
     /// All identifiers in order.
     pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes.len() as u32).map(NodeId)

@@ -93,14 +93,6 @@ impl World {
     pub fn finish(self) {
         self.started.calls.finalize();
     }
-
-    /// The first of the ranks that say so; `None` if none does. All must call it.
-    pub fn first(&self, so: bool) -> Option<usize> {
-        let mine =
-            Totals { next_window: if so { self.rank() as u64 } else { u64::MAX }, ..Totals::NONE };
-        let first = self.exchange(mine, &mut []).next_window;
-        (first < u64::MAX).then_some(first as usize)
-    }
 }
 
 /// Ends all ranks at once if MPI is started: without it they would wait forever for a rank that has a fault.

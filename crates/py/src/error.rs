@@ -24,7 +24,7 @@ pub fn scenario(py: Python<'_>, error: &Error) -> PyErr {
 }
 
 /// What options of the program are called in Python; messages name them as places and as remedies.
-const ARGUMENTS: [(&str, &str); 19] = [
+const ARGUMENTS: [(&str, &str); 21] = [
     ("`--threads ", "`threads="),
     ("`--replications`", "`replications`"),
     ("`--variant`", "`variants`"),
@@ -47,10 +47,12 @@ const ARGUMENTS: [(&str, &str); 19] = [
     ("`--no-cache`", "`cache=None`"),
     ("`--resume`", "`existing=\"resume\"`"),
     ("`--force`", "`existing=\"replace\"`"),
+    ("add `--set explained_flows=0`", "set `explained_flows=0`"),
+    ("without `--mpi`", "without `comm`"),
 ];
 
 /// A message with the arguments of Python in place of the options.
-fn in_python(text: &str) -> String {
+pub fn in_python(text: &str) -> String {
     ARGUMENTS
         .iter()
         .fold(text.to_owned(), |text, (option, argument)| text.replace(option, argument))

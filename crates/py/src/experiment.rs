@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use floodway_lab::capture::Choice;
+use floodway_lab::ranks::{agree, dismiss, follow};
 use floodway_lab::study::{Failure, Order, run};
 use floodway_lab::{Budget, Existing, How, Total, Watcher, What, words_of_others};
 use floodway_report::html;
@@ -11,12 +12,14 @@ use floodway_report::study::Section;
 use floodway_report::trace;
 use floodway_scenario::suggest::remedy;
 use floodway_scenario::{Scenario, Variant};
+use floodway_sim::Ranks;
 use floodway_study::{CATALOGUE, Level, RunClaims};
 use pyo3::prelude::*;
 
 use crate::background::{self, Desk};
 use crate::chart::Picture;
 use crate::error;
+use crate::ranks::{Communicator, refused as refused_by_ranks};
 
 /// How far an experiment has come: its name if it is one of several, and its runs.
 pub type News = (Option<String>, Total);
@@ -83,10 +86,14 @@ pub fn execute(
     (scenario, variants): (&Scenario, &[&Variant]),
     (path, existing): (&Path, &str),
     (trace, pcap): (Option<&str>, Vec<String>),
-    threads: Option<usize>,
+    (threads, ranks): (Option<usize>, Option<&Communicator>),
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<String>> {
-    let (threads, existing) = (background::threads(threads)?, self::existing(existing)?);
+    let threads = match ranks {
+        Some(_) => threads.unwrap_or(1),
+        None => background::threads(threads)?,
+    };
+    let existing = self::existing(existing)?;
     let forms: Vec<&str> = trace::CATALOGUE.iter().map(|form| form.entry.name).collect();
     if let Some(unknown) = trace.filter(|name| !forms.contains(name)) {
         let remedy = remedy(unknown, "forms of traces", &forms);
@@ -99,6 +106,9 @@ pub fn execute(
         let checked = variants.iter().try_for_each(|variant| choice.check(variant, seed));
         checked.map_err(|problem| error::value(&problem))?;
         budget.add_capture(choice, variants);
+    }
+    if let Some(ranks) = ranks {
+        budget.share(ranks.ranks());
     }
     budget.check(&scenario.file_name).map_err(|refused| error::scenario(py, &refused))?;
     let claims = RunClaims::of(scenario).map_err(|failed| error::scenario(py, &failed))?;
@@ -113,7 +123,7 @@ pub fn execute(
             trace,
             capture: capture.as_ref(),
             kernels: None,
-            ranks: None,
+            ranks: ranks.map(|ranks| ranks as &dyn Ranks),
             audit: false,
             command: &command,
         };
@@ -123,6 +133,33 @@ pub fn execute(
     };
     let done = background::work(py, work, |news| tell(watch, news))?;
     done.map_err(|failed| error::results(py, &failed))
+}
+
+/// Like [`execute`], by all ranks together: the first goes through the experiment as if it were alone and writes the
+/// results, and says to the others what to run.
+pub fn execute_over(
+    py: Python<'_>,
+    (scenario, variants): (&Scenario, &[&Variant]),
+    place: (&Path, &str),
+    (trace, pcap): (Option<&str>, Vec<String>),
+    (threads, ranks): (Option<usize>, &Communicator),
+    watch: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<String>> {
+    let traced = trace.is_some();
+    let agreed = py.detach(|| agree(scenario, variants, traced, ranks));
+    agreed.map_err(|reason| refused_by_ranks(&reason))?;
+    if ranks.rank() == 0 {
+        let what = (scenario, variants);
+        let done = execute(py, what, place, (trace, pcap), (threads, Some(ranks)), watch);
+        py.detach(|| dismiss(ranks));
+        return done;
+    }
+    background::work(
+        py,
+        |desk: &Desk<News>| follow(scenario, variants, traced, (ranks, &desk.stop)),
+        |_| Ok(()),
+    )?;
+    Ok(Vec::new())
 }
 
 /// Why a study keeps no results. Its argument for `--force` is not that of experiments.

@@ -6,6 +6,7 @@
 //!
 //! - [`scenario`]: scenarios that are valid
 //! - [`session`]: a run that Python drives
+//! - [`ranks`]: runs over the processes of a communicator of mpi4py
 //! - [`simulate`]: a simulation that Python can watch and interrupt
 //! - [`experiment`]: whole experiments and studies
 //! - [`sweep`]: sweeps, and their runs one by one
@@ -27,6 +28,7 @@ pub mod experiment;
 pub mod headroom;
 pub mod operator;
 pub mod program;
+pub mod ranks;
 pub mod results;
 pub mod scenario;
 pub mod session;

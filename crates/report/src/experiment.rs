@@ -23,7 +23,7 @@ use crate::summary::{
     Basis, ClassName, ClassSummary, Counter, Interval, Measure, Paired, Summary, VariantSummary,
 };
 use crate::why::Digest;
-use crate::{INTERRUPTED, Run, answer, deadlock, jobs};
+use crate::{INTERRUPTED, Run, answer, deadlock, host_ports, jobs};
 
 /// The runs of an experiment as they come in, in any order.
 #[derive(Clone, Debug)]
@@ -203,6 +203,12 @@ impl Experiment {
     /// The ranks of the jobs of a variant that finished last, in its first replication.
     pub fn ranks(&self, variant: usize) -> &[jobs::Rank] {
         let mut all = self.shapes_of(variant).map(|shapes| shapes.ranks.as_slice());
+        all.next().unwrap_or_default()
+    }
+
+    /// What the ports of hosts with several carried in a variant, in its first replication.
+    pub fn host_ports(&self, variant: usize) -> &[host_ports::Ports] {
+        let mut all = self.shapes_of(variant).map(|shapes| shapes.host_ports.as_slice());
         all.next().unwrap_or_default()
     }
 

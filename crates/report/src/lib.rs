@@ -38,6 +38,7 @@ mod experiment;
 mod files;
 pub mod flent;
 pub mod format;
+pub mod host_ports;
 pub mod html;
 pub mod jobs;
 mod latency;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::deadlock::{self, Member};
 use crate::entries::{Window, windows};
+use crate::host_ports;
 use crate::jobs;
 use crate::links::{Direction, directions};
 use crate::metrics::{FlowTime, SizeClasses};
@@ -166,6 +167,8 @@ pub struct Shapes {
     pub deadlock: Vec<Member>,
     /// The ranks of its jobs that finished last.
     pub ranks: Vec<jobs::Rank>,
+    /// What the ports of its hosts carried, if some have several.
+    pub host_ports: Vec<host_ports::Ports>,
     /// Database entries over time, by workload.
     pub responses: BTreeMap<u64, Vec<Window>>,
     /// What pings measured.
@@ -205,6 +208,7 @@ impl Shapes {
             pages: web::sketches(tables),
             deadlock: deadlock::members(tables),
             ranks: jobs::last(tables),
+            host_ports: host_ports::ports(tables),
             why: Explanation::of(tables, workloads, classes).map(|why| Digest::of(&why)),
             fct: (0..classes.count()).map(sketch).collect(),
             slowdowns: slowdowns(measured),

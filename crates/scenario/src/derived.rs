@@ -199,10 +199,10 @@ impl Variant {
         });
         let wire_demands: Vec<Demand> = on_wire.collect();
         let expected_flows =
-            shares().map(|(workload, around)| workload.expected_flows(around)).sum();
+            shares().map(|(workload, around)| ports::flows((&**workload, around), settings)).sum();
         let timed: f64 = shares()
             .filter(|(workload, _)| workload.times_flows())
-            .map(|(workload, around)| workload.expected_flows(around))
+            .map(|(workload, around)| ports::flows((&**workload, around), settings))
             .sum();
         let steady = 1.0 - settings.warmup.as_secs() / settings.arrivals.as_secs();
         DerivedVariant {
@@ -256,7 +256,8 @@ impl Variant {
         let rtt = longest_way(settings, graph, check::largest_frame(settings)).0;
         let order = workload::order(settings, graph, seed);
         let shares = workload::surroundings(self.workloads(), settings, graph, &order, seed);
-        let flows = shares.map(|(workload, around)| workload.expected_flows(around)).sum();
+        let flows =
+            shares.map(|(workload, around)| ports::flows((&**workload, around), settings)).sum();
         (self.memory(flows, rtt), flows)
     }
 

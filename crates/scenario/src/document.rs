@@ -163,10 +163,20 @@ pub struct Host {
     /// Which port of a host with several a flow takes, unless its workload says otherwise, of those from which the
     /// way to the other host leads through the fewest switches: `hash` (at random, flow by flow), `round_robin`,
     /// `by_destination` (all flows to a host the same), or the number of a port, from 0, which is taken whatever the
-    /// way. At the other end it is the port of the same number, if the way there is as short. A flow keeps its
-    /// port. Default `hash`.
+    /// way. At the other end it is the port of the same number, if the way there is as short. `stripe` cuts each
+    /// message into a flow for each of these ports, and `pxn` sends it to another rail by NVLink and the GPU of the
+    /// own server there; both for collectives, jobs and lists of messages. Default `hash`.
     #[serde(skip_serializing_if = "is_hash")]
     pub ports: Ports,
+    /// With `ports = "pxn"`, the chunks in which a message is handed on; each is a flow. Default 128KiB (NCCL:
+    /// `NCCL_P2P_NET_CHUNKSIZE`).
+    #[serde(skip_serializing_if = "is_chunk_of_nccl")]
+    pub pxn_chunk: Bytes,
+    /// Whether another port of a host stands in for one whose link is down, as with bonded NICs: as soon as that is
+    /// known (`failure.detection`), frames from and to that port take the link of the next port of the host in the
+    /// same part of the network. Transports repeat what was lost before. Default false: flows of the port wait.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub failover: bool,
     /// How messages become packets and arrive complete, unless their workload says otherwise.
     pub transport: transport::Spec,
     /// How fast a flow may send, unless its workload says otherwise. Default what suits the
@@ -183,6 +193,8 @@ impl Default for Host {
             buffer: None,
             pause_feedback: true,
             ports: Ports::default(),
+            pxn_chunk: PXN_CHUNK,
+            failover: false,
             transport: transport::Spec::default(),
             congestion: None,
         }
@@ -192,8 +204,8 @@ impl Default for Host {
 impl Host {
     /// What all flows share.
     pub(crate) fn spec(&self) -> host::Spec {
-        let Self { pause_scope, buffer, pause_feedback, .. } = *self;
-        host::Spec { pause_scope, buffer, pause_feedback }
+        let Self { pause_scope, buffer, pause_feedback, failover, .. } = *self;
+        host::Spec { pause_scope, buffer, pause_feedback, failover }
     }
 }
 
@@ -203,6 +215,13 @@ fn explained_share() -> f64 {
 
 fn is_explained_share(share: &f64) -> bool {
     *share == Document::EXPLAINED_SHARE
+}
+
+/// NCCL's size of chunks between servers (`NCCL_P2P_NET_CHUNKSIZE` in `init.cc` of NCCL 2.27).
+const PXN_CHUNK: Bytes = Bytes(128 << 10);
+
+fn is_chunk_of_nccl(chunk: &Bytes) -> bool {
+    *chunk == PXN_CHUNK
 }
 
 fn is_hash(ports: &Ports) -> bool {

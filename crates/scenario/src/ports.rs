@@ -1,7 +1,9 @@
 //! Hosts with several ports: which port a flow takes, as a scenario writes it, and what follows for its load.
 
+mod carry;
+
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use floodway_model::graph::NodeKind;
@@ -13,7 +15,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::document::Document;
 use crate::workload::Demand;
 
-/// Which port of its host a flow takes. It keeps it, whatever happens to the link.
+pub(crate) use carry::{carry, flows, has_relays, without_way};
+
+/// Which port of its host a flow takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ports {
     /// At random, flow by flow, as a hash of addresses would have it.
@@ -23,6 +27,11 @@ pub enum Ports {
     RoundRobin,
     /// By the number of the destination host: all flows to a host take the same port.
     ByDestination,
+    /// All: each message is cut into as many parts as there are ports to choose from, which are flows of their own.
+    Stripe,
+    /// As `Hash`; but a message to a GPU of another server at another rail goes by NVLink to the GPU of the own server
+    /// at that rail first, chunk by chunk (PXN of NCCL).
+    Pxn,
     /// The port of this number.
     Number(u16),
 }
@@ -30,6 +39,10 @@ pub enum Ports {
 const HASH: &str = "hash";
 const ROUND_ROBIN: &str = "round_robin";
 const BY_DESTINATION: &str = "by_destination";
+const STRIPE: &str = "stripe";
+const PXN: &str = "pxn";
+/// The rules that are words.
+const WORDS: [&str; 5] = [HASH, ROUND_ROBIN, BY_DESTINATION, STRIPE, PXN];
 
 impl Serialize for Ports {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -37,6 +50,8 @@ impl Serialize for Ports {
             Self::Hash => serializer.serialize_str(HASH),
             Self::RoundRobin => serializer.serialize_str(ROUND_ROBIN),
             Self::ByDestination => serializer.serialize_str(BY_DESTINATION),
+            Self::Stripe => serializer.serialize_str(STRIPE),
+            Self::Pxn => serializer.serialize_str(PXN),
             Self::Number(port) => serializer.serialize_u16(*port),
         }
     }
@@ -48,13 +63,17 @@ impl<'de> Deserialize<'de> for Ports {
         impl de::Visitor<'_> for Visitor {
             type Value = Ports;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"hash\", \"round_robin\", \"by_destination\", or the number of a port, from 0")
+                f.write_str(
+                    "\"hash\", \"round_robin\", \"by_destination\", \"stripe\", \"pxn\", or the number of a port, from 0",
+                )
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Ports, E> {
                 match text {
                     HASH => Ok(Ports::Hash),
                     ROUND_ROBIN => Ok(Ports::RoundRobin),
                     BY_DESTINATION => Ok(Ports::ByDestination),
+                    STRIPE => Ok(Ports::Stripe),
+                    PXN => Ok(Ports::Pxn),
                     _ => Err(E::invalid_type(de::Unexpected::Str(text), &self)),
                 }
             }
@@ -81,16 +100,16 @@ impl JsonSchema for Ports {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "anyOf": [
-                { "type": "string", "enum": [HASH, ROUND_ROBIN, BY_DESTINATION] },
+                { "type": "string", "enum": WORDS },
                 { "type": "integer", "minimum": 0, "maximum": 65535 },
             ],
-            "description": "`hash`, `round_robin`, `by_destination`, or the number of a port, from 0",
-            "examples": [HASH, ROUND_ROBIN, BY_DESTINATION],
+            "description": "`hash`, `round_robin`, `by_destination`, `stripe`, `pxn`, or the number of a port, from 0",
+            "examples": WORDS,
         })
     }
 }
 
-/// Gives each flow, whose ends are the first ports of hosts, its ports. Flows that use the connection of another one
+/// Gives each flow, whose ends are the first ports of hosts, its ports, unless [`carry`] has. Flows that use the connection of another one
 /// take its ports. The sending host takes one of those from which
 /// the way to the other host is shortest, by the number of switches, or the one that is named. At the other end it is
 /// the port of the same number, if the way there is as short as any.
@@ -109,6 +128,9 @@ pub fn assign(
     let mut next: BTreeMap<(NodeId, u16), usize> = BTreeMap::new();
     for (flow_number, flow) in (0u64..).zip(&mut *flows) {
         let rule = rule(settings, flow.workload);
+        if carry::divides(rule) {
+            continue;
+        }
         let of_rule = |choices: usize| match rule {
             Ports::Hash => random::mix(seed ^ random::mix(flow_number)) as usize % choices,
             Ports::RoundRobin => {
@@ -117,7 +139,7 @@ pub fn assign(
                 (*next - 1) % choices
             }
             Ports::ByDestination => numbers[flow.dst.index()] % choices,
-            Ports::Number(_) => 0,
+            Ports::Number(_) | Ports::Stripe | Ports::Pxn => 0,
         };
         let pair = pair((flow.src, flow.dst), rule, (graph, &between), of_rule);
         if let Some((src, dst)) = pair {
@@ -230,23 +252,28 @@ pub fn spread(graph: &Graph, demands: Vec<Demand>, rule: Ports) -> Vec<Demand> {
     demands.into_iter().flat_map(spread).collect()
 }
 
-/// By node, of switches: a number of the part of the network that they are in, in which all reach each other without
-/// hosts; of hosts `u32::MAX`.
-pub fn part_of_switches(graph: &Graph) -> Vec<u32> {
-    let mut parts = vec![u32::MAX; graph.nodes.len()];
-    for switch in graph.switches() {
-        if parts[switch.index()] != u32::MAX {
-            continue;
-        }
-        let mut open = vec![switch];
-        while let Some(node) = open.pop() {
-            if parts[node.index()] == u32::MAX && graph.node(node).kind != NodeKind::Host {
-                parts[node.index()] = switch.0;
-                open.extend(graph.node(node).ports.iter().map(|end| end.peer));
-            }
-        }
+/// Two hosts without a path between them: no part of the network ([`Graph::parts_of_switches`]) has a port of both. Hosts do not
+/// forward.
+pub fn hosts_apart(graph: &Graph) -> Option<[NodeId; 2]> {
+    let parts = graph.parts_of_switches();
+    let in_part = |port: NodeId| parts[graph.node(port).ports[0].peer.index()];
+    let mut sets: BTreeMap<BTreeSet<u32>, NodeId> = BTreeMap::new();
+    for host in graph.first_ports() {
+        sets.entry(graph.ports_of(host).map(in_part).collect()).or_insert(host);
     }
-    parts
+    // Usually one part has all hosts, and sets, of which there may be one for each host, need not be compared.
+    let mut shared: Option<BTreeSet<u32>> = None;
+    for set in sets.keys() {
+        shared = Some(shared.map_or_else(|| set.clone(), |of| &of & set));
+    }
+    if shared.is_none_or(|of| !of.is_empty()) {
+        return None;
+    }
+    let all: Vec<(&BTreeSet<u32>, &NodeId)> = sets.iter().collect();
+    all.iter().enumerate().find_map(|(place, (parts, host))| {
+        let other = all[..place].iter().find(|(others, _)| parts.is_disjoint(others))?;
+        Some([*other.1, **host])
+    })
 }
 
 #[cfg(test)]

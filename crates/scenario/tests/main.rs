@@ -32,6 +32,7 @@ mod overlays;
 mod patterns;
 mod pings;
 mod profiles;
+mod rails;
 mod ranks;
 mod renamed;
 mod runs;

@@ -284,6 +284,79 @@ fn check_shows_what_follows_from_the_shape() {
     );
 }
 
+/// Two stages with two parts each, of which a layer takes F = 100 us forward and 2 F backward. A micro-batch crosses the
+/// network six times: three times forward and three times backward. With messages of c the last gradients are there after
+/// 15 F + 6 c with two micro-batches, and 27 F + 6 c with four (worked out pass by pass): the bubble is (p - 1) / (v m).
+#[test]
+fn interleaved_stages_divide_the_bubble() {
+    let message = message(ACTIVATIONS);
+    for (batches, passes) in [(2, 15), (4, 27)] {
+        let parameters = [
+            "peak_tflops=0.28",
+            "layers=4",
+            "pipeline_parallel=2",
+            "virtual_stages=2",
+            &format!("micro_batches={batches}"),
+        ];
+        let (time, computed) = times(&training(2, &parameters));
+        assert_eq!(computed, [batches * 600 * US; 2]);
+        assert_eq!(time, passes * 100 * US + 6 * message);
+        let bubble = (time - 6 * message) as f64 / computed[0] as f64 - 1.0;
+        assert!((bubble - 1.0 / (2 * batches) as f64).abs() < 1e-12);
+    }
+}
+
+/// As with alternating passes, (m + p - 1) (f + b); and the messages of the first micro-batch forward and of the last
+/// one backward.
+#[test]
+fn gpipe_has_the_bubble_of_a_pipeline() {
+    for batches in [1, 2, 5] {
+        let parameters = [
+            "peak_tflops=0.28",
+            "pipeline_parallel=2",
+            "schedule=gpipe",
+            &format!("micro_batches={batches}"),
+        ];
+        let (time, _) = times(&training(2, &parameters));
+        assert_eq!(time, (batches + 1) * 300 * US + 2 * message(ACTIVATIONS));
+    }
+}
+
+#[test]
+fn interleaved_stages_need_micro_batches_and_layers_that_fit() {
+    let of = |with: &str| wrong(servers(2, &format!("hidden = 64\nsequence = 32\n{with}")));
+    assert_eq!(
+        of("pipeline_parallel = 4\nvirtual_stages = 2\nlayers = 8\nmicro_batches = 6"),
+        [
+            "`micro_batches` of 6 cannot be interleaved over 4 stages: as many as there are stages pass a part together",
+            "write a multiple of 4, like 8, or remove `virtual_stages`",
+        ]
+    );
+    assert_eq!(
+        of("pipeline_parallel = 4\nvirtual_stages = 3\nlayers = 8\nmicro_batches = 8"),
+        [
+            "2 layers of a stage cannot be divided into 3 parts of the same size",
+            "write a divisor of 2"
+        ]
+    );
+    assert_eq!(
+        of("virtual_stages = 2\nlayers = 8\nmicro_batches = 8"),
+        [
+            "one stage alone has 2 parts, which follow each other without a bubble",
+            "remove `virtual_stages`, or write `pipeline_parallel` of at least 2",
+        ]
+    );
+    assert_eq!(
+        of(
+            "pipeline_parallel = 2\nvirtual_stages = 2\nlayers = 8\nmicro_batches = 8\nschedule = \"gpipe\""
+        ),
+        [
+            "`gpipe` has no interleaved stages",
+            "remove `virtual_stages`, or write schedule = \"one_forward_one_backward\"",
+        ]
+    );
+}
+
 /// What is wrong, and the remedy.
 fn wrong(text: Result<Scenario, String>) -> [String; 2] {
     let text = text.expect_err("it is wrong");

@@ -1,6 +1,8 @@
 //! The audit at the end of every run: sums that must agree, and what nodes find wrong in themselves.
 //! [`Audit::of`] takes it from nodes; those of several processes can be added.
 
+use std::collections::BTreeMap;
+
 use floodway_model::{Body, NodeId};
 use serde::{Deserialize, Serialize};
 
@@ -132,9 +134,19 @@ fn of_nodes(spec: &Spec, finished: &Finished) -> Vec<(bool, NodeId, String)> {
         let sentence = |what: &_| (false, id, format!("{}: {what}", name(id)));
         wrong.extend(switch.audit().iter().map(sentence));
     }
+    // With failover, frames that one port makes may leave by another one of its host.
+    let accounts = |id: NodeId| if spec.host.failover { spec.graph.host_of(id) } else { id };
+    let mut frames: BTreeMap<NodeId, [u64; 3]> = BTreeMap::new();
+    for host in &finished.hosts {
+        let sums = frames.entry(accounts(host.id())).or_default();
+        sums.iter_mut().zip(host.frames()).for_each(|(sum, of_port)| *sum += of_port);
+    }
     for host in &finished.hosts {
         let id = host.id();
-        wrong.extend(host.audit().iter().map(|what| (true, id, format!("{}: {what}", name(id)))));
+        if let Some([made, sent, waits]) = frames.remove(&id).filter(|[a, b, c]| *a != b + c) {
+            let what = format!("{made} frames were made and {sent} sent while {waits} wait");
+            wrong.push((true, id, format!("{}: {what}", name(id))));
+        }
         let reordered = host.receivers.reordered();
         if reordered > 0 && keeps_order(spec) {
             wrong.push((

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use floodway_model::graph::NodeKind;
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, Duration, FlowId, Graph, Instant, NodeId, Packet, PortIx};
 use serde::Serialize;
@@ -17,6 +18,7 @@ use crate::errors::{BitErrors, Errors};
 use crate::link::is_link_control;
 use crate::loss::Random;
 use crate::routing::Routes;
+use crate::switch::port::DropReason;
 
 /// A link failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -124,36 +126,43 @@ impl Outages {
         self.dead.iter().any(|&(down, up)| down < until && from < up)
     }
 
-    /// Whether the frame is lost that is sent at `from`, and whose last bit arrives at `until`: `is_given_up` by a retry,
-    /// because of bit errors, at random or by a failure. Counts it if it is, and a pause that `is_late` because a retry
-    /// sends it again.
+    /// Why the frame is lost that is sent at `from`, and whose last bit arrives at `until`, if it is: `is_given_up` by a
+    /// retry, because of bit errors, at random or by a failure. Counts it if it is, and a pause that `is_late` because a
+    /// retry sends it again.
     pub fn takes(
         &mut self,
         packet: &Packet,
         (from, until): (Instant, Instant),
         is_given_up: bool,
         is_late: bool,
-    ) -> bool {
+    ) -> Option<DropReason> {
         let at_random = self.random.as_mut().is_some_and(Random::takes);
         let has_error = is_given_up
             || self.errors.as_mut().is_some_and(|errors| match is_link_control(&packet.body) {
                 true => errors.hit(packet.bytes.into()),
                 false => errors.hit_next(packet.bytes.into()),
             });
-        let is_lost = at_random || self.hit(from, until);
-        if is_lost || has_error || is_late {
+        let reason = match (at_random || self.hit(from, until), has_error) {
+            (true, _) => Some(DropReason::LostOnLink),
+            (false, true) => Some(DropReason::Corrupted),
+            (false, false) => None,
+        };
+        if reason.is_some() || is_late {
             let is_pause = matches!(packet.body, Body::Pfc { .. } | Body::Pause { .. });
             self.lost_pauses += u64::from(is_pause);
         }
-        if is_lost || has_error {
-            self.lose(packet, is_lost);
+        if let Some(reason) = reason {
+            self.lose(packet, reason);
         }
-        is_lost || has_error
+        reason
     }
 
     /// Counts a lost frame.
-    fn lose(&mut self, packet: &Packet, on_link: bool) {
-        let lost = if on_link { &mut self.lost } else { &mut self.corrupted };
+    fn lose(&mut self, packet: &Packet, reason: DropReason) {
+        let lost = match reason {
+            DropReason::Corrupted => &mut self.corrupted,
+            _ => &mut self.lost,
+        };
         let (frames, bytes) = &mut lost[packet.class.index()];
         *frames += 1;
         *bytes += u64::from(packet.bytes);
@@ -184,18 +193,70 @@ pub fn transmitter_name(graph: &Graph, (node, port): (NodeId, PortIx)) -> String
     format!("{}, port {}", graph.node(node).name, port.0)
 }
 
-/// The times at which routes change, ascending, and the tables of all switches from then on,
-/// ordered by switch identifier.
-pub fn epochs(failures: &[Failure], graph: &Graph) -> Vec<(Instant, Vec<Routes>)> {
+/// Ports of nodes, at both ends of links.
+type Ends = BTreeSet<(NodeId, PortIx)>;
+
+/// The times at which what is known of links changes, ascending, with the ends of all links that are known to be down from then
+/// on.
+fn known(failures: &[Failure], graph: &Graph) -> Vec<(Instant, Ends)> {
     let known: Vec<_> = failures.iter().filter_map(|f| Some((f, f.known()?))).collect();
     let mut times: BTreeSet<Instant> =
         known.iter().flat_map(|&(_, (from, until))| [from, until]).collect();
     times.remove(&Instant::NEVER);
-    let tables = |now: Instant| {
+    let down = |now: Instant| {
         let down = known.iter().filter(|(_, (from, until))| *from <= now && now < *until);
-        Routes::without(graph, &down.flat_map(|(failure, _)| failure.ends(graph)).collect())
+        down.flat_map(|(failure, _)| failure.ends(graph)).collect()
     };
-    times.into_iter().map(|now| (now, tables(now))).collect()
+    times.into_iter().map(|now| (now, down(now))).collect()
+}
+
+/// The times at which routes change, ascending, and the tables of all switches from then on,
+/// ordered by switch identifier. With `failover`, ports of hosts stand in for others.
+pub fn epochs(failures: &[Failure], graph: &Graph, failover: bool) -> Vec<(Instant, Vec<Routes>)> {
+    let tables = |(now, down): (Instant, Ends)| {
+        let mut tables = Routes::without(graph, &down);
+        if failover {
+            Routes::redirect(&mut tables, &stand_ins(graph, &down));
+        }
+        (now, tables)
+    };
+    known(failures, graph).into_iter().map(tables).collect()
+}
+
+/// For ports of hosts whose links are `down`, the ports that stand in for them: the next one of the host that works and
+/// that is in the same part of the network, so that it leads to the same ports of others.
+pub fn stand_ins(graph: &Graph, down: &Ends) -> BTreeMap<NodeId, NodeId> {
+    let mut stand_ins = BTreeMap::new();
+    if !graph.has_several_ports() {
+        return stand_ins;
+    }
+    let parts = graph.parts_of_switches();
+    let part = |port: NodeId| parts[graph.node(port).ports[0].peer.index()];
+    let is_down = |port: NodeId| down.contains(&(port, PortIx(0)));
+    for &(port, _) in down.iter().filter(|(node, _)| graph.node(*node).kind == NodeKind::Host) {
+        let ports = graph.ports_of(graph.host_of(port));
+        let (before, after): (Vec<NodeId>, Vec<NodeId>) = ports.partition(|other| *other < port);
+        let mut others = after.into_iter().chain(before);
+        let stands_in = others.find(|&other| !is_down(other) && part(other) == part(port));
+        stand_ins.extend(stands_in.map(|other| (port, other)));
+    }
+    stand_ins
+}
+
+/// The times at which other ports of this host stand in for some, ascending: by port, the one that does, by its place
+/// among them.
+pub fn failovers(spec: &Spec, host: NodeId) -> VecDeque<(Instant, Vec<Option<usize>>)> {
+    let ports: BTreeSet<NodeId> = spec.graph.ports_of(host).collect();
+    let here = |failure: &&Failure| {
+        failure.ends(&spec.graph).into_iter().any(|(node, _)| ports.contains(&node))
+    };
+    let failures: Vec<Failure> = spec.failures.iter().filter(here).copied().collect();
+    let places = |down: &Ends| {
+        let stand_ins = stand_ins(&spec.graph, down);
+        let place = |port: &NodeId| (port.0 - host.0) as usize;
+        ports.iter().map(|port| stand_ins.get(port).map(place)).collect()
+    };
+    known(&failures, &spec.graph).iter().map(|(at, down)| (*at, places(down))).collect()
 }
 
 #[cfg(test)]
@@ -257,10 +318,11 @@ mod tests {
 
     #[test]
     fn routes_change_when_it_is_known() {
-        let times: Vec<Instant> = epochs(&[failure(10, 20, 5), failure(30, 31, 9)], &graph())
-            .into_iter()
-            .map(|(at, _)| at)
-            .collect();
+        let times: Vec<Instant> =
+            epochs(&[failure(10, 20, 5), failure(30, 31, 9)], &graph(), false)
+                .into_iter()
+                .map(|(at, _)| at)
+                .collect();
         assert_eq!(times, [us(15), us(25)]);
     }
 }

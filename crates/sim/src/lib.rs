@@ -60,7 +60,7 @@ use floodway_model::{
 };
 use serde::Serialize;
 
-pub use floodway_engine::{MAX_PORTS, Progress, Ranks, Stop};
+pub use floodway_engine::{Letters, MAX_PORTS, Progress, Ranks, Stop, Totals};
 pub use observe::{Sent, capture, delays};
 pub use outcome::Outcome;
 pub use session::Session;

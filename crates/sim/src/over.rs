@@ -50,7 +50,7 @@ impl<'a> Share<'a> {
             return Err(TooManyRanks { ranks: count, parts });
         }
         let threads = threads.clamp(1, parts / count);
-        let layout = simulation::layout(&spec, simulation::windows(&spec), count * threads);
+        let layout = simulation::layout(&spec, simulation::windows(&spec), (count, threads));
         let here = |node| layout.part(node) / threads == rank;
         let spec = Spec { explained: None, ..spec };
         let simulation = Simulation::with_nodes(spec, &here).audited(false);

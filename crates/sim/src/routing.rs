@@ -3,7 +3,7 @@
 //! Hosts have one port, so a destination is identified by its edge switch, and a switch needs one
 //! entry per edge switch instead of one per host.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use floodway_model::{Graph, NodeId, PortIx};
@@ -73,6 +73,17 @@ impl Routes {
             }
         }
         tables
+    }
+
+    /// Makes these tables of all switches lead to other ports of hosts, which stand in for the first ones.
+    pub fn redirect(tables: &mut [Self], stand_ins: &BTreeMap<NodeId, NodeId>) {
+        let Some(first) = tables.first().filter(|_| !stand_ins.is_empty()) else { return };
+        let mut of_host = first.edges.of_host.clone();
+        for (port, stands_in) in stand_ins {
+            of_host[port.index()] = first.edges.of_host[stands_in.index()];
+        }
+        let edges = Arc::new(Edges { of_host });
+        tables.iter_mut().for_each(|table| table.edges = edges.clone());
     }
 
     /// Adds the sets of ports toward the next `count` edge switches.

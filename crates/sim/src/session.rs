@@ -240,7 +240,7 @@ impl Session {
         if waits {
             simulation = simulation.open_ended();
         }
-        let layout = layout(simulation.spec(), simulation.windows(), options.threads);
+        let layout = layout(simulation.spec(), simulation.windows(), (1, options.threads));
         let (rest, live) =
             simulation.begin(|nodes, measurement| Live::new(nodes, &layout, measurement));
         Ok(Self {

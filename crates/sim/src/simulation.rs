@@ -229,7 +229,7 @@ impl Simulation {
         run: &Run,
         by: impl FnOnce(Nodes, &Layout, &Limits<'_>, &Measurement<'_>) -> Finished,
     ) -> (Spec, Finished) {
-        let layout = layout(&self.spec, (self.windows, self.longest_hop), run.threads);
+        let layout = layout(&self.spec, (self.windows, self.longest_hop), (1, run.threads));
         let find = |finished: &Finished| deadlock::find(&finished.switches, finished.now);
         self.finish_with(run, &layout, by, find)
     }

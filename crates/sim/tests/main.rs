@@ -30,6 +30,7 @@ mod dual_queue;
 mod entries;
 mod exact;
 mod fabric;
+mod failover;
 mod failure;
 mod families;
 mod feedback;

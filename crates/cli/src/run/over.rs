@@ -61,7 +61,7 @@ impl Everybody {
     /// The result of this rank if no rank has failed. Otherwise the first rank that has says why.
     fn need<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
         let (world, rank) = (self.0, self.0.rank());
-        match world.first(result.is_err()) {
+        match ranks::first(&world, result.is_err()) {
             None => result,
             Some(first) if first == rank => {
                 if rank > 0 {

@@ -13,6 +13,7 @@ mod deadlocks;
 mod delays;
 mod embedded;
 mod figure;
+mod host_ports;
 mod jobs;
 mod links;
 mod load;
@@ -87,6 +88,7 @@ impl Kind {
                 "deadlocks",
                 "operations",
                 "ranks",
+                "host-ports",
                 "latency-under-load",
                 "slowdown",
                 "fct",
@@ -121,6 +123,7 @@ impl Kind {
                 "congestion",
                 "pauses",
                 "losses",
+                "host-ports",
                 "utilization",
                 "queues",
                 "occupancy",
@@ -154,6 +157,7 @@ impl Kind {
                 "queues",
                 "occupancy",
                 "congestion",
+                "host-ports",
                 "utilization",
             ],
         }
@@ -336,6 +340,7 @@ impl Page<'_> {
             self.playback(),
             self.pauses(),
             self.drops(),
+            self.host_ports(),
             self.busy_links(),
             self.queues(),
             self.occupancy(),

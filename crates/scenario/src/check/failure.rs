@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_model::check::Check;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, Instant, NodeId, PortIx};
-use floodway_sim::failure::Failure;
+use floodway_sim::failure::{Failure, stand_ins};
 
 use super::Problems;
 use crate::document::Document;
@@ -180,8 +180,12 @@ fn check_ways(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
         // Hosts with several ports may be in several networks; looked at is the one of the first switch.
         let hosts: Vec<NodeId> =
             graph.ids().filter(|id| host(id) && whole[id.index()].is_some()).collect();
-        let apart: Vec<NodeId> =
-            hosts.iter().copied().filter(|id| reached[id.index()].is_none()).collect();
+        let stand_ins = match settings.host.failover {
+            true => stand_ins(graph, &down),
+            false => BTreeMap::new(),
+        };
+        let is_cut = |id: &NodeId| reached[id.index()].is_none() && !stand_ins.contains_key(id);
+        let apart: Vec<NodeId> = hosts.iter().copied().filter(is_cut).collect();
         // The smaller part is the one that is cut off.
         let count = hosts.len();
         let rest: Vec<NodeId> = hosts.into_iter().filter(|id| !apart.contains(id)).collect();

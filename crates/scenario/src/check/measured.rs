@@ -9,7 +9,7 @@ use crate::ports;
 use crate::workload::{self, Ready};
 
 /// Of more flows than this it is not worked out how long they take at least.
-const MOST_FLOWS: f64 = 2e6;
+pub(super) const MOST_FLOWS: f64 = 2e6;
 
 /// Checks a time that is written.
 pub fn check(settings: &Document, findings: &mut Problems<'_>) {
@@ -52,7 +52,7 @@ pub fn check_on(
         return;
     }
     let finite = || shares().filter(|(of, _)| of.is_finite());
-    let flows: f64 = finite().map(|(of, around)| of.expected_flows(around)).sum();
+    let flows: f64 = finite().map(|(of, around)| ports::flows((&**of, around), settings)).sum();
     if flows == 0.0 || flows > MOST_FLOWS {
         return;
     }
@@ -62,7 +62,9 @@ pub fn check_on(
     let mut measured = false;
     for (of, around) in finite() {
         let factor = wire_factor(settings, &profiles[usize::from(around.number)]);
-        let workload::Traffic { mut flows, triggers, reuses, programs, .. } = of.traffic(around);
+        let mut traffic = of.traffic(around);
+        ports::carry(&mut traffic, settings, graph);
+        let workload::Traffic { mut flows, triggers, reuses, programs, .. } = traffic;
         ports::assign((&mut flows[..], &reuses[..]), settings, graph, settings.seed);
         let mut waits: Vec<bool> = flows.iter().map(|flow| flow.in_turn).collect();
         triggers.iter().for_each(|trigger| waits[trigger.begins.index()] = true);

@@ -104,6 +104,7 @@ pub fn check(
         traffic::check_on(settings, graph, &workloads, &mut findings);
         if !findings.problems.iter().any(is_error) {
             linux::check_on(settings, graph, &workloads, &mut findings);
+            ports::check_reach(settings, graph, &workloads, &mut findings);
             measured::check_on(settings, graph, &workloads, &mut findings);
         }
     }

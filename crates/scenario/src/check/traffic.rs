@@ -159,7 +159,7 @@ fn check_flow_numbers(
     let seed = settings.seed;
     let shares = workload::surroundings(workloads, settings, graph, &order, seed);
     let flows = |(workload, around): (&Ready, workload::Surroundings<'_>)| {
-        workload.expected_flows(around) + workload.persistent_flows() as f64
+        ports::flows((&**workload, around), settings) + workload.persistent_flows() as f64
     };
     let by_workload: Vec<f64> = shares.map(flows).collect();
     let flows: f64 = by_workload.iter().sum();

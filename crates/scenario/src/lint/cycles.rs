@@ -32,7 +32,8 @@ pub fn find(graph: &Graph, settings: &Document, place: Place) -> Option<Finding>
     }
     let failures: Vec<_> = settings.failure.iter().flat_map(|entry| entry.build(graph)).collect();
     let whole = (Instant::ZERO, Routes::of(graph));
-    let epochs = std::iter::once(whole).chain(failure::epochs(&failures, graph));
+    let epochs =
+        std::iter::once(whole).chain(failure::epochs(&failures, graph, settings.host.failover));
     let (since, cycle) =
         epochs.into_iter().find_map(|(since, tables)| Some((since, cycle(graph, &tables)?)))?;
     let mut names: Vec<&str> =

@@ -45,7 +45,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Marking>,
     /// Which port of its host a flow of this workload takes, if hosts have several: `hash`, `round_robin`,
-    /// `by_destination`, or the number of a port. Default `host.ports`.
+    /// `by_destination`, `stripe`, `pxn`, or the number of a port. Default `host.ports`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ports: Option<Ports>,
 }

@@ -432,6 +432,7 @@ pub fn traffic(workloads: &[Ready], settings: &Document, graph: &Graph, seed: u6
     for (workload, around) in surroundings(workloads, settings, graph, &order, seed) {
         all.extend(workload.traffic(around));
     }
+    ports::carry(&mut all, settings, graph);
     all.sort();
     ports::assign((&mut all.flows[..], &all.reuses[..]), settings, graph, seed);
     all

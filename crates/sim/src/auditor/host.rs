@@ -130,10 +130,11 @@ impl Host {
         if packet.is_data() || matches!(packet.body, Body::Syn { .. }) {
             *waiting = waiting.saturating_sub(packet.bytes.into());
         }
-        if let Body::TcpAck { ack, .. } = packet.body {
-            let receiver = self.receiver(network, packet.flow);
-            receiver.check_answer(packet.flow, Some(ack), log);
-        }
+    }
+
+    /// An acknowledgment of TCP is sent.
+    pub fn answers(&mut self, network: &Network, flow: FlowId, ack: u32, log: &mut Log) {
+        self.receiver(network, flow).check_answer(flow, Some(ack), log);
     }
 
     /// A receiver half has made a credit frame.

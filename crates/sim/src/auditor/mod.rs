@@ -44,7 +44,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use floodway_model::graph::NodeKind;
-use floodway_model::{Class, FlowId, Graph, Instant, NodeId, Packet, PortIx};
+use floodway_model::{Body, Class, FlowId, Graph, Instant, NodeId, Packet, PortIx};
 
 use crate::observe::{At, Fact, Kinds, Observer, Setup};
 use host::Host;
@@ -188,6 +188,13 @@ impl Auditor {
             Node::Host(host) => {
                 host.on_wire = network.sent(to, &packet, host.on_wire, times, port, &mut log);
                 host.sent(network, &packet, &mut log);
+                if let Body::TcpAck { ack, .. } = packet.body {
+                    let by = if network.spec.host.failover { packet.src } else { node };
+                    let (network, state, mut log) = self.at(by, now);
+                    if let Node::Host(host) = state {
+                        host.answers(network, packet.flow, ack, &mut log);
+                    }
+                }
             }
             Node::Elsewhere => unreachable!("a node sends on its own thread"),
         }
@@ -199,6 +206,13 @@ impl Auditor {
         network.arrives(node, packet, &mut log);
         match state {
             Node::Switch(switch) => switch.arrives(network, packet, &mut log),
+            // It may be for another port of the host, for which this one stands in.
+            Node::Host(_) if network.spec.host.failover && !packet.is_one_hop() => {
+                let (network, state, mut log) = self.at(packet.dst, now);
+                if let Node::Host(host) = state {
+                    host.arrives(network, packet, &mut log);
+                }
+            }
             Node::Host(host) => host.arrives(network, packet, &mut log),
             Node::Elsewhere => unreachable!("a node receives on its own thread"),
         }
@@ -252,8 +266,8 @@ impl Observer for Auditor {
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
         match *fact {
-            Fact::Sent { to, packet, class, until, handled_at, is_lost, .. } => {
-                let times = (until, (!is_lost).then_some(handled_at));
+            Fact::Sent { to, packet, class, until, handled_at, lost, .. } => {
+                let times = (until, lost.is_none().then_some(handled_at));
                 self.sent(to, packet, class, at.now, times);
             }
             Fact::Arrived { packet } => self.arrives(at.node, packet, at.now),

@@ -357,14 +357,9 @@ impl Host {
         }
     }
 
-    /// Inconsistencies in the accounting, one sentence each.
-    pub fn audit(&self) -> Vec<String> {
-        let (made, sent) = (self.emitted, self.nic.tx.frames);
-        let waits = self.nic.waiting() as u64;
-        if made == sent + waits {
-            return Vec::new();
-        }
-        vec![format!("{made} frames were made and {sent} sent while {waits} wait")]
+    /// Frames that it made, that it sent, and that wait: the first are the sum of the others.
+    pub fn frames(&self) -> [u64; 3] {
+        [self.emitted, self.nic.tx.frames, self.nic.waiting() as u64]
     }
 }
 
@@ -414,8 +409,28 @@ impl Node<Context> for Host {
     type Frame = Packet;
 
     fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
-        self.consumed += 1;
         context.arrived(self.id, packet, now);
+        self.handle(packet, now, context);
+    }
+
+    #[inline]
+    fn next_wake(&self) -> Instant {
+        self.wake
+    }
+
+    fn wake(&mut self, now: Instant, context: &mut Context) {
+        if self.scheduled_at <= now {
+            return self.run_scheduled(now, context);
+        }
+        self.act(now, context);
+    }
+}
+
+impl Host {
+    /// Handles a frame that has arrived, at this port or at one that stands in for it.
+    #[inline(always)]
+    fn handle(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
+        self.consumed += 1;
         if packet.indicated {
             self.indications.map(packet);
         }
@@ -471,17 +486,5 @@ impl Node<Context> for Host {
         }
         self.send_next(now, context);
         self.set_wake();
-    }
-
-    #[inline]
-    fn next_wake(&self) -> Instant {
-        self.wake
-    }
-
-    fn wake(&mut self, now: Instant, context: &mut Context) {
-        if self.scheduled_at <= now {
-            return self.run_scheduled(now, context);
-        }
-        self.act(now, context);
     }
 }

@@ -2,12 +2,13 @@
 //! ports together are one node of the engine, because what arrives at one may start a flow at another at the same
 //! time: they share the dependencies between flows, and the programs of ranks.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use floodway_engine::Node;
 use floodway_model::{
-    FlowId, FlowSpec, Graph, Instant, NodeId, Packet, PortIx, Program, Progressions, SharedList,
-    Trigger,
+    Body, FlowId, FlowSpec, Graph, Instant, NodeId, Packet, PortIx, Program, Progressions,
+    SharedList, Trigger,
 };
 
 use super::dependencies::Dependencies;
@@ -82,6 +83,32 @@ pub struct MultiportHost {
     ports: Vec<Host>,
     /// Dependencies between all of its flows, if there are any: here, except while a port handles an event.
     dependencies: Option<Box<Dependencies>>,
+    /// Which ports stand in for others; `None` if none ever does.
+    failover: Option<Box<Failover>>,
+}
+
+/// Ports that stand in for others, whose links are known to be down. Such a port lends its transmitter: while another
+/// one handles an event or sends, that has it instead of its own, so that both share a wire with its pauses.
+#[derive(Debug)]
+struct Failover {
+    /// When this changes, ascending: by port, the port that stands in for it.
+    changes: VecDeque<(Instant, Vec<Option<usize>>)>,
+    /// By port, the one that stands in for it now.
+    stands_in: Vec<Option<usize>>,
+    /// The port that goes first if several may send at the same time: the one after the last that has sent.
+    turn: usize,
+}
+
+impl Failover {
+    /// When it changes next.
+    fn next_change(&self) -> Instant {
+        self.changes.front().map_or(Instant::NEVER, |&(at, _)| at)
+    }
+
+    /// The port whose wire a port uses.
+    fn wire(&self, port: usize) -> usize {
+        self.stands_in[port].unwrap_or(port)
+    }
 }
 
 impl MultiportHost {
@@ -97,7 +124,7 @@ impl MultiportHost {
         let incoming = ports.iter().map(|port| port.receivers.len()).sum();
         let flows = (&outgoing, incoming);
         let dependencies = Dependencies::of(flows, triggers, (programs, here), shared);
-        let mut host = Self { ports, dependencies };
+        let mut host = Self { ports, dependencies, failover: None };
         for port in 0..host.ports.len() {
             host.lend(port, |port| {
                 port.set_started(port.next_free(0));
@@ -140,6 +167,89 @@ impl MultiportHost {
         self.dependencies = port.dependencies.take();
     }
 
+    /// Other ports stand in for some at these times, ascending: by port, the one that does.
+    pub fn fail_over(&mut self, changes: VecDeque<(Instant, Vec<Option<usize>>)>) {
+        if changes.is_empty() {
+            return;
+        }
+        let stands_in = vec![None; self.ports.len()];
+        self.failover = Some(Box::new(Failover { changes, stands_in, turn: 0 }));
+    }
+
+    /// The same as [`Self::lend`], with the transmitter of the port that stands in for this one, if one does.
+    fn lend_wire(&mut self, port: usize, act: impl FnOnce(&mut Host)) {
+        let stands_in = self.failover.as_ref().and_then(|failover| failover.stands_in[port]);
+        self.swap_wires(port, stands_in);
+        self.lend(port, act);
+        self.swap_wires(port, stands_in);
+    }
+
+    fn swap_wires(&mut self, port: usize, with: Option<usize>) {
+        let Some(with) = with else { return };
+        if let Ok([port, with]) = self.ports.get_disjoint_mut([port, with]) {
+            std::mem::swap(&mut port.nic.tx, &mut with.nic.tx);
+        }
+    }
+
+    /// After an event at a port: all that share its wire send what they may, and know when the wire is free.
+    fn share_wire(&mut self, port: usize, now: Instant, context: &mut Context) {
+        let Some(failover) = &self.failover else { return };
+        let (wire, turn, count) = (failover.wire(port), failover.turn, self.ports.len());
+        if failover.stands_in.iter().all(|stands_in| *stands_in != Some(wire)) {
+            return;
+        }
+        for other in (turn..turn + count).map(|place| place % count) {
+            if self.failover.as_ref().is_some_and(|failover| failover.wire(other) == wire) {
+                let frames = self.ports[wire].nic.tx.frames;
+                self.lend_wire(other, |port| {
+                    port.send_next(now, context);
+                    port.set_wake();
+                });
+                self.served(other, wire, frames);
+            }
+        }
+    }
+
+    /// The port after this one goes first next, if this one has sent since its wire had carried so many frames.
+    fn served(&mut self, port: usize, wire: usize, frames: u64) {
+        if self.ports[wire].nic.tx.frames != frames
+            && let Some(failover) = &mut self.failover
+        {
+            failover.turn = (port + 1) % self.ports.len();
+        }
+    }
+
+    /// It has become known that links of this host are down or work again.
+    #[cold]
+    fn change_wires(&mut self, now: Instant, context: &mut Context) {
+        // Each with its own transmitter, to which the news are.
+        self.ports.iter_mut().for_each(|port| _ = port.nic.tx.update(now, context));
+        if let Some(failover) = &mut self.failover {
+            while failover.next_change() <= now {
+                failover.stands_in =
+                    failover.changes.pop_front().map_or_else(Vec::new, |(_, of)| of);
+            }
+        }
+        for port in 0..self.ports.len() {
+            self.lend_wire(port, |port| port.act(now, context));
+        }
+        self.start_elsewhere(now, context);
+        (0..self.ports.len()).for_each(|port| self.share_wire(port, now, context));
+    }
+
+    /// The port that handles a frame: that to which it is addressed, or that whose flow is to be isolated.
+    #[cold]
+    fn addressee(&self, packet: &Packet, arrives_at: usize) -> usize {
+        let flow = || self.ports[0].shared.flows.at(packet.flow.index()).src;
+        let port = match packet.body {
+            Body::Cim => flow(),
+            _ if packet.is_one_hop() => return arrives_at,
+            _ => packet.dst,
+        };
+        let place = port.0.checked_sub(self.ports[0].id.0).map(|place| place as usize);
+        place.filter(|&place| place < self.ports.len()).unwrap_or(arrives_at)
+    }
+
     /// Starts the flows that an event at one port starts at others.
     fn start_elsewhere(&mut self, now: Instant, context: &mut Context) {
         while let Some((place, after)) =
@@ -151,11 +261,24 @@ impl MultiportHost {
                 own -= self.ports[port].outgoing.len();
                 port += 1;
             }
-            self.lend(port, |port| {
+            self.lend_wire(port, |port| {
                 port.begin(own, after, now, context);
                 port.send_next(now, context);
                 port.set_wake();
             });
+            self.share_wire(port, now, context);
+        }
+    }
+
+    /// The port that handles what is due.
+    fn due(&self, now: Instant) -> Option<usize> {
+        let is_due = |port: &usize| self.ports[*port].next_wake() <= now;
+        match &self.failover {
+            None => (0..self.ports.len()).find(is_due),
+            Some(failover) => {
+                let all = failover.turn..failover.turn + self.ports.len();
+                all.map(|place| place % self.ports.len()).find(is_due)
+            }
         }
     }
 }
@@ -165,19 +288,42 @@ impl Node<Context> for MultiportHost {
 
     fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         // The frame says at which port it arrives; to that it is the only one.
-        let port = std::mem::replace(&mut packet.ingress, PortIx(0));
-        self.lend(port.index(), |port| port.arrive(packet, now, context));
+        let port = std::mem::replace(&mut packet.ingress, PortIx(0)).index();
+        if self.failover.is_some() {
+            context.arrived(self.ports[port].id, packet, now);
+            let port = self.addressee(packet, port);
+            self.lend_wire(port, |port| port.handle(packet, now, context));
+            self.share_wire(port, now, context);
+        } else {
+            self.lend(port, |port| port.arrive(packet, now, context));
+        }
         self.start_elsewhere(now, context);
     }
 
     fn next_wake(&self) -> Instant {
-        self.ports.iter().map(Host::next_wake).min().unwrap_or(Instant::NEVER)
+        let ports = self.ports.iter().map(Host::next_wake).min().unwrap_or(Instant::NEVER);
+        self.failover.as_ref().map_or(ports, |failover| ports.min(failover.next_change()))
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {
-        let due = self.ports.iter().position(|port| port.next_wake() <= now);
-        let Some(due) = due else { return };
-        self.lend(due, |port| port.wake(now, context));
+        if self.failover.as_ref().is_some_and(|failover| failover.next_change() <= now) {
+            return self.change_wires(now, context);
+        }
+        let Some(due) = self.due(now) else { return };
+        if let Some(failover) = &self.failover {
+            let wire = failover.wire(due);
+            let frames = self.ports[wire].nic.tx.frames;
+            if self.ports[due].is_sampled(now) {
+                // The sample is about its own transmitter. What it may send it sends below.
+                self.lend(due, |port| port.wake(now, context));
+            } else {
+                self.lend_wire(due, |port| port.wake(now, context));
+            }
+            self.served(due, wire, frames);
+            self.share_wire(due, now, context);
+        } else {
+            self.lend(due, |port| port.wake(now, context));
+        }
         self.start_elsewhere(now, context);
     }
 }

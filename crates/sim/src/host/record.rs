@@ -32,6 +32,11 @@ impl Host {
         self.scheduled_at = self.next_start.min(recorded);
     }
 
+    /// Whether its next event is a sample, perhaps with others at the same time.
+    pub(super) fn is_sampled(&self, now: Instant) -> bool {
+        self.record.as_ref().is_some_and(|record| record.at <= now)
+    }
+
     /// Starts the flow or takes the sample that is due. Other events at this time come before the
     /// sample, as in switches; but a host that wakes only for a sample does nothing else.
     #[inline(never)]

@@ -16,11 +16,19 @@ pub struct Spec {
     pub buffer: Option<Bytes>,
     /// Whether a pause of a data class also stops feedback that travels in that class.
     pub pause_feedback: bool,
+    /// Whether another port of a host stands in for one whose link is known to be down.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub failover: bool,
 }
 
 impl Default for Spec {
     fn default() -> Self {
-        Self { pause_scope: PauseScope::default(), buffer: None, pause_feedback: true }
+        Self {
+            pause_scope: PauseScope::default(),
+            buffer: None,
+            pause_feedback: true,
+            failover: false,
+        }
     }
 }
 
@@ -32,6 +40,13 @@ impl Spec {
     /// about `host`.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let Some(buffer) = self.buffer else { return };
+        if self.failover {
+            findings.error(
+                ["buffer", "failover"],
+                "frames in the buffer of a NIC would wait there while another port stands in for it",
+                "remove `host.buffer` or `host.failover`",
+            );
+        }
         let frame = facts.largest_frame.unwrap_or(0);
         if buffer.0 < u64::from(frame) {
             findings.error(

@@ -25,8 +25,8 @@ pub enum Fact<'a> {
         until: Instant,
         /// When it is handled there: after its last bit has arrived and the latencies have elapsed.
         handled_at: Instant,
-        /// Whether the link loses it.
-        is_lost: bool,
+        /// Why the link loses it, if it does.
+        lost: Option<DropReason>,
         /// Its telemetry, with the entry of this port.
         telemetry: Option<&'a Record>,
     },

@@ -69,7 +69,8 @@ pub(super) fn switches(
     let routed = spec.graph.switches().zip(tables).filter(|(id, _)| here(*id));
     let mut switches: Vec<Switch> = routed.map(make).collect();
     let mut epochs = vec![VecDeque::new(); spec.graph.switches().count()];
-    for (at, tables) in failure::epochs(&spec.failures, &spec.graph) {
+    let failover = spec.host.failover;
+    for (at, tables) in failure::epochs(&spec.failures, &spec.graph, failover) {
         epochs.iter_mut().zip(tables).for_each(|(epochs, routes)| epochs.push_back((at, routes)));
     }
     let epochs = spec.graph.switches().zip(epochs).filter(|(id, _)| here(*id));
@@ -129,7 +130,11 @@ pub(super) fn hosts(
             single.push(host);
         } else {
             let ports = ports.map(&mut make).collect();
-            several.push(MultiportHost::new(ports, &triggers, programs, shared));
+            let mut host = MultiportHost::new(ports, &triggers, programs, shared);
+            if spec.host.failover {
+                host.fail_over(failure::failovers(spec, id));
+            }
+            several.push(host);
         }
     }
     (single, several)
@@ -172,8 +177,12 @@ fn response(spec: &Spec, rate: Rate) -> Duration {
     pfc.or(flow_control.pause.as_ref().map(|pause| pause.response)).unwrap_or_default()
 }
 
-/// Which nodes are on which of so many threads, with these windows and longest time on a link.
-pub(crate) fn layout(spec: &Spec, (windows, hop): (Windows, Duration), threads: usize) -> Layout {
+/// Which nodes are on which of so many ranks and threads of each, with these windows and longest time on a link.
+pub(crate) fn layout(
+    spec: &Spec,
+    (windows, hop): (Windows, Duration),
+    threads: (usize, usize),
+) -> Layout {
     let ports = |(id, node): (NodeId, &Node)| match node.kind {
         // Of several ports, the first one stands for all.
         NodeKind::Host if spec.graph.host_of(id) == id => spec.graph.ports_of(id).len(),

@@ -7,6 +7,7 @@
 //! `compute` has passed; it does not wait for the others.
 
 mod hierarchical;
+mod rails;
 mod rooted;
 pub mod schedule;
 
@@ -40,7 +41,8 @@ pub struct Spec {
     /// Who sends what to whom. Default `ring`; `direct` for all-to-all, which has no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<Algorithm>,
-    /// Of `hierarchical`: ranks of each server, which follow each other in `ranks`. Default none.
+    /// Ranks of each server, which follow each other in `ranks`. `hierarchical` needs it. With it, each channel of a
+    /// `ring` leaves and enters servers by other ranks, so that as many channels use as many NICs. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_server: Option<u32>,
     /// Parts of the data that are carried side by side, each with flows of its own, which ECMP can
@@ -167,7 +169,8 @@ impl Spec {
         findings: &mut Findings<'_>,
     ) -> Option<usize> {
         const FIELD: &str = "per_server";
-        if algorithm != Algorithm::Hierarchical {
+        let by_rails = algorithm == Algorithm::Ring && self.operation != Kind::Broadcast;
+        if algorithm != Algorithm::Hierarchical && !(by_rails && self.per_server.is_some()) {
             if self.per_server.is_some() {
                 let message = format!("`{}` knows no servers", algorithm.name());
                 findings.error(FIELD, message, "remove it, or choose algorithm = \"hierarchical\"");
@@ -187,6 +190,15 @@ impl Spec {
                 format!("{ranks} ranks cannot be several servers of {per_server}, each with several ranks"),
                 "write a number from 2 on that divides the ranks into at least 2 servers, or choose \
                  algorithm = \"ring\"",
+            );
+            return None;
+        }
+        let servers = ranks / in_server;
+        if by_rails && in_server == 2 && servers % 2 == 1 {
+            findings.error(
+                FIELD,
+                format!("rings over {servers} servers of 2 ranks cannot stay on their rails"),
+                "name an even number of servers in `ranks`, or leave `per_server` out",
             );
             return None;
         }

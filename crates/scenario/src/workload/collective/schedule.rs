@@ -3,6 +3,7 @@
 //!
 //! In the formulas N is the number of ranks, D the bytes of the collective, and a shard is D / N.
 
+use super::rails;
 use floodway_model::CollectiveKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,7 +78,8 @@ pub struct Plan {
     pub algorithm: Algorithm,
     /// Number of ranks, at least 2.
     pub ranks: usize,
-    /// Of [`Algorithm::Hierarchical`], the ranks of a server: they divide all, and are neither one nor all.
+    /// Of [`Algorithm::Hierarchical`], the ranks of a server: they divide all, and are neither one nor all. Of rings
+    /// the same, if each channel leaves servers by other ranks; all ranks, if each has them in their order.
     pub per_server: usize,
     /// D, at least [`Plan::parts`].
     pub bytes: u64,
@@ -165,7 +167,8 @@ impl Plan {
         let mut schedule = Schedule::default();
         for channel in 0..self.channels {
             let bytes = part(self.bytes, self.channels.into(), channel.into());
-            let of = Channel { plan: self, bytes, chunks: self.chunks.into() };
+            let order = rails::order(self.ranks, self.per_server, channel as usize);
+            let of = Channel { plan: self, bytes, chunks: self.chunks.into(), order };
             match (self.algorithm, self.kind) {
                 (Algorithm::Ring, CollectiveKind::Broadcast) => of.chain(&mut schedule),
                 (Algorithm::Ring, kind) => of.ring(kind, &mut schedule),
@@ -260,6 +263,8 @@ pub(super) struct Channel<'a> {
     pub(super) plan: &'a Plan,
     pub(super) bytes: u64,
     chunks: u64,
+    /// Of a ring, the ranks in their order.
+    order: Vec<usize>,
 }
 
 impl Channel<'_> {
@@ -294,7 +299,7 @@ impl Channel<'_> {
         for step in 0..steps {
             let mut now = Vec::with_capacity(ranks);
             for rank in 0..ranks {
-                let shard = self.shard((rank + 2 * ranks - step - shift) % ranks);
+                let shard = self.shard(self.order[(rank + 2 * ranks - step - shift) % ranks]);
                 let received = before.get((rank + ranks - 1) % ranks);
                 let mut last = before.get(rank).and_then(|sent| sent.last().copied());
                 let mut sent = Vec::with_capacity(self.chunks as usize);
@@ -302,7 +307,8 @@ impl Channel<'_> {
                     let of = received.map(|chunks| chunks[chunk as usize]);
                     let after: Vec<u32> = of.into_iter().chain(last).collect();
                     let bytes = part(shard, self.chunks, chunk);
-                    let message = schedule.add(rank, (rank + 1) % ranks, bytes, &after);
+                    let [from, to] = [rank, (rank + 1) % ranks].map(|place| self.order[place]);
+                    let message = schedule.add(from, to, bytes, &after);
                     sent.push(message);
                     last = Some(message);
                 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::model::{Degrees, Held};
-use super::order::{Pass, one_forward_one_backward};
-use super::{Optimizer, Order, Spec};
+use super::order::{Pass, Pipeline};
+use super::{Optimizer, Order, Schedule, Spec};
 use crate::files::chakra::{End, Kind, Node, What};
 
 /// Ranks by the name of the group.
@@ -120,8 +120,8 @@ struct Builder<'a> {
 /// What a pass is called.
 fn called(pass: Pass) -> String {
     match pass {
-        Pass::Forward(batch) => format!("forward {batch}"),
-        Pass::Backward(batch) => format!("backward {batch}"),
+        Pass::Forward { batch, .. } => format!("forward {batch}"),
+        Pass::Backward { batch, .. } => format!("backward {batch}"),
     }
 }
 
@@ -133,21 +133,35 @@ impl Builder<'_> {
         id
     }
 
-    /// Layers of a stage.
+    /// Layers of a part of a stage, which is all of it without interleaving.
     fn layers(&self) -> u32 {
-        self.spec.layers / self.degrees.pipeline
+        self.spec.layers / self.degrees.pipeline / self.spec.virtual_stages
+    }
+
+    /// The place of a part of this stage among all parts, in the order in which activations pass them.
+    fn place(&self, pass: Pass) -> u32 {
+        pass.part() * self.degrees.pipeline + self.at.stage
+    }
+
+    /// The number of a layer that is counted in the part.
+    fn layer(&self, pass: Pass, layer: u32) -> u32 {
+        layer + self.place(pass) * self.layers()
     }
 
     fn is_last_stage(&self) -> bool {
         self.at.stage + 1 == self.degrees.pipeline
     }
 
-    /// Computes for a layer, counted in the stage.
+    fn is_last_part(&self, pass: Pass) -> bool {
+        self.place(pass) + 1 == self.degrees.pipeline * self.spec.virtual_stages
+    }
+
+    /// Computes for a layer, counted in the part.
     fn compute(&mut self, operations: u128, pass: Pass, layer: u32) {
         if operations == 0 {
             return;
         }
-        let layer = layer + self.at.stage * self.layers();
+        let layer = self.layer(pass, layer);
         let work = self.work.get_or_insert(Work { operations: 0, pass, layers: [layer; 2] });
         work.operations += operations;
         work.layers = [work.layers[0].min(layer), work.layers[1].max(layer)];
@@ -180,7 +194,7 @@ impl Builder<'_> {
             Group::Expert => "expert",
             _ => "tensor",
         };
-        let layer = layer + self.at.stage * self.layers();
+        let layer = self.layer(pass, layer);
         let what = self.taking_part(of, kind, bytes);
         let after = std::mem::take(&mut self.last);
         let id = self.add(format!("{group} {} layer {layer}", called(pass)), what, after);
@@ -231,51 +245,52 @@ impl Builder<'_> {
         self.route(at);
     }
 
-    /// A message from or to a stage, whose direction is its tag.
-    fn end(&self, stage: u32, tag: i128) -> End {
+    /// A message from or to a part, whose direction is its tag.
+    fn end(&self, part: u32, tag: i128) -> End {
+        let stage = part % self.degrees.pipeline;
         let peer = Place { stage, ..self.at }.rank(self.spec.order, self.degrees);
         End { peer, bytes: self.spec.between_stages(self.degrees) as u64, tag }
     }
 
-    fn receive(&mut self, stage: u32, tag: i128, pass: Pass) {
+    fn receive(&mut self, part: u32, tag: i128, pass: Pass) {
         self.flush();
-        let what = What::Receive(self.end(stage, tag));
+        let what = What::Receive(self.end(part, tag));
         let id = self.add(format!("input of {}", called(pass)), what, self.last.clone());
         self.last.push(id);
     }
 
     /// The next computation does not wait for it.
-    fn send(&mut self, stage: u32, tag: i128, pass: Pass) {
+    fn send(&mut self, part: u32, tag: i128, pass: Pass) {
         self.flush();
-        let what = What::Send(self.end(stage, tag));
+        let what = What::Send(self.end(part, tag));
         self.add(format!("output of {}", called(pass)), what, self.last.clone());
     }
 
-    fn forward(&mut self, batch: u32) {
-        let (pass, stage) = (Pass::Forward(batch), self.at.stage);
-        if stage > 0 {
-            self.receive(stage - 1, 0, pass);
+    fn forward(&mut self, pass: Pass) {
+        let place = self.place(pass);
+        if place > 0 {
+            self.receive(place - 1, 0, pass);
         }
         for layer in 0..self.layers() {
             self.attention(1, (pass, layer));
             self.perceptron(1, (pass, layer));
         }
-        if self.is_last_stage() {
+        if self.is_last_part(pass) {
             self.compute(self.spec.operations_of_output(), pass, self.layers() - 1);
             self.flush();
         } else {
-            self.send(stage + 1, 0, pass);
+            self.send(place + 1, 0, pass);
         }
     }
 
-    fn backward(&mut self, batch: u32) {
-        let (pass, stage) = (Pass::Backward(batch), self.at.stage);
-        if self.is_last_stage() {
+    fn backward(&mut self, pass: Pass, is_last: bool) {
+        let place = self.place(pass);
+        if self.is_last_part(pass) {
             self.compute(2 * self.spec.operations_of_output(), pass, self.layers() - 1);
         } else {
-            self.receive(stage + 1, 1, pass);
+            self.receive(place + 1, 1, pass);
         }
-        let is_last = batch + 1 == self.spec.micro_batches;
+        let before = (self.spec.virtual_stages - 1 - pass.part()) * self.layers();
         for done in 0..self.layers() {
             let layer = self.layers() - 1 - done;
             if self.spec.recompute {
@@ -285,18 +300,18 @@ impl Builder<'_> {
             self.perceptron(2, (pass, layer));
             self.attention(2, (pass, layer));
             if is_last {
-                self.bucket(done);
+                self.bucket(before + done);
             }
         }
-        if stage > 0 {
-            self.send(stage - 1, 1, pass);
+        if place > 0 {
+            self.send(place - 1, 1, pass);
         }
         self.flush();
     }
 
     /// After the last gradients of so many layers and one more: if that ends a bucket, they are added up.
     fn bucket(&mut self, done: u32) {
-        let layers = self.layers();
+        let layers = self.spec.layers / self.degrees.pipeline;
         let buckets = self.spec.buckets;
         // The bucket of a layer, both counted from 0 in the order of the backward pass.
         let bucket = |layer: u32| u64::from(layer) * u64::from(buckets) / u64::from(layers);
@@ -349,10 +364,16 @@ impl Builder<'_> {
 
     fn iteration(&mut self) {
         let (stage, stages) = (self.at.stage, self.degrees.pipeline);
-        for pass in one_forward_one_backward(stage, stages, self.spec.micro_batches) {
+        let (parts, micro_batches) = (self.spec.virtual_stages, self.spec.micro_batches);
+        let pipeline = Pipeline { stages, parts, micro_batches };
+        let passes = match self.spec.schedule {
+            Schedule::OneForwardOneBackward => pipeline.one_forward_one_backward(stage),
+            Schedule::Gpipe => pipeline.all_forward_all_backward(),
+        };
+        for pass in passes {
             match pass {
-                Pass::Forward(batch) => self.forward(batch),
-                Pass::Backward(batch) => self.backward(batch),
+                Pass::Forward { .. } => self.forward(pass),
+                Pass::Backward { batch, .. } => self.backward(pass, batch + 1 == micro_batches),
             }
         }
         if self.spec.vocabulary > 0 && stages > 1 && (stage == 0 || self.is_last_stage()) {

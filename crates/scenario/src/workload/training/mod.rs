@@ -59,6 +59,14 @@ pub struct Spec {
     /// Stages that the layers are divided into. Default 1.
     #[serde(default = "one")]
     pub pipeline_parallel: u32,
+    /// Parts of the model in each stage, which each micro-batch passes one after the other: interleaved stages, which
+    /// divide the bubble by this number (Narayanan et al. 2021). `micro_batches` is then a multiple of
+    /// `pipeline_parallel`. Default 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub virtual_stages: u32,
+    /// In which order a stage takes micro-batches. Default `one_forward_one_backward`.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub schedule: Schedule,
     /// Replicas of the model. Default as many as there are hosts for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_parallel: Option<u32>,
@@ -128,6 +136,26 @@ fn two() -> u32 {
 
 fn half() -> f64 {
     0.5
+}
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
+fn is_usual(schedule: &Schedule) -> bool {
+    *schedule == Schedule::OneForwardOneBackward
+}
+
+/// In which order a stage takes micro-batches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Schedule {
+    /// Alternately forward and backward as soon as that is possible, which holds few activations (Narayanan et al.
+    /// 2021, figure 4).
+    #[default]
+    OneForwardOneBackward,
+    /// All forward, then all backward (GPipe, Huang et al. 2019).
+    Gpipe,
 }
 
 /// Which ranks follow each other.
@@ -225,6 +253,7 @@ impl Spec {
                 "a bucket has at least a layer of a stage",
             );
         }
+        self.check_parts(findings);
         if !divides(hidden, tensor) {
             findings.error(
                 ["tensor_parallel", "hidden"],
@@ -264,6 +293,54 @@ impl Spec {
                 "experts are divided, and all ranks of tensor parallelism have the same tokens",
                 "add sequence_parallel = true, as Megatron-LM requires, so that each rank sends its part of \
                  them",
+            );
+        }
+    }
+
+    /// Whether stages can have several parts.
+    fn check_parts(&self, findings: &mut Findings<'_>) {
+        const FIELD: &str = "virtual_stages";
+        let (parts, pipeline, batches) =
+            (self.virtual_stages, self.pipeline_parallel, self.micro_batches);
+        findings.range(FIELD, parts, 1..=MOST_LAYERS, "1 has no interleaved stages");
+        if parts <= 1 || pipeline == 0 || batches == 0 {
+            return;
+        }
+        if pipeline == 1 {
+            findings.error(
+                [FIELD, "pipeline_parallel"],
+                format!(
+                    "one stage alone has {parts} parts, which follow each other without a bubble"
+                ),
+                "remove `virtual_stages`, or write `pipeline_parallel` of at least 2",
+            );
+            return;
+        }
+        if self.schedule == Schedule::Gpipe {
+            findings.error(
+                ["schedule", FIELD],
+                "`gpipe` has no interleaved stages",
+                "remove `virtual_stages`, or write schedule = \"one_forward_one_backward\"",
+            );
+        }
+        if !batches.is_multiple_of(pipeline) {
+            let next = u64::from(batches).next_multiple_of(pipeline.into());
+            findings.error(
+                ["micro_batches", FIELD],
+                format!(
+                    "`micro_batches` of {batches} cannot be interleaved over {pipeline} stages: as many as there are \
+                     stages pass a part together"
+                ),
+                format!("write a multiple of {pipeline}, like {next}, or remove `virtual_stages`"),
+            );
+        }
+        let all = u64::from(parts) * u64::from(pipeline);
+        if self.layers.is_multiple_of(pipeline) && !u64::from(self.layers).is_multiple_of(all) {
+            let of_stage = self.layers / pipeline;
+            findings.error(
+                [FIELD, "layers"],
+                format!("{of_stage} layers of a stage cannot be divided into {parts} parts of the same size"),
+                format!("write a divisor of {of_stage}"),
             );
         }
     }
@@ -351,6 +428,7 @@ impl Spec {
         let layers = u64::from(self.layers / degrees.pipeline);
         // A collective before and after both halves of a layer forward, again, and backward, and the computations.
         let of_batch = if degrees.tensor > 1 || degrees.expert > 1 { 24 * layers } else { 6 };
+        let of_batch = of_batch.max(6 * u64::from(self.virtual_stages));
         let nodes = u64::from(self.micro_batches)
             .saturating_mul(of_batch)
             .saturating_add(layers)

@@ -205,7 +205,10 @@ impl Spec {
         let bytes = |of: u128| Bytes(u64::try_from(of).unwrap_or(u64::MAX));
         let some = |is: bool, of: u128| is.then(|| bytes(of));
         let gradients = |of: u128| of * u128::from(self.bytes_per_gradient);
-        let slots = u64::from(self.micro_batches) + u64::from(degrees.pipeline) - 1;
+        let parts = self.virtual_stages.max(1);
+        let slots =
+            u128::from(self.micro_batches) * u128::from(parts) + u128::from(degrees.pipeline) - 1;
+        let without_network = u128::from(forward.0 + backward.0) * slots / u128::from(parts);
         Numbers {
             workload,
             degrees,
@@ -230,8 +233,10 @@ impl Spec {
                 degrees.data > 1 && self.optimizer == Optimizer::Sharded,
                 largest.dense * u128::from(self.bytes_per_element),
             ),
-            bubble: f64::from(degrees.pipeline - 1) / f64::from(self.micro_batches),
-            without_network: Duration((forward.0 + backward.0).saturating_mul(slots)),
+            bubble: f64::from(degrees.pipeline - 1)
+                / f64::from(parts)
+                / f64::from(self.micro_batches),
+            without_network: Duration(u64::try_from(without_network).unwrap_or(u64::MAX)),
         }
     }
 }
@@ -270,9 +275,10 @@ pub struct Numbers {
     pub expert_data_bytes: Option<Bytes>,
     /// Size of the all-gather of parameters.
     pub parameter_bytes: Option<Bytes>,
-    /// Idle time of the pipeline as a part of the computation of all micro-batches: (p - 1) / m.
+    /// Idle time of the pipeline as a part of the computation of all micro-batches: (p - 1) / (v m).
     pub bubble: f64,
-    /// Computation of an iteration and the bubble, without any communication: (m + p - 1) times forward and backward.
+    /// Computation of an iteration and the bubble, without any communication: (m + (p - 1) / v) times forward and
+    /// backward.
     pub without_network: Duration,
 }
 
