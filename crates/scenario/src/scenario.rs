@@ -19,6 +19,7 @@ use crate::errors;
 use crate::files::{Files, InputFile};
 use crate::footprint;
 use crate::measured::Measured;
+use crate::ports;
 use crate::presets;
 use crate::read::{self, Documents, Reader, Written};
 use crate::sweep;
@@ -213,6 +214,7 @@ impl Variant {
     pub fn build(&self, seed: u64) -> Spec {
         let Self { settings, graph, workloads, .. } = self;
         let measured = self.measured();
+        let sampled = settings.sampled();
         let workload::Traffic { flows, triggers, reuses, programs, operations, .. } =
             workload::traffic(workloads, settings, graph, seed);
         Spec {
@@ -231,6 +233,7 @@ impl Variant {
             warmup: settings.warmup,
             measured_until: measured.until,
             awaited: measured.awaited,
+            sampled,
             sample_interval: settings.sample_interval(),
             flow_samples: settings.flow_samples,
             departures: settings.departures,
@@ -246,6 +249,7 @@ impl Variant {
                 .flat_map(|entry| entry.paces(graph))
                 .map(|(_, pace)| pace)
                 .collect(),
+            changes: Vec::new(),
             kernels: workload::linux::kernels(settings, graph),
             seed,
         }
@@ -286,6 +290,7 @@ impl Variant {
             && self.settings.arrivals == other.settings.arrivals
             && ours.iter().map(|entry| &entry.traffic).eq(theirs.iter().map(|entry| &entry.traffic))
             && self.settings.topology == other.settings.topology
+            && ports::divisions(&self.settings) == ports::divisions(&other.settings)
             && (!self.workloads.iter().any(|workload| workload.fills_memory())
                 || workload::memory(&self.settings) == workload::memory(&other.settings))
     }
@@ -309,7 +314,13 @@ impl Scenario {
         let fills = variant.workloads.iter().any(|workload| workload.fills_memory());
         let memory = fills.then(|| workload::memory(&variant.settings));
         let measured = (arrivals, warmup, limit, measure_until);
-        format!("{:?}", (self.seed, placement, share_hosts, measured, topology, sent, memory))
+        let mut text =
+            format!("{:?}", (self.seed, placement, share_hosts, measured, topology, sent, memory));
+        let divisions = ports::divisions(&variant.settings);
+        if divisions.iter().any(Option::is_some) {
+            text += &format!("{divisions:?}");
+        }
+        text
     }
 }
 

@@ -10,6 +10,7 @@ mod jobs;
 mod nodes;
 mod occupancy;
 mod operations;
+mod rounds;
 mod voice;
 
 use floodway_engine::Stop;
@@ -39,7 +40,7 @@ pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
     /// `headroom`, `headroom_episodes`, `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pings`, `collectives`,
     /// `voice_packets`, `voice`, `pauses`, `links`, `drops`,
-    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of hosts with several ports `host_ports`; of jobs with programs `ranks`, `steps` and `waits`; of a run that is recorded also `record`, `samples`,
+    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of hosts with several ports `host_ports`; of jobs with programs `ranks`, `steps` and `waits`; of sampled rounds `rounds`, `round_flows` and `round_loads`; of a run that is recorded also `record`, `samples`,
     /// `backlogs` and `pause_intervals`.
     pub tables: Vec<Table>,
     /// Why the run ended.
@@ -125,6 +126,7 @@ impl Outcome {
         }
         tables.extend(ports);
         tables.extend(jobs::tables(spec, &flows, &programs, finished.now));
+        tables.extend(rounds::tables(spec, &flows, &programs, finished.now));
         tables.extend(record::tables(spec, finished));
         Self {
             fingerprint: fingerprint(&tables),
@@ -389,6 +391,9 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     }
     if spec.switch.queue.discipline.filters_acks() {
         rows.extend(measured.rows_of_cake());
+    }
+    if spec.profiles.iter().any(|profile| profile.transport.infers_losses()) {
+        rows.extend(measured.rows_of_sleek());
     }
     if !spec.errors.is_empty() {
         rows.extend(measured.rows_of_errors());

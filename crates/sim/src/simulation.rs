@@ -22,6 +22,7 @@ use crate::observe::capture::{self, Wanted};
 use crate::observe::delays::{self, Chosen, Explained};
 use crate::observe::{Kinds, Observers, Sent, Setup};
 use crate::outcome::Outcome;
+use crate::rounds;
 use crate::routing::Routes;
 use crate::run::{self, Finished, Measurement, Nodes};
 use crate::switch::Knowledge;
@@ -90,6 +91,7 @@ impl Simulation {
             telemetry: wants_telemetry(&spec),
             requests: spec.profiles.iter().any(|one| one.transport.requests()),
             awaited: by_flow,
+            sampled: spec.sampled,
             awaited_jobs: if spec.programs.is_empty() { Vec::new() } else { spec.awaited.clone() },
             seed: spec.seed,
         });
@@ -244,8 +246,8 @@ impl Simulation {
     ) -> (Spec, Finished) {
         let limits = Limits {
             end: Instant(self.spec.end.0),
-            flows: ending(&self.spec),
-            until_acknowledged: self.awaited > 0,
+            flows: if self.spec.sampled.is_some() { self.awaited } else { ending(&self.spec) },
+            until_acknowledged: self.awaited > 0 && self.spec.sampled.is_none(),
             stop: run.stop,
             watch: run.watch,
         };
@@ -283,6 +285,7 @@ impl Simulation {
         let measurement = Measurement {
             interval: [Instant(self.spec.warmup.0), least_end(&self.spec)],
             awaited: self.awaited,
+            ends_with_awaited: self.spec.sampled.is_some(),
             metrics: &self.metrics,
             telemetry: wants_telemetry(&self.spec),
             observers: &observers,
@@ -393,6 +396,10 @@ fn awaited(spec: &Spec) -> Progressions<bool> {
     spec.triggers.each().for_each(|trigger| waits[trigger.begins.index()] = true);
     let sent = spec.programs.iter().flat_map(Program::sent);
     sent.for_each(|(_, flow)| waits[flow.index()] = true);
+    if let Some(sampled) = &spec.sampled {
+        // The rounds that are simulated, from the first flow on.
+        return rounds::within(spec, sampled).into_iter().collect();
+    }
     let is_awaited = |(flow, waits): (FlowSpec, bool)| {
         let of_workload = spec.awaited.get(usize::from(flow.workload)).copied().unwrap_or(false);
         of_workload && !flow.is_persistent() && (waits || flow.start.0 >= spec.warmup.0)

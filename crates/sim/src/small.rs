@@ -53,10 +53,12 @@ pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
         latencies: false,
         record: None,
         explained: None,
+        sampled: None,
         failures: Vec::new(),
         losses: Vec::new(),
         errors: Vec::new(),
         paces: Vec::new(),
+        changes: Vec::new(),
         kernels: Vec::new(),
         seed: 1,
     }

@@ -456,6 +456,7 @@ fn what_a_session_refuses() {
         steps: Box::default(),
         edges: Box::default(),
         nodes: Box::default(),
+        rounds: Box::default(),
     };
     assert_eq!(
         says(open(SIMPLE, &|spec| spec.programs = vec![program.clone()].into())),

@@ -131,6 +131,16 @@ pub(crate) trait Parameters {
     fn all_have_sizes(&self) -> bool {
         true
     }
+
+    /// Of a job that does the same several times, how often, and the field that says it.
+    fn rounds(&self) -> Option<(u32, &'static str)> {
+        None
+    }
+
+    /// The same job with so many rounds.
+    fn with_rounds(&self, _rounds: u32) -> Option<Box<dyn Parameters>> {
+        None
+    }
 }
 
 /// A workload that is ready to make flows.
@@ -185,6 +195,12 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// How many flows have no size: they have an end in time or none, and never complete.
     fn persistent_flows(&self) -> u64 {
         0
+    }
+
+    /// If its flows are long-lived: between which hosts more of them would go, sender and receiver by number, in order and
+    /// then from the beginning again. Empty for other workloads.
+    fn long_pairs(&self) -> Vec<(u32, u32)> {
+        Vec::new()
     }
 
     /// The largest size of a flow in bytes; 0 if none has a size.

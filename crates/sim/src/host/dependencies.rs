@@ -515,6 +515,7 @@ mod tests {
             tiers: 1,
             awaited: Progressions::default(),
             awaited_jobs: Vec::new(),
+            sampled: None,
             seed: 1,
         }
     }

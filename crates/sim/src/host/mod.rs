@@ -52,6 +52,7 @@ use crate::metric::Tally;
 use crate::observe::{Fact, Kinds};
 use crate::pace::Pacing;
 use crate::retry::Retry;
+use crate::rounds::SampledRounds;
 use crate::switch;
 use application::Application;
 use congestion::Request;
@@ -107,6 +108,8 @@ pub struct Shared {
     /// By workload: whether the measured interval waits until the ranks of its job have finished; empty if
     /// it waits for none.
     pub awaited_jobs: Vec<bool>,
+    /// The rounds of a job that are simulated; `None` for all.
+    pub sampled: Option<SampledRounds>,
     /// Seed of all random number streams.
     pub seed: u64,
 }
@@ -129,6 +132,7 @@ impl Shared {
             requests: self.requests,
             awaited: Progressions::default(),
             awaited_jobs: Vec::new(),
+            sampled: None,
             seed: self.seed,
         }
     }
@@ -316,6 +320,24 @@ impl Host {
         std::mem::replace(&mut self.shared, shared)
     }
 
+    /// A long-lived flow that it sends makes no new packets from a time on that is not before now. One that has not begun
+    /// reads its time from the list of flows.
+    pub fn stop(&mut self, flow: FlowId, at: Instant) {
+        let place = self.shared.places.at(flow.index()).0;
+        let slot = self.slots.of(place);
+        if let Some(Some(sender)) = self.senders.get_mut(slot as usize)
+            && sender.flow == flow
+        {
+            sender.transport.stop_at(at);
+        }
+    }
+
+    /// The payload bytes of a flow to it that have arrived.
+    pub fn delivered(&self, flow: FlowId) -> u64 {
+        let place = self.shared.places.at(flow.index()).1;
+        self.receivers.arrived(place, &self.shared).delivered
+    }
+
     /// Number of flows that it sends and that it receives, those that are over included.
     pub fn flows(&self) -> (u32, u32) {
         (self.outgoing.len() as u32, self.receivers.len() as u32)
@@ -370,6 +392,8 @@ impl Host {
             tally.data_packets_sent += sent.packets;
             tally.retransmitted_packets += sent.retransmitted;
             tally.timeouts += u64::from(sent.timeouts);
+            tally.inferred_losses += u64::from(sent.inferred);
+            tally.requests_sent += u64::from(sent.requests);
         }
         tally.reordered_packets += self.receivers.reordered();
         let (all, persistent) = self.receivers.delivered();

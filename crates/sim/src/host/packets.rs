@@ -191,8 +191,9 @@ impl Host {
             _ => unreachable!("it is no answer"),
         };
         let mut hops = [Hop::default(); HOPS];
-        let records = context.telemetry.as_ref();
-        let count = records.map_or(0, |records| records.read(echo, &mut hops));
+        let record = context.telemetry.as_ref().and_then(|records| records.of_answer(echo));
+        let count = record.map_or(0, |record| record.read(&mut hops));
+        let tag = record.and_then(|record| record.tag().copied());
         let Some(sender) = &mut self.senders[slot as usize] else { return };
         let Progress { acknowledged, next, fresh, delivered, .. } = progress;
         let answer = Answer {
@@ -206,6 +207,7 @@ impl Host {
             nak,
             trimmed,
             hops: &hops[..count],
+            tag,
         };
         let congestion = &self.shared.profile(packet.flow).congestion;
         // If flows use different congestion controls, only those that need round-trip times record

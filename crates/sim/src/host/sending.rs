@@ -9,6 +9,7 @@ use super::sender::Sender;
 use super::{Host, nic};
 use crate::context::Context;
 use crate::observe::{Fact, Kinds};
+use crate::telemetry::Kind;
 
 impl Host {
     /// Sends the next frame, if the wire is free.
@@ -107,8 +108,10 @@ impl Host {
         let mut packet = sender.next_packet(self.shared.profile(sender.flow), now);
         if let Some(packet) = &mut packet {
             self.emitted += 1;
-            if self.shared.telemetry && self.shared.profile(packet.flow).transport.telemetry() {
-                add_record(packet, context);
+            if self.shared.telemetry
+                && let Some(kind) = self.shared.profile(packet.flow).transport.telemetry()
+            {
+                add_record(packet, kind, context);
             }
         } else if sender.is_done() {
             // Nothing remains to be sent or acknowledged.
@@ -233,8 +236,8 @@ impl Host {
 
 /// Gives a telemetry record to a packet.
 #[cold]
-fn add_record(packet: &mut Packet, context: &mut Context) {
+fn add_record(packet: &mut Packet, kind: Kind<'_>, context: &mut Context) {
     if let Some(records) = &mut context.telemetry {
-        packet.set_record(records.take());
+        packet.set_record(records.take(kind));
     }
 }

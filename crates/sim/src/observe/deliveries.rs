@@ -32,6 +32,10 @@ struct Samples {
 }
 
 impl Samples {
+    fn none(interval: Duration) -> Self {
+        Self { next: Instant::ZERO + interval, delivered: 0, samples: Vec::new() }
+    }
+
     fn take(&mut self, interval: Duration, now: Instant) {
         while self.next <= now {
             self.samples.push(self.delivered);
@@ -51,8 +55,8 @@ impl Observer for Deliveries {
             .map(FlowId)
             .zip(setup.spec.flows.each())
             .filter(|(_, flow)| flow.is_persistent() && is_here[flow.dst.index()]);
-        let none = || Samples { next: Instant::ZERO + interval, delivered: 0, samples: Vec::new() };
-        Some(Self { interval, flows: here.map(|(id, _)| (id, none())).collect() })
+        let flows = here.map(|(id, _)| (id, Samples::none(interval))).collect();
+        Some(Self { interval, flows })
     }
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
@@ -69,6 +73,13 @@ impl Observer for Deliveries {
 
     fn merge(&mut self, other: Self) {
         self.flows.extend(other.flows);
+    }
+}
+
+impl Deliveries {
+    /// A long-lived flow is added during a run. Before it began it has delivered nothing.
+    pub fn add_flow(&mut self, flow: FlowId) {
+        self.flows.insert(flow, Samples::none(self.interval));
     }
 }
 

@@ -73,16 +73,20 @@ impl FlowFacts {
             if let Some(host) = host_at[flow.dst.index()] {
                 let shared = host.shared();
                 let place = shared.places.at(id.index()).1;
-                let Arrived { finished, delivered, marked } = host.receivers.arrived(place, shared);
-                facts.finished[id.index()] = finished;
-                (facts.delivered[id.index()], facts.marked[id.index()]) = (delivered, marked);
+                let arrived: Arrived = host.receivers.arrived(place, shared);
+                facts.finished[id.index()] = arrived.finished;
+                facts.delivered[id.index()] = arrived.delivered;
+                facts.marked[id.index()] = arrived.marked;
                 let pushed = host.receivers.pushed(place);
                 if !pushed.is_empty() {
                     facts.pushed.insert(id, pushed.to_vec());
                 }
             }
             if let Some(host) = host_at[flow.src.index()] {
-                facts.starts[id.index()] = host.began(id).unwrap_or(flow.start);
+                // A run of sampled rounds ends while flows are still to begin.
+                let is_due = spec.sampled.is_none() || flow.start <= finished.now;
+                let start = if is_due { flow.start } else { Instant::NEVER };
+                facts.starts[id.index()] = host.began(id).unwrap_or(start);
             }
         }
         facts

@@ -10,12 +10,22 @@ use floodway_model::tables::{collectives, operations, pages, pings};
 
 use super::{FlowFacts, jobs, nanoseconds};
 use crate::Spec;
+use crate::rounds::SampledRounds;
 
 /// One row per operation that has begun, in order of workload and number.
 pub(super) fn table(spec: &Spec, facts: &FlowFacts, jobs: &jobs::Times) -> Table {
     let row = |operation: &Operation| {
         let flows = || operation.flows.each().map(|flow| flow.index());
         let first = spec.flows.at(operation.flows.at(0).index());
+        // A round that is not simulated as a whole, or a job whose last round is not.
+        let is_cut = |sampled: &SampledRounds| {
+            let rounds = sampled.simulated < sampled.of;
+            let number = if operation.job && rounds { u32::MAX } else { operation.number };
+            sampled.cuts(first.workload, number)
+        };
+        if spec.sampled.as_ref().is_some_and(is_cut) {
+            return None;
+        }
         let job = jobs.get(&first.workload).filter(|_| operation.job);
         let (start, finish) = job.copied().or_else(|| times(operation, facts))?;
         Some(operations::Row {
@@ -95,7 +105,10 @@ pub(super) fn apart(spec: &Spec) -> Vec<bool> {
 }
 
 /// When an operation that has begun did so, and when it was complete, if it was.
-fn times(operation: &Operation, facts: &FlowFacts) -> Option<(Instant, Option<Instant>)> {
+pub(super) fn times(
+    operation: &Operation,
+    facts: &FlowFacts,
+) -> Option<(Instant, Option<Instant>)> {
     let flows = || operation.flows.each().map(|flow| flow.index());
     let start = flows().map(|flow| facts.starts[flow]).min()?;
     if start == Instant::NEVER {

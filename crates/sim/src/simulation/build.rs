@@ -19,6 +19,7 @@ use crate::link::Link;
 use crate::pace::Pacing;
 use crate::retry::Retry;
 use crate::routing::Routes;
+use crate::switch::change::Epoch;
 use crate::switch::{Knowledge, Switch};
 
 /// Transport profiles by workload; a single one if all are equal.
@@ -30,14 +31,18 @@ pub(super) fn profiles(spec: &Spec) -> Vec<Profile> {
     profiles
 }
 
-/// Whether some congestion control relies on answers of receivers.
+/// Whether some congestion control relies on answers of receivers, or a transport on round-trip times of
+/// the idle network, which are known then.
 pub(super) fn asks_for_answers(spec: &Spec) -> bool {
-    spec.profiles.iter().any(|profile| profile.congestion.needs().is_about_answers())
+    let asks = |profile: &Profile| {
+        profile.congestion.needs().is_about_answers() || profile.transport.infers_losses()
+    };
+    spec.profiles.iter().any(asks)
 }
 
 /// Whether some packets have room for telemetry.
 pub(super) fn wants_telemetry(spec: &Spec) -> bool {
-    spec.profiles.iter().any(|profile| profile.transport.telemetry())
+    spec.profiles.iter().any(|profile| profile.transport.telemetry().is_some())
 }
 
 /// By flow: its index among the flows of its sender, and among those of its receiver.
@@ -71,11 +76,16 @@ pub(super) fn switches(
     let mut epochs = vec![VecDeque::new(); spec.graph.switches().count()];
     let failover = spec.host.failover;
     for (at, tables) in failure::epochs(&spec.failures, &spec.graph, failover) {
-        epochs.iter_mut().zip(tables).for_each(|(epochs, routes)| epochs.push_back((at, routes)));
+        let switches = epochs.iter_mut().zip(tables);
+        switches.for_each(|(epochs, routes)| epochs.push_back((at, Epoch::Routes(routes))));
     }
     let epochs = spec.graph.switches().zip(epochs).filter(|(id, _)| here(*id));
     for (switch, (_, epochs)) in switches.iter_mut().zip(epochs) {
         switch.fail(spec, epochs);
+    }
+    for change in &spec.changes {
+        let to = Arc::new(change.switch.clone());
+        switches.iter_mut().for_each(|switch| switch.change_at(change.at, Arc::clone(&to)));
     }
     switches
 }
