@@ -269,6 +269,9 @@ impl Document {
             let mut transport = transport.clone();
             if let transport::Spec::Rocev2(rocev2) = &mut transport {
                 rocev2.telemetry |= congestion.needs_telemetry();
+                if congestion.needs_tag() {
+                    rocev2.csig.get_or_insert_default();
+                }
             }
             let dscp = entry.dscp.map(Marking::dscp);
             Profile { transport, congestion, application: entry.application.clone(), dscp }

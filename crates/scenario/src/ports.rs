@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::document::Document;
 use crate::workload::Demand;
 
-pub(crate) use carry::{carry, flows, has_relays, without_way};
+pub(crate) use carry::{carry, divisions, flows, has_relays, without_way};
 
 /// Which port of its host a flow takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl JsonSchema for Ports {
     }
 }
 
-/// Gives each flow, whose ends are the first ports of hosts, its ports, unless [`carry`] has. Flows that use the connection of another one
+/// Gives each flow, whose ends are the first ports of hosts, its ports, unless they are parts of messages, which have theirs. Flows that use the connection of another one
 /// take its ports. The sending host takes one of those from which
 /// the way to the other host is shortest, by the number of switches, or the one that is named. At the other end it is
 /// the port of the same number, if the way there is as short as any.
@@ -252,7 +252,7 @@ pub fn spread(graph: &Graph, demands: Vec<Demand>, rule: Ports) -> Vec<Demand> {
     demands.into_iter().flat_map(spread).collect()
 }
 
-/// Two hosts without a path between them: no part of the network ([`Graph::parts_of_switches`]) has a port of both. Hosts do not
+/// Two hosts without a path between them: no part of the network (`Graph::parts_of_switches`) has a port of both. Hosts do not
 /// forward.
 pub fn hosts_apart(graph: &Graph) -> Option<[NodeId; 2]> {
     let parts = graph.parts_of_switches();

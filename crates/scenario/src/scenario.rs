@@ -19,6 +19,7 @@ use crate::errors;
 use crate::files::{Files, InputFile};
 use crate::footprint;
 use crate::measured::Measured;
+use crate::ports;
 use crate::presets;
 use crate::read::{self, Documents, Reader, Written};
 use crate::sweep;
@@ -221,8 +222,8 @@ impl Variant {
             switch: settings.switch.clone(),
             host: settings.host.spec(),
             profiles: settings.profiles(),
-            flows: flows.into(),
-            triggers: triggers.into(),
+            flows: flows.into_iter().collect(),
+            triggers: triggers.into_iter().collect(),
             reuses: reuses.into(),
             programs: programs.into(),
             operations: operations.into(),
@@ -248,6 +249,7 @@ impl Variant {
                 .flat_map(|entry| entry.paces(graph))
                 .map(|(_, pace)| pace)
                 .collect(),
+            changes: Vec::new(),
             kernels: workload::linux::kernels(settings, graph),
             seed,
         }
@@ -288,6 +290,7 @@ impl Variant {
             && self.settings.arrivals == other.settings.arrivals
             && ours.iter().map(|entry| &entry.traffic).eq(theirs.iter().map(|entry| &entry.traffic))
             && self.settings.topology == other.settings.topology
+            && ports::divisions(&self.settings) == ports::divisions(&other.settings)
             && (!self.workloads.iter().any(|workload| workload.fills_memory())
                 || workload::memory(&self.settings) == workload::memory(&other.settings))
     }
@@ -311,7 +314,13 @@ impl Scenario {
         let fills = variant.workloads.iter().any(|workload| workload.fills_memory());
         let memory = fills.then(|| workload::memory(&variant.settings));
         let measured = (arrivals, warmup, limit, measure_until);
-        format!("{:?}", (self.seed, placement, share_hosts, measured, topology, sent, memory))
+        let mut text =
+            format!("{:?}", (self.seed, placement, share_hosts, measured, topology, sent, memory));
+        let divisions = ports::divisions(&variant.settings);
+        if divisions.iter().any(Option::is_some) {
+            text += &format!("{divisions:?}");
+        }
+        text
     }
 }
 

@@ -192,6 +192,17 @@ fn steps_of_a_program_wait_for_all_parts_of_a_message() {
     );
 }
 
+#[test]
+fn variants_that_divide_messages_otherwise_do_not_send_the_same_flows() {
+    let text = "[topology.star]\nhosts = 2\nports = 2\n[[workload]]\n[workload.list]\nflow = [{ src = 0, dst = 1, \
+                bytes = \"1KB\" }]\n[variants.hash]\n[variants.one.host]\nports = 1\n[variants.stripe.host]\n\
+                ports = \"stripe\"\n[variants.too.workload.0]\nports = \"stripe\"\n";
+    let scenario = scenario(text, &[]);
+    let [hash, one, stripe, too] = scenario.variants() else { panic!("four variants") };
+    assert!(hash.shares_traffic_with(one) && stripe.shares_traffic_with(too));
+    assert!(!hash.shares_traffic_with(stripe) && !too.shares_traffic_with(one));
+}
+
 /// The names of nodes in the order of their first flow.
 fn senders(spec: &Spec) -> Vec<&str> {
     let name = |node: NodeId| &*spec.graph.node(node).name;

@@ -91,7 +91,7 @@ fn every_field_is_in_the_key() {
         spec();
         graph, switch, host, profiles, flows, triggers, reuses, programs, operations, wire_overhead, end, warmup,
         measured_until, awaited, sample_interval, flow_samples, departures, latencies, record,
-        explained, failures, losses, errors, paces, kernels, sampled, seed
+        explained, failures, losses, errors, paces, changes, kernels, sampled, seed
     );
     let written = serde_json::to_value(spec()).unwrap();
     let written: BTreeSet<&str> = written.as_object().unwrap().keys().map(String::as_str).collect();

@@ -71,6 +71,16 @@ pub(super) fn divides(rule: Ports) -> bool {
     matches!(rule, Ports::Stripe | Ports::Pxn)
 }
 
+/// By workload, how its messages are divided: the rule, and with PXN the chunks. Workloads with others send other flows.
+pub fn divisions(settings: &Document) -> Vec<Option<(Ports, u64)>> {
+    let of = |(number, _)| {
+        let rule = rule(settings, number);
+        let chunk = if rule == Ports::Pxn { settings.host.pxn_chunk.0 } else { 0 };
+        divides(rule).then_some((rule, chunk))
+    };
+    (0..).zip(&settings.workload).map(of).collect()
+}
+
 /// Makes the flows of all messages whose workloads divide them, with their ports.
 pub fn carry(traffic: &mut Traffic, settings: &Document, graph: &Graph) {
     let of_workload = |flow: &FlowSpec| rule(settings, flow.workload);

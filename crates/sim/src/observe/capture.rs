@@ -31,8 +31,8 @@ pub struct Wanted {
 pub enum Seen {
     /// It is sent.
     Sent {
-        /// Whether the link loses it.
-        is_lost: bool,
+        /// Why the link loses it, if it does.
+        lost: Option<DropReason>,
     },
     /// It arrives.
     Arrived,
@@ -191,7 +191,7 @@ impl Observer for Capture {
                     let octets = octets.clone();
                     Frame { at, seen, class, packet: *packet, telemetry, octets }
                 };
-                self.add(here, SENT, || frame(at.now, Seen::Sent { is_lost: lost.is_some() }));
+                self.add(here, SENT, || frame(at.now, Seen::Sent { lost }));
                 let arrives = there.map_or(until, |there| until + self.delays[there]);
                 self.add(there, ARRIVED, || frame(arrives, Seen::Arrived));
             }

@@ -39,7 +39,7 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
         let mut lanes = Lanes::default();
         for row in rows {
             let until = if times[row].is_nan() { end } else { starts[row] + times[row] };
-            let lane = lanes.take(writer, host, (starts[row], until))?;
+            let lane = lanes.take(writer, (host, 0, "flows"), (starts[row], until))?;
             let receiver = names.of_node(flows.dst[row]);
             let size = match flows.bytes[row] {
                 0 => "no size".to_owned(),
@@ -76,7 +76,7 @@ fn facts(flows: &flows::View<'_>, row: usize) -> Vec<Annotation> {
 }
 
 /// When the trace ends: with the last thing that is known to have happened.
-fn end(tables: &[Table], starts: &[f64], times: &[f64]) -> f64 {
+pub(super) fn end(tables: &[Table], starts: &[f64], times: &[f64]) -> f64 {
     let samples = samples::View::of(tables);
     let last = samples.map_or(&[][..], |samples| samples.time_ns).iter().copied();
     let ends = starts.iter().zip(times).map(|(start, time)| start + time);
@@ -85,35 +85,35 @@ fn end(tables: &[Table], starts: &[f64], times: &[f64]) -> f64 {
 }
 
 /// The names of nodes by their numbers.
-struct Names(HashMap<u64, String>);
+pub(super) struct Names(HashMap<u64, String>);
 
 impl Names {
-    fn of(tables: &[Table]) -> Self {
+    pub(super) fn of(tables: &[Table]) -> Self {
         let nodes = nodes::View::of(tables);
         let named = nodes.map(|nodes| nodes.number.iter().copied().zip(nodes.node));
         Self(named.into_iter().flatten().map(|(number, name)| (number, name.clone())).collect())
     }
 
-    fn of_node(&self, number: u64) -> String {
+    pub(super) fn of_node(&self, number: u64) -> String {
         self.0.get(&number).cloned().unwrap_or_else(|| format!("node {number}"))
     }
 }
 
-/// Tracks of one host. Slices of a track must not overlap, so flows that are under way together have
+/// Tracks of one name in a group. Slices of a track must not overlap, so flows that are under way together have
 /// tracks of their own; the viewer shows tracks of one name as one.
 #[derive(Default)]
-struct Lanes {
+pub(super) struct Lanes {
     /// When each track is free again, and which it is: the soonest first.
     free: BinaryHeap<Reverse<(u64, usize)>>,
     tracks: Vec<TrackId>,
 }
 
 impl Lanes {
-    /// A track that is free for this time; flows come in order of their starts.
-    fn take(
+    /// A track that is free for this time, of this place and name in a group; flows come in order of their starts.
+    pub(super) fn take(
         &mut self,
         writer: &mut Writer,
-        host: TrackId,
+        (group, place, name): (TrackId, usize, &str),
         (from, until): (f64, f64),
     ) -> io::Result<TrackId> {
         let (from, until) = (from.round() as u64, until.round() as u64);
@@ -123,7 +123,7 @@ impl Lanes {
                 lane
             }
             _ => {
-                self.tracks.push(writer.group(Some(host), 0, "flows", "")?);
+                self.tracks.push(writer.group(Some(group), place, name, "")?);
                 self.tracks.len() - 1
             }
         };

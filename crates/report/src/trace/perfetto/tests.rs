@@ -297,6 +297,74 @@ fn explained_flows_are_slices_by_hop_with_arrows_from_the_root() {
     assert!(place("explained flows") > place("hosts"));
 }
 
+/// Two jobs: nodes of a trace, of which two overlap, one has not finished and one has not begun; and steps of GOAL.
+#[test]
+fn ranks_have_tracks_for_what_they_do() {
+    let tables = [
+        complete(Table::new("nodes", "").u64("number", "", vec![7, 9]).text(
+            "node",
+            "",
+            texts(&["h0", "h1"]),
+        )),
+        complete(
+            Table::new("ranks", "")
+                .u64("workload", "", vec![0, 1])
+                .u64("rank", "", vec![0, 3])
+                .u64("node", "", vec![7, 9]),
+        ),
+        complete(
+            Table::new("trace_nodes", "")
+                .u64("workload", "", vec![0; 6])
+                .u64("rank", "", vec![0; 6])
+                .u64("id", "", vec![1, 2, 3, 4, 5, 6])
+                .text("name", "", texts(&["forward", "sum a", "", "late", "later", "none"]))
+                .text(
+                    "kind",
+                    "",
+                    texts(&["compute", "all_reduce", "all_gather", "receive", "send", "metadata"]),
+                )
+                .f64("start_ns", "", vec![0.0, 5_000.0, 6_000.0, 7_000.0, f64::NAN, 0.0])
+                .f64("finish_ns", "", vec![5_000.0, 9_000.0, 8_000.0, f64::NAN, f64::NAN, 0.0]),
+        ),
+        complete(
+            Table::new("steps", "")
+                .u64("workload", "", vec![0, 1, 1])
+                .u64("rank", "", vec![0, 3, 3])
+                .u64("line", "", vec![0, 4, 5])
+                .text("kind", "", texts(&["compute", "compute", "send"]))
+                .u64("stream", "", vec![0, 2, 0])
+                .f64("peer", "", vec![f64::NAN, f64::NAN, 1.0])
+                .u64("bytes", "", vec![0, 0, 2_000])
+                .f64("start_ns", "", vec![0.0, 100.0, 400.0])
+                .f64("finish_ns", "", vec![5_000.0, 400.0, 600.0]),
+        ),
+    ];
+    let spans =
+        read(&tables).into_iter().filter(|track| !track.1.is_empty()).map(|(path, events)| {
+            let name = events[0].1.name.clone().unwrap();
+            (path, name, events[0].0, events[1].0)
+        });
+    let mut spans: Vec<_> = spans.collect();
+    spans.sort();
+    let of = |path: &str, name: &str, from, until| {
+        (format!("jobs/{path}"), name.to_owned(), from, until)
+    };
+    let (first, second) = ("workload 0, rank 0 on h0", "workload 1, rank 3 on h1");
+    assert_eq!(
+        spans,
+        [
+            of(&format!("{first}/collectives"), "all_gather 3", 6_000, 8_000),
+            of(&format!("{first}/collectives"), "sum a", 5_000, 9_000),
+            of(&format!("{first}/computation"), "forward", 0, 5_000),
+            // Until the last thing that is known.
+            of(&format!("{first}/receives"), "late", 7_000, 9_000),
+            of(&format!("{second}/cpu 2"), "calc", 100, 400),
+            of(&format!("{second}/sends"), "2.00 KB → rank 1", 400, 600),
+        ]
+    );
+    assert!(read(&tables[..1]).is_empty());
+}
+
 #[test]
 fn a_run_without_explanations_has_no_tracks_of_them() {
     let left = |table: &Table| table.name != "explained";

@@ -187,6 +187,8 @@ const MOST_HIDDEN: u32 = 1 << 20;
 const MOST_SEQUENCE: u32 = 1 << 24;
 const MOST_BATCHES: u32 = 65_536;
 const MOST_BYTES: u32 = 16;
+/// In 10^12 operations per second, more than a thousand of the fastest GPUs: probably another unit was meant.
+const FASTEST_GPU: f64 = 1e7;
 
 /// Nodes of all ranks that can be made.
 const MOST_NODES: u64 = 5_000_000;
@@ -468,6 +470,13 @@ impl Spec {
                 "make `peak_tflops` larger, or the model smaller",
             );
             return None;
+        }
+        if self.peak_tflops > FASTEST_GPU {
+            findings.warn(
+                ["peak_tflops"],
+                format!("a GPU makes {:e} x 10^12 operations per second", self.peak_tflops),
+                "write 989.0 for 989e12 operations per second, those of an H100 for dense BF16",
+            );
         }
         let left = Duration(settings.limit.0.saturating_sub(self.start.0));
         if computes > left.0 as f64 {
