@@ -62,6 +62,9 @@ fn correlated_rounds_are_covered_or_refused() {
         let [covered, given] = coverage(&format!("AR(1) {r} {n}"), n, autoregressive(0.1, r));
         assert!(covered > least && given > 0.5, "r = {r}, {n} rounds: {covered} of {given}");
     }
+    // Too few rounds to see how they depend on each other: most are refused, and the others are too narrow.
+    let [covered, given] = coverage("AR(1) 0.6 11", 11, autoregressive(0.1, 0.6));
+    assert!(covered > 0.7 && given < 0.5, "{covered} of {given}");
 }
 
 /// Loads of other traffic that decide what rounds take: then intervals are as wide as it needs.

@@ -141,7 +141,7 @@ tables! {
         /// as its counterpart in the round before.
         repeats: u64,
         /// 1 if everything that was sent before had been acknowledged when the round began, longer ago than a frame
-        /// takes through the network.
+        /// takes through the network, and no mechanism in use remembers it.
         at_rest: u64,
     }
 
