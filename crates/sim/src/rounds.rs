@@ -74,6 +74,7 @@ pub(crate) fn forgets(spec: &Spec, sampled: &SampledRounds) -> bool {
         && spec.losses.is_empty()
         && spec.errors.is_empty()
         && spec.paces.is_empty()
+        && spec.changes.is_empty()
         && spec.kernels.is_empty();
     alone
         && undisturbed

@@ -50,8 +50,8 @@ pub(super) fn tables(spec: &Spec, facts: &FlowFacts, ran: &[Ran], end: Instant) 
 
 /// Rounds that are collectives, each an operation.
 fn of_collectives(spec: &Spec, facts: &FlowFacts, sampled: &SampledRounds) -> Vec<Round> {
-    let of = |flow: FlowId| spec.flows[flow.index()].workload;
-    let all = spec.operations.iter().filter(|one| of(one.flows[0]) == sampled.workload);
+    let of = |flow: FlowId| spec.flows.at(flow.index()).workload;
+    let all = spec.operations.iter().filter(|one| of(one.flows.at(0)) == sampled.workload);
     let mut rounds: Vec<Round> = Vec::new();
     for operation in all.take(sampled.simulated as usize) {
         let Some((start, Some(finish))) = operations::times(operation, facts) else { break };
@@ -59,7 +59,7 @@ fn of_collectives(spec: &Spec, facts: &FlowFacts, sampled: &SampledRounds) -> Ve
         rounds.push(Round {
             // A round whose last message arrives before that of the round before ends with it.
             whole: begin..finish.max(begin),
-            flows: operation.flows.to_vec(),
+            flows: operation.flows.each().collect(),
             steps: Vec::new(),
             collective: operation.collective.map(|what| (what, start..finish)),
             ranks: None,
@@ -209,8 +209,8 @@ fn repeats(before: &Round, round: &Round, facts: &FlowFacts) -> bool {
 }
 
 /// A flow of another workload.
-struct Other<'a> {
-    spec: &'a FlowSpec,
+struct Other {
+    spec: FlowSpec,
     /// Whether its start is known before the run.
     planned: bool,
     start: Instant,
@@ -218,16 +218,16 @@ struct Other<'a> {
 }
 
 /// The flows of other workloads that have a size and are measured.
-struct Others<'a>(Vec<Other<'a>>);
+struct Others(Vec<Other>);
 
-impl<'a> Others<'a> {
-    fn of(spec: &'a Spec, facts: &FlowFacts, sampled: &SampledRounds) -> Self {
+impl Others {
+    fn of(spec: &Spec, facts: &FlowFacts, sampled: &SampledRounds) -> Self {
         let apart = operations::apart(spec);
-        let mut planned: Vec<bool> = spec.flows.iter().map(|flow| !flow.in_turn).collect();
-        spec.triggers.iter().for_each(|trigger| planned[trigger.begins.index()] = false);
+        let mut planned: Vec<bool> = spec.flows.each().map(|flow| !flow.in_turn).collect();
+        spec.triggers.each().for_each(|trigger| planned[trigger.begins.index()] = false);
         let sent = spec.programs.iter().flat_map(Program::sent);
         sent.for_each(|(_, flow)| planned[flow.index()] = false);
-        let other = |(place, flow): (usize, &'a FlowSpec)| {
+        let other = |(place, flow): (usize, FlowSpec)| {
             let counts = flow.workload != sampled.workload
                 && !flow.is_persistent()
                 && !apart.get(place).is_some_and(|&is| is);
@@ -238,7 +238,7 @@ impl<'a> Others<'a> {
                 finish: facts.received(place).finished.unwrap_or(Instant::NEVER),
             })
         };
-        Self(spec.flows.iter().enumerate().filter_map(other).collect())
+        Self(spec.flows.each().enumerate().filter_map(other).collect())
     }
 
     /// One row per round and workload.
@@ -295,7 +295,7 @@ impl<'a> Others<'a> {
             at += Duration(mean);
         }
         begins.push(at);
-        let on_link = |flow: &Other<'_>| {
+        let on_link = |flow: &Other| {
             let rate = spec.graph.node(flow.spec.src).ports[0].rate;
             rate.time_for(Bytes(flow.spec.bytes)).0 as f64
         };
