@@ -147,7 +147,7 @@ fn of_nodes(spec: &Spec, finished: &Finished) -> Vec<(bool, NodeId, String)> {
             let what = format!("{made} frames were made and {sent} sent while {waits} wait");
             wrong.push((true, id, format!("{}: {what}", name(id))));
         }
-        let reordered: u64 = host.receivers.iter().map(|receiver| receiver.reordered()).sum();
+        let reordered = host.receivers.reordered();
         if reordered > 0 && keeps_order(spec) {
             wrong.push((
                 true,

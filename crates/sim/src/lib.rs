@@ -58,7 +58,9 @@ extern crate self as floodway_sim;
 
 use digest::Digest;
 use floodway_model::family::Entry;
-use floodway_model::{Duration, FlowSpec, Graph, Operation, Program, Reuse, SharedList, Trigger};
+use floodway_model::{
+    Duration, FlowSpec, Graph, Operation, Program, Progressions, Reuse, SharedList, Trigger,
+};
 use serde::Serialize;
 
 pub use floodway_engine::{Letters, MAX_PORTS, Progress, Ranks, Stop, Totals};
@@ -79,9 +81,9 @@ pub struct Spec {
     /// Transport profiles of flows: one for each workload, by its number.
     pub profiles: Vec<host::Profile>,
     /// The flows, in order of start.
-    pub flows: SharedList<FlowSpec>,
+    pub flows: Progressions<FlowSpec>,
     /// Dependencies between flows: which flows begin after which others.
-    pub triggers: SharedList<Trigger>,
+    pub triggers: Progressions<Trigger>,
     /// Flows that are sent over the connections of others.
     pub reuses: SharedList<Reuse>,
     /// Programs of the ranks of jobs, which begin flows on their hosts, in order of workload and rank.

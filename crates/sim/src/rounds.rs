@@ -48,9 +48,9 @@ pub(crate) fn within(spec: &Spec, sampled: &SampledRounds) -> Vec<bool> {
     let mut within = vec![false; spec.flows.len()];
     let mut set = |flow: FlowId| within[flow.index()] = true;
     for operation in spec.operations.iter().filter(|one| !one.job && !one.of_job) {
-        let workload = spec.flows[operation.flows[0].index()].workload;
+        let workload = spec.flows.at(operation.flows.at(0).index()).workload;
         if workload == sampled.workload && !sampled.cuts(workload, operation.number) {
-            operation.flows.iter().copied().for_each(&mut set);
+            operation.flows.each().for_each(&mut set);
         }
     }
     for program in spec.programs.iter().filter(|program| program.workload == sampled.workload) {
@@ -69,7 +69,7 @@ pub(crate) fn within(spec: &Spec, sampled: &SampledRounds) -> Vec<bool> {
 ///   AQM, PFC or no flow control, no crossbar, whose slots are at absolute times.
 /// - State of hosts is that of flows, which each have a congestion control of their own that draws no random numbers.
 pub(crate) fn forgets(spec: &Spec, sampled: &SampledRounds) -> bool {
-    let alone = spec.flows.iter().all(|flow| flow.workload == sampled.workload);
+    let alone = spec.flows.each().all(|flow| flow.workload == sampled.workload);
     let undisturbed = spec.failures.is_empty()
         && spec.losses.is_empty()
         && spec.errors.is_empty()

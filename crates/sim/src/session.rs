@@ -14,7 +14,9 @@ use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{Limits, Stop};
 use floodway_model::graph::NodeKind;
-use floodway_model::{Duration, FlowId, FlowSpec, Instant, NodeId, Operation, Reuse, Trigger};
+use floodway_model::{
+    Duration, FlowId, FlowSpec, Instant, NodeId, Operation, Progressions, Reuse, Trigger,
+};
 
 use crate::Spec;
 use crate::deadlock;
@@ -557,7 +559,7 @@ pub fn without_workload(mut spec: Spec, workload: u16) -> Spec {
     });
     let triggers: Vec<Trigger> = triggers.collect();
     let operations = spec.operations.iter().filter_map(|operation| {
-        let flows: Option<Box<[FlowId]>> = operation.flows.iter().map(|flow| name(*flow)).collect();
+        let flows: Option<Progressions<FlowId>> = operation.flows.each().map(&name).collect();
         Some(Operation { flows: flows?, ..operation.clone() })
     });
     let operations: Vec<Operation> = operations.collect();

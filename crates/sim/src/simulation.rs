@@ -1,12 +1,14 @@
 //! Builds a simulation from its specification, runs it, and returns its outcome.
 
 mod build;
+#[cfg(test)]
+mod memory;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{Layout, Limits, Progress, Windows};
-use floodway_model::{Duration, FlowSpec, Instant, NodeId, Program};
+use floodway_model::{Duration, FlowSpec, Instant, NodeId, Program, Progressions};
 
 use crate::Spec;
 use crate::audit::Audit;
@@ -69,14 +71,19 @@ impl Simulation {
     /// list of flows and, until the switches have taken theirs, the routing tables.
     pub(crate) fn with_nodes(spec: Spec, here: &dyn Fn(NodeId) -> bool) -> Self {
         let by_flow = awaited(&spec);
-        let flows = by_flow.iter().filter(|awaited| **awaited).count();
+        let flows = by_flow.each().filter(|awaited| *awaited).count();
         let shared = Arc::new(Shared {
             host: spec.host.clone(),
             profiles: profiles(&spec),
             switch: Arc::new(spec.switch.clone()),
             places: places(&spec),
             flows: spec.flows.clone(),
-            followers: followers(&spec.flows, &spec.triggers, |port| spec.graph.host_of(port)),
+            followers: if spec.flows.each().any(|flow| flow.stop < Instant::NEVER) {
+                followers(&spec.flows, &spec.triggers, |port| spec.graph.host_of(port))
+            } else {
+                // None can be too late.
+                Vec::new()
+            },
             several: Several::of(&spec.graph, &spec.flows),
             connections: Connections::new(&spec.reuses, &spec.flows),
             tiers: tiers(&spec.graph),
@@ -352,7 +359,7 @@ impl Rest {
 
 /// Number of flows and ranks after whose end a run is over. A rank is done after its last flow, if it goes on to compute.
 pub(crate) fn ending(spec: &Spec) -> u64 {
-    let flows = spec.flows.iter().filter(|flow| !flow.is_persistent()).count();
+    let flows = spec.flows.each().filter(|flow| !flow.is_persistent()).count();
     (flows + working(spec).count()) as u64
 }
 
@@ -380,24 +387,24 @@ fn working(spec: &Spec) -> impl Iterator<Item = &Program> {
 
 /// By flow: whether the measured interval is extended until it has completed. This applies to the
 /// flows of awaited workloads that are measured. Empty for none.
-fn awaited(spec: &Spec) -> Vec<bool> {
+fn awaited(spec: &Spec) -> Progressions<bool> {
     if !spec.awaited.contains(&true) {
-        return Vec::new();
+        return Progressions::default();
     }
     // The start of a flow with dependencies is not known in advance.
-    let mut waits: Vec<bool> = spec.flows.iter().map(|flow| flow.in_turn).collect();
-    spec.triggers.iter().for_each(|trigger| waits[trigger.begins.index()] = true);
+    let mut waits: Vec<bool> = spec.flows.each().map(|flow| flow.in_turn).collect();
+    spec.triggers.each().for_each(|trigger| waits[trigger.begins.index()] = true);
     let sent = spec.programs.iter().flat_map(Program::sent);
     sent.for_each(|(_, flow)| waits[flow.index()] = true);
     if let Some(sampled) = &spec.sampled {
         // The rounds that are simulated, from the first flow on.
-        return rounds::within(spec, sampled);
+        return rounds::within(spec, sampled).into_iter().collect();
     }
-    let is_awaited = |(flow, waits): (&FlowSpec, bool)| {
+    let is_awaited = |(flow, waits): (FlowSpec, bool)| {
         let of_workload = spec.awaited.get(usize::from(flow.workload)).copied().unwrap_or(false);
         of_workload && !flow.is_persistent() && (waits || flow.start.0 >= spec.warmup.0)
     };
-    spec.flows.iter().zip(waits).map(is_awaited).collect()
+    spec.flows.each().zip(waits).map(is_awaited).collect()
 }
 
 /// Earliest end of the measured interval.

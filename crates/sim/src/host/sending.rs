@@ -179,19 +179,35 @@ impl Host {
     /// Releases the slot of a sender that has ended.
     pub(super) fn end(&mut self, slot: u32, now: Instant) {
         let sender = self.senders[slot as usize].take().expect("it has not ended yet");
-        self.slots[self.shared.places[sender.flow.index()].0 as usize] = u32::MAX;
+        let (place, flows) = (self.shared.places.at(sender.flow.index()).0, self.outgoing.len());
+        self.slots.set(place as usize, u32::MAX, flows);
         if let Some(physical_queues) = &mut self.nic.physical_queues {
             physical_queues.give_back(sender.class, sender.physical_queue);
         }
         let sent = sender.sent();
-        self.ended.push((sender.flow, sent));
+        self.ended.push(sender.flow, sent, flows);
         self.free.push(slot);
+        self.forget_timeouts();
         if self.dependencies.is_some() {
             if sent.acknowledged.is_some() {
                 self.on_acknowledged(sender.flow, now);
             }
             self.keep_connection(*sender);
         }
+    }
+
+    /// Removes the timers of senders that have ended, if most are: they have no effect, but each would be kept until it
+    /// expires.
+    fn forget_timeouts(&mut self) {
+        let senders = self.senders.len() - self.free.len();
+        if self.timeouts.len() < 4 * senders + 64 {
+            return;
+        }
+        let senders = &self.senders;
+        self.timeouts.retain(|Reverse((at, slot, flow))| {
+            let sender = senders[*slot as usize].as_deref();
+            sender.is_some_and(|sender| sender.flow == *flow && sender.timer_at == *at)
+        });
     }
 
     /// Handles expired retransmission timers.

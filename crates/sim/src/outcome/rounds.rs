@@ -105,7 +105,7 @@ fn of_programs(
             }
             *done = finish;
         }
-        let arrived = |flow: &FlowId| facts.received[flow.index()].finished.is_some();
+        let arrived = |flow: &FlowId| facts.received(flow.index()).finished.is_some();
         if round.whole.end == Instant::NEVER || !round.flows.iter().all(arrived) {
             break;
         }
@@ -153,7 +153,7 @@ fn round_table(
                     && first.since(Instant::ZERO) > acknowledged.since(Instant::ZERO) + margin
             });
         for flow in &round.flows {
-            let (sent, received) = (&facts.sent[flow.index()], &facts.received[flow.index()]);
+            let (sent, received) = (facts.sent(flow.index()), facts.received(flow.index()));
             let repeats = spec.profiles[usize::from(sampled.workload)].transport.repeats();
             let end = if repeats { sent.acknowledged } else { received.finished };
             acknowledged = acknowledged.max(end.unwrap_or(Instant::NEVER));
@@ -188,12 +188,12 @@ fn round_table(
 fn repeats(before: &Round, round: &Round, facts: &FlowFacts) -> bool {
     let from = |at: Instant, round: &Round| i128::from(at.0) - i128::from(round.whole.start.0);
     let of_flow = |flow: &FlowId, round: &Round| {
-        let (sent, received) = (&facts.sent[flow.index()], &facts.received[flow.index()]);
+        let (sent, received) = (facts.sent(flow.index()), facts.received(flow.index()));
         let at = |at: Option<Instant>| at.map(|at| from(at, round));
         let counts = (sent.packets, sent.retransmitted, sent.timeouts, sent.rtts, sent.rtt_sum);
         let times =
             (from(facts.starts[flow.index()], round), at(received.finished), at(sent.acknowledged));
-        (times, counts, received.marked, facts.lost[flow.index()])
+        (times, counts, received.marked, facts.lost(flow.index()))
     };
     let flows =
         |round: &Round| round.flows.iter().map(|flow| of_flow(flow, round)).collect::<Vec<_>>();
@@ -235,7 +235,7 @@ impl<'a> Others<'a> {
                 spec: flow,
                 planned: planned[place],
                 start: facts.starts[place],
-                finish: facts.received[place].finished.unwrap_or(Instant::NEVER),
+                finish: facts.received(place).finished.unwrap_or(Instant::NEVER),
             })
         };
         Self(spec.flows.iter().enumerate().filter_map(other).collect())

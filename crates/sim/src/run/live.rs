@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use floodway_engine::{Layout, Limits, Steps, Stop};
 use floodway_model::flow::numbered;
-use floodway_model::{FlowId, FlowSpec, Instant, NodeId, SharedList};
+use floodway_model::{FlowId, FlowSpec, Instant, NodeId, Progressions};
 
 use super::{Finished, Measurement, Nodes, Share, finish, share_out};
 use crate::Spec;
@@ -138,9 +138,9 @@ impl Live {
         let Some(alone) = Arc::get_mut(&mut shared) else {
             unreachable!("only hosts share it, and they have given it back")
         };
-        alone.flows = SharedList::default();
+        alone.flows = Progressions::default();
         if let Some(network) = &rest.audited {
-            network.set_flows(SharedList::default());
+            network.set_flows(Progressions::default());
         }
         edit(self, alone, &mut rest.spec);
         alone.flows = rest.spec.flows.clone();
