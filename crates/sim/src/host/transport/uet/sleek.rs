@@ -31,13 +31,13 @@ pub struct Spec {
     /// Number of packets above the first missing one that make it a loss, in windows, which count at most
     /// 1.5 bandwidth-delay products. Default 1.5 (uet-htsim).
     pub window_factor: f64,
-    /// Minimum of that number. Default 5 (uet-htsim).
+    /// Minimum number of packets above the first missing one that make it a loss. Default 5 (uet-htsim).
     pub min_packets: u32,
     /// Time without a packet sent and without an acknowledgement after which a probe is sent. Default 3
     /// (uet-htsim).
     pub probe_after: f64,
-    /// The same when the whole message has been sent; an answer within this time is a quick one. Default
-    /// 2 (uet-htsim: one, and the target delay of NSCC, which is one without trimming).
+    /// The same time when the whole message has been sent (`probe_after` otherwise); an answer within it is
+    /// a quick one. Default 2 (uet-htsim: one, and the target delay of NSCC, which is one without trimming).
     pub probe_tail: f64,
     /// Time from a probe to the next. Default 5 (uet-htsim).
     pub probe_again: f64,
