@@ -1,4 +1,4 @@
-"""The page of `floodway live` in a browser: flows come and go, queue management is switched, numbers follow."""
+"""The page of `floodway live` in a browser: flows come and go, queue management is switched."""
 
 import json
 import os
@@ -96,14 +96,20 @@ def test_flows_and_queue_management_are_steered(browser, running):
         # Two flows of DCTCP beside it, by the number and then by the slider.
         page.locator("#count-1").fill("1")
         page.locator("#count-1").press("Enter")
-        view.wait_until("document.querySelector('#actions').textContent.includes('scalable: 1 flows')")
+        view.wait_until(
+            "document.querySelector('#actions').textContent.includes('scalable: 1 flows')"
+        )
         page.locator("#range-1").focus()
         page.locator("#range-1").press("ArrowRight")
-        view.wait_until("document.querySelector('#actions').textContent.includes('scalable: 2 flows')")
+        view.wait_until(
+            "document.querySelector('#actions').textContent.includes('scalable: 2 flows')"
+        )
         assert running.state()["now"]["flows"] == [1, 2]
         # Two queues: packets in the first one wait less than a millisecond and a half.
         page.locator("#management-1").check()
-        view.wait_until("document.querySelector('#actions').textContent.includes('queues of dualq')")
+        view.wait_until(
+            "document.querySelector('#actions').textContent.includes('queues of dualq')"
+        )
         view.advance(6)
         assert view.number("delay-0") < 1.5 < view.number("delay-1")
         assert view.number("rate-0") + 2 * view.number("rate-1") == pytest.approx(38.1, rel=0.1)
@@ -119,7 +125,9 @@ def test_flows_and_queue_management_are_steered(browser, running):
         for place in ("0", "1"):
             page.locator(f"#count-{place}").fill("0")
             page.locator(f"#count-{place}").press("Enter")
-        view.wait_until("document.querySelector('[data-number=\"rate-1\"] dd').textContent === 'no flows'")
+        view.wait_until(
+            "document.querySelector('[data-number=\"rate-1\"] dd').textContent === 'no flows'"
+        )
         view.advance(3)
         assert view.number("use") == 0
         assert view.wrong == []
@@ -149,11 +157,18 @@ def test_a_refusal_is_shown_and_two_pages_agree(browser, running):
         # Bodies that are refused are logged by the browser as failed requests, and nothing else.
         assert other.wrong == []
         other.page.locator("#end").click()
-        other.wait_until("document.querySelector('#notice').textContent.includes('The run has ended')")
+        other.wait_until(
+            "document.querySelector('#notice').textContent.includes('The run has ended')"
+        )
         assert other.page.locator("#pause").is_disabled()
         assert running.child.wait(timeout=60) == 0
-    lines = [json.loads(line) for line in (running.folder / "actions.jsonl").read_text().splitlines()]
-    assert [line.get("action") for line in lines[1:]] == [{"flows": {"kind": "cubic", "count": 3}}, None]
+    lines = [
+        json.loads(line) for line in (running.folder / "actions.jsonl").read_text().splitlines()
+    ]
+    assert [line.get("action") for line in lines[1:]] == [
+        {"flows": {"kind": "cubic", "count": 3}},
+        None,
+    ]
 
 
 @pytest.mark.parametrize("view", VIEWS)

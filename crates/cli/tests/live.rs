@@ -314,19 +314,18 @@ fn what_cannot_begin_is_refused() {
     assert!(err.contains("soon"), "{err}");
     let err = says(&["tiny.toml", "--out", word(&place("live-none"))]);
     assert!(err.contains("has long-lived flows that could come and go"), "{err}");
-    // Beside long-lived flows, more others than memory has room for.
-    let many = "workload=[{ long_flows = { count = 1, from = \"0\", to = \"4\" } }, \
-                { poisson = { load = 0.9, from = \"1\", to = \"5\", sizes = \"web_search\" } }]";
-    let set = [
-        "--set",
-        many,
-        "--set",
-        "topology.dumbbell.host_rate=\"10Tbps\"",
-        "--set",
-        "topology.dumbbell.bottleneck_rate=\"10Tbps\"",
-    ];
-    let err = says(&[&["live.toml", "--out", word(&place("live-none"))], &set[..]].concat());
-    assert!(err.contains("memory"), "{err}");
+    // Beside a long-lived flow, three thousand million others: they are refused before they are made.
+    let many = "workload=[{ long_flows = { count = 1, from = \"0\", to = \"4\" } }, { poisson = { \
+                flows_per_second = 5000000, from = \"1\", to = \"2\", sizes = \"web_search\", max_size = \"1KB\" } }]";
+    let fast = "topology.dumbbell.host_rate=\"50Gbps\"";
+    // What the third variant changes is in workloads that are not there now.
+    let text = fs::read_to_string(crate::common::scenarios().join("live.toml")).unwrap();
+    let text = text.split("[variants.reno").next().unwrap();
+    let file = other.join("many.toml");
+    fs::write(&file, text).unwrap();
+    let err =
+        says(&[word(&file), "--out", word(&place("live-none")), "--set", many, "--set", fast]);
+    assert!(err.contains("1 run needs roughly"), "{err}");
     assert_eq!(run.end().0.code, Some(0));
 }
 

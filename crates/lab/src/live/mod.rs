@@ -25,9 +25,6 @@ pub use sample::{Flows, Queue, Sample};
 /// The most flows of a workload at a time.
 pub const MOST_FLOWS: u32 = 200;
 
-/// The most time between two samples for which nothing overflows, and the shortest that is worth a message.
-pub const STEPS: [Duration; 2] = [Duration::from_ms(1), Duration::from_ms(60_000)];
-
 /// What a user does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
