@@ -148,6 +148,8 @@ const BLOCK: usize = 256;
 const SHORT: usize = 64;
 
 impl<T: Stepped> Runs<T> {
+    // Of a vector, one field of an element may be all that is read; this is not worth a copy of all of it there.
+    #[inline(never)]
     fn at(&self, index: usize) -> T {
         assert!(index < self.len, "element {index} of a list of {}", self.len);
         let mut run = self.blocks[index / BLOCK] as usize;
@@ -197,7 +199,7 @@ impl<T: Stepped> Progressions<T> {
     }
 
     /// The element at this index. Panics if there is none.
-    #[inline]
+    #[inline(always)]
     pub fn at(&self, index: usize) -> T {
         match &*self.0 {
             Form::Plain(list) => list[index].clone(),
