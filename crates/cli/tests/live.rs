@@ -314,6 +314,19 @@ fn what_cannot_begin_is_refused() {
     assert!(err.contains("soon"), "{err}");
     let err = says(&["tiny.toml", "--out", word(&place("live-none"))]);
     assert!(err.contains("has long-lived flows that could come and go"), "{err}");
+    // Beside long-lived flows, more others than memory has room for.
+    let many = "workload=[{ long_flows = { count = 1, from = \"0\", to = \"4\" } }, \
+                { poisson = { load = 0.9, from = \"1\", to = \"5\", sizes = \"web_search\" } }]";
+    let set = [
+        "--set",
+        many,
+        "--set",
+        "topology.dumbbell.host_rate=\"10Tbps\"",
+        "--set",
+        "topology.dumbbell.bottleneck_rate=\"10Tbps\"",
+    ];
+    let err = says(&[&["live.toml", "--out", word(&place("live-none"))], &set[..]].concat());
+    assert!(err.contains("memory"), "{err}");
     assert_eq!(run.end().0.code, Some(0));
 }
 

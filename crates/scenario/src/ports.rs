@@ -109,7 +109,7 @@ impl JsonSchema for Ports {
     }
 }
 
-/// Gives each flow, whose ends are the first ports of hosts, its ports, unless [`carry`] has. Flows that use the connection of another one
+/// Gives each flow, whose ends are the first ports of hosts, its ports, unless they are parts of messages, which have theirs. Flows that use the connection of another one
 /// take its ports. The sending host takes one of those from which
 /// the way to the other host is shortest, by the number of switches, or the one that is named. At the other end it is
 /// the port of the same number, if the way there is as short as any.

@@ -4,7 +4,7 @@
 //!
 //! The signal here is the maximum of the delays of a packet in the switches on its path, with the place
 //! of the largest. The tag is in the packet's telemetry [record](crate::telemetry), but no switch adds to
-//! its length.
+//! its length. Lengths of formats and values are from knowledge of the draft, whose text was not at hand.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, NodeId, PortIx};

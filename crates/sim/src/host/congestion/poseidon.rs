@@ -11,7 +11,7 @@
 //!
 //! As with Swift, an increase is spread over the acknowledgements of a round trip, a decrease is made at
 //! most once per round trip, and windows below one packet are paced. The rate is the window over the last
-//! round-trip time.
+//! round-trip time. Equations and values are from knowledge of the paper, whose text was not at hand.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant, Rate};
@@ -195,13 +195,6 @@ impl Control for State {
 
     fn check_signals(spec: &Spec, around: &Around<'_>, findings: &mut Findings<'_>) {
         let transport::Spec::Rocev2(transport) = around.transport else { return };
-        if transport.telemetry {
-            findings.error(
-                &around.of_transport("telemetry"),
-                "`poseidon` needs the tag of CSIG, and packets have room for either that or telemetry",
-                "remove `telemetry`",
-            );
-        }
         let (default, table) = (csig::Spec::default(), around.of_transport("csig"));
         let tag = transport.csig.as_ref().unwrap_or(&default);
         let (unit, longest, target) = (tag.unit(), tag.longest(), spec.p + spec.k);
