@@ -148,12 +148,26 @@ const BLOCK: usize = 256;
 const SHORT: usize = 64;
 
 impl<T: Stepped> Runs<T> {
+    // Of a vector, one field of an element may be all that is read; this is not worth a copy of all of it there.
+    #[inline(never)]
     fn at(&self, index: usize) -> T {
         assert!(index < self.len, "element {index} of a list of {}", self.len);
         let mut run = self.blocks[index / BLOCK] as usize;
-        while self.runs.get(run + 1).is_some_and(|next| next.first as usize <= index) {
+        while self.begins(run + 1, index) {
             run += 1;
         }
+        self.of_run(run, index)
+    }
+
+    /// Whether this progression begins at or before the element with this index.
+    #[inline]
+    fn begins(&self, run: usize, index: usize) -> bool {
+        self.runs.get(run).is_some_and(|run| run.first as usize <= index)
+    }
+
+    /// The element with this index, which is of this progression.
+    #[inline]
+    fn of_run(&self, run: usize, index: usize) -> T {
         let Run { first, value, step } = &self.runs[run];
         value.after(*step, (index - *first as usize) as u32)
     }
@@ -185,7 +199,7 @@ impl<T: Stepped> Progressions<T> {
     }
 
     /// The element at this index. Panics if there is none.
-    #[inline]
+    #[inline(always)]
     pub fn at(&self, index: usize) -> T {
         match &*self.0 {
             Form::Plain(list) => list[index].clone(),
@@ -195,7 +209,14 @@ impl<T: Stepped> Progressions<T> {
 
     /// All elements in order.
     pub fn each(&self) -> impl ExactSizeIterator<Item = T> + '_ {
-        (0..self.len()).map(|index| self.at(index))
+        let mut run = 0;
+        (0..self.len()).map(move |index| match &*self.0 {
+            Form::Plain(list) => list[index].clone(),
+            Form::Runs(runs) => {
+                run += usize::from(runs.begins(run + 1, index));
+                runs.of_run(run, index)
+            }
+        })
     }
 
     /// In a sorted list, the index of the first element for which `before` is false.

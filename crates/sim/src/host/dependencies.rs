@@ -282,6 +282,11 @@ impl Dependencies {
 
     /// Range of the triggers that depend on this event.
     fn waiting_for(&self, event: Event) -> std::ops::Range<usize> {
+        // Often nothing waits for arrivals: they come last in the list.
+        let last = self.triggers.len().checked_sub(1).map(|last| self.triggers.at(last).on);
+        if last.is_none_or(|last| last < event) {
+            return 0..0;
+        }
         let from = self.triggers.partition_point(|triggered| triggered.on < event);
         let on_it = |at: &usize| self.triggers.at(*at).on == event;
         from..from + (from..self.triggers.len()).take_while(on_it).count()

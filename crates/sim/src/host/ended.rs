@@ -15,13 +15,20 @@ impl Slots {
         self.0.get(place as usize).copied().unwrap_or(u32::MAX)
     }
 
+    /// The sender of this flow, which had a slot, has ended.
+    #[inline]
+    pub fn clear(&mut self, place: u32) {
+        self.0[place as usize] = u32::MAX;
+    }
+
     /// Bytes of memory that they take.
     #[cfg(test)]
     pub fn bytes(&self) -> usize {
         self.0.capacity() * 4
     }
 
-    /// Sets the slot of the sender of this flow, one of so many, [`u32::MAX`] for none.
+    /// Sets the slot of the sender of this flow, one of so many.
+    #[inline]
     pub fn set(&mut self, place: usize, slot: u32, flows: usize) {
         if place >= self.0.len() {
             reserve(&mut self.0, flows);
@@ -109,7 +116,7 @@ mod tests {
         assert_eq!(slots.of(1_000_000), u32::MAX);
         slots.set(2, 5, 9);
         assert_eq!([0, 1, 2, 3].map(|place| slots.of(place)), [u32::MAX, u32::MAX, 5, u32::MAX]);
-        slots.set(2, u32::MAX, 9);
+        slots.clear(2);
         assert_eq!((slots.of(2), slots.0.len()), (u32::MAX, 3));
     }
 }

@@ -147,10 +147,10 @@ impl Shared {
         self.awaited_jobs.get(usize::from(workload)).copied().unwrap_or(false)
     }
 
-    /// The DSCP of the packets of a flow, in both directions.
-    pub fn dscp(&self, flow: FlowId) -> Dscp {
+    /// The DSCP of the packets of a flow with this specification, in both directions.
+    pub fn dscp(&self, flow: FlowId, spec: &FlowSpec) -> Dscp {
         let written = self.profile(flow).dscp;
-        written.unwrap_or_else(|| self.switch.classify.dscp(&self.flows.at(flow.index())))
+        written.unwrap_or_else(|| self.switch.classify.dscp(spec))
     }
 
     /// The profile of a flow.
@@ -358,7 +358,9 @@ impl Host {
     #[inline]
     fn act(&mut self, now: Instant, context: &mut Context) {
         self.nic.tx.update(now, context);
-        self.start_early(now, context);
+        if self.dependencies.as_ref().is_some_and(|of| of.due() <= now) {
+            self.start_early(now, context);
+        }
         self.on_timeouts(now);
         self.on_delayed(now, context);
         self.on_writes(now);

@@ -1,5 +1,5 @@
 //! The receivers of a host. A receiver is made when its first packet arrives; when all of a RoCEv2 message has arrived,
-//! what is kept of it is a third as large, because only retransmissions can still arrive.
+//! what is kept of it is a third as large if the host has many, because only retransmissions can still arrive.
 
 use floodway_model::{FlowId, Instant, Progressions};
 
@@ -10,7 +10,7 @@ use super::{Shared, transport};
 /// The receivers of a host, by index among the incoming flows.
 #[derive(Debug)]
 pub struct Receivers {
-    /// By index: [`NONE`]; the place in `open`, plus one; or the place in `complete`, with [`COMPLETE`] added.
+    /// By index: the place in `open`; the place in `complete`, with [`COMPLETE`] added; or [`NONE`].
     states: Vec<u32>,
     open: Vec<Receiver>,
     others: Box<Others>,
@@ -26,10 +26,13 @@ struct Others {
 }
 
 /// No packet has arrived.
-const NONE: u32 = 0;
+const NONE: u32 = u32::MAX;
 
-/// The message is complete.
+/// The message is complete, and its receiver has been put away.
 const COMPLETE: u32 = 1 << 31;
+
+/// Receivers that a host has before it puts any away: few take little memory, and that takes time.
+const FEW: usize = 64;
 
 /// What a receiver knows at the end of a run.
 #[derive(Clone, Copy, Debug)]
@@ -78,11 +81,18 @@ impl Receivers {
     /// The receiver with this index.
     #[inline]
     pub fn at(&mut self, place: u32, shared: &Shared) -> &mut Receiver {
-        let state = self.states[place as usize];
-        if state == NONE || state >= COMPLETE {
+        // All other states are larger than any place.
+        let open = self.states[place as usize] as usize;
+        if open >= self.open.len() {
             return self.make(place, shared);
         }
-        &mut self.open[state as usize - 1]
+        &mut self.open[open]
+    }
+
+    /// The place in `complete` of the receiver with this index, if it has been put away.
+    fn put_away_at(&self, place: u32) -> Option<usize> {
+        let state = Some(self.states[place as usize]).filter(|state| *state != NONE)?;
+        state.checked_sub(COMPLETE).map(|place| place as usize)
     }
 
     /// Makes the receiver with this index, as it was if it has been put away.
@@ -91,24 +101,32 @@ impl Receivers {
         let flow = self.flow(place);
         let (back, spec) = (shared.places.at(flow.index()).0, shared.flows.at(flow.index()));
         let mut receiver = Receiver::new(flow, &spec, back, shared.profile(flow));
-        if let Some(rest) = self.states[place as usize].checked_sub(COMPLETE) {
-            let rest = std::mem::take(&mut self.others.complete[rest as usize]);
+        if let Some(rest) = self.put_away_at(place) {
+            let rest = std::mem::take(&mut self.others.complete[rest]);
             self.others.bytes -= spec.bytes;
             receiver.restore(rest);
         }
+        let last = self.open.len();
         self.open.push(receiver);
-        self.states[place as usize] = self.open.len() as u32;
-        let last = self.open.len() - 1;
+        self.states[place as usize] = last as u32;
         &mut self.open[last]
     }
 
-    /// The message with this index is complete: keeps the rest of its receiver, if that is enough.
+    /// The message with this index is complete: keeps the rest of its receiver, if that is enough and there are many.
+    #[inline]
     pub fn put_away(&mut self, place: u32, shared: &Shared) {
-        let Some(open) = self.states[place as usize].checked_sub(1) else { return };
+        if self.open.len() > FEW {
+            self.keep_rest(place, shared);
+        }
+    }
+
+    #[inline(never)]
+    fn keep_rest(&mut self, place: u32, shared: &Shared) {
+        let open = self.states[place as usize];
         let Some(rest) = self.open.get(open as usize).and_then(Receiver::rest) else { return };
         let receiver = self.open.swap_remove(open as usize);
         if let Some(moved) = self.open.get(open as usize) {
-            self.states[shared.places.at(moved.flow.index()).1 as usize] = open + 1;
+            self.states[shared.places.at(moved.flow.index()).1 as usize] = open;
         }
         reserve(&mut self.others.complete, self.states.len());
         self.others.bytes += receiver.delivered();
@@ -118,30 +136,24 @@ impl Receivers {
 
     /// What the receiver with this index knows.
     pub fn arrived(&self, place: u32, shared: &Shared) -> Arrived {
-        let state = self.states[place as usize];
-        if let Some(rest) = state.checked_sub(COMPLETE) {
-            let rest = &self.others.complete[rest as usize];
+        if let Some(rest) = self.put_away_at(place) {
+            let rest = &self.others.complete[rest];
             let delivered = shared.flows.at(self.flow(place).index()).bytes;
             return Arrived { finished: rest.finished_at, delivered, marked: rest.marked };
         }
-        match state.checked_sub(1) {
-            None => Arrived { finished: Instant::NEVER, delivered: 0, marked: 0 },
-            Some(open) => self.open[open as usize].arrived(),
-        }
+        let none = Arrived { finished: Instant::NEVER, delivered: 0, marked: 0 };
+        self.open.get(self.states[place as usize] as usize).map_or(none, Receiver::arrived)
     }
 
     /// For each unit of data of an application that the receiver with this index has: see
     /// [`Receiver::pushed`].
     pub fn pushed(&self, place: u32) -> &[(u32, Instant)] {
-        let open = self.states[place as usize].checked_sub(1);
-        let open = open.and_then(|open| self.open.get(open as usize));
-        open.map_or(&[], Receiver::pushed)
+        self.open.get(self.states[place as usize] as usize).map_or(&[], Receiver::pushed)
     }
 
     /// The transport of the receiver with this index, if that has been made and not been put away.
     pub fn transport(&self, place: u32) -> Option<&transport::Receiver> {
-        let open = self.states[place as usize].checked_sub(1)?;
-        Some(&self.open.get(open as usize)?.transport)
+        Some(&self.open.get(self.states[place as usize] as usize)?.transport)
     }
 
     /// Packets of all flows that arrived after one of the same flow that was sent later.

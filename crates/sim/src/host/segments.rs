@@ -132,7 +132,7 @@ impl Host {
     fn answer(&mut self, flow: FlowId, connection: u32, reply: Reply) {
         let spec = self.shared.flows.at(flow.index());
         let switch = &self.shared.switch;
-        let dscp = self.shared.dscp(flow);
+        let dscp = self.shared.dscp(flow, &spec);
         let queue = switch.classify.queue(dscp, Ecn::NotEct, spec.src, switch.queue.count);
         let class = Class(queue);
         self.emitted += 1;

@@ -180,7 +180,7 @@ impl Host {
     pub(super) fn end(&mut self, slot: u32, now: Instant) {
         let sender = self.senders[slot as usize].take().expect("it has not ended yet");
         let (place, flows) = (self.shared.places.at(sender.flow.index()).0, self.outgoing.len());
-        self.slots.set(place as usize, u32::MAX, flows);
+        self.slots.clear(place);
         if let Some(physical_queues) = &mut self.nic.physical_queues {
             physical_queues.give_back(sender.class, sender.physical_queue);
         }

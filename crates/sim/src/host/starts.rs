@@ -41,7 +41,7 @@ impl Host {
         let flow = self.outgoing.at(place);
         let spec = self.shared.flows.at(flow.index());
         let switch = &self.shared.switch;
-        let dscp = self.shared.dscp(flow);
+        let dscp = self.shared.dscp(flow, &spec);
         let connection = self.shared.places.at(flow.index()).1;
         let header = Header { connection, dscp };
         let profile = self.shared.profile(flow);
