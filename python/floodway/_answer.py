@@ -12,7 +12,7 @@ from floodway import _floodway, _lean, _toml
 from floodway._chart import Chart, Charted
 from floodway._html import escape
 from floodway._html import table as html_table
-from floodway._paired import Candidate, Constraint, change, is_clear, words
+from floodway._paired import SCORE, Candidate, Constraint, amount, change, is_clear, words
 from floodway._text import line
 
 if TYPE_CHECKING:
@@ -163,9 +163,11 @@ class Answer(Charted):
                 f"This verdict depends on values that are uncertain: it changes with {each}."
             )
         else:
-            percents = [row["change"]["percent"] for row in measured if row["change"]]
-            known = [percent for percent in percents if percent is not None]
-            span = f" ({metric} {min(known):+.1f} % to {max(known):+.1f} %)" if known else ""
+            amounts = [amount(row["change"]) for row in measured]
+            known = [of for of in amounts if of is not None]
+            unit, digits = ("points", 2) if self._goal.unit == SCORE else ("%", 1)
+            ends = [f"{of:+.{digits}f} {unit}" for of in (min(known), max(known))] if known else []
+            span = f" ({metric} {' to '.join(ends)})" if ends else ""
             said.append(f"The verdict stands at the ends of every uncertain value{span}: {paths}.")
         return said
 
@@ -284,7 +286,7 @@ class Answer(Charted):
         return fronts
 
     def _places(self, metric: str) -> list[tuple[Candidate, float, float]]:
-        """The changes of the objective and of another metric from the baseline, in percent."""
+        """The changes of the objective and of another metric from the baseline."""
         places = []
         for of in self.candidates:
             if of.status != "complete":
@@ -292,7 +294,7 @@ class Answer(Charted):
             base = self._found.base.rows
             both = [change(base, of.rows, name, self._meanings)
                     for name in (self._goal.metric, metric)]  # fmt: skip
-            x, y = (each["percent"] if each else None for each in both)
+            x, y = (amount(each) for each in both)
             if x is not None and y is not None:
                 places.append((of, x, y))
         return places
@@ -323,7 +325,12 @@ class Answer(Charted):
             on = sorted((x, y) for of, x, y in places if of in front)
             off = [(x, y) for of, x, y in places if of not in front]
             series = [("Pareto front", on, True), ("other candidates", off, False)]
-            axes = (f"change of {self._goal.metric} in %", f"change of {metric} in %")
+            x, y = (
+                f"change of {of} in "
+                + ("points" if self._meanings.get(of, {}).get("unit") == SCORE else "%")
+                for of in (self._goal.metric, metric)
+            )
+            axes = (x, y)
             caption = f"What {self._goal.metric} costs in {metric}, in the search"
             drawn = _floodway.chart_of_points(
                 f"front-{metric.replace('_', '-')}", caption, axes, [of for of in series if of[1]]

@@ -17,6 +17,9 @@ from floodway import _floodway, _sweep, _toml
 if TYPE_CHECKING:
     from floodway._scenario import Scenario
 
+SCORE = "MOS"
+"""The unit of opinion scores, of which changes are differences in points."""
+
 Row = dict[str, Any]
 """A run: its ``numbers`` by metric, which of them are only ``bounds``, and its ``violations``."""
 
@@ -99,12 +102,12 @@ def changed(scenario: Scenario, variant: str, overlay: Mapping[str, Any]) -> Sce
     return scenario
 
 
-def blend(ones: Rows, others: Rows, metric: str) -> list[tuple[float, float]]:
+def blend(ones: Rows, others: Rows, metric: str, unit: str = "") -> list[tuple[float, float]]:
     """Give the pairs of a metric, one for each replication that both have.
 
     Over several traffics the values of a replication are averaged first, so that replications stay
     the units of the test: geometrically, so that each traffic counts alike, or arithmetically if
-    one of the values is zero.
+    one of the values is zero or they are scores.
     """
     both = ones.keys() & others.keys()
     pairs: dict[int, list[tuple[float, float]]] = {}
@@ -117,7 +120,7 @@ def blend(ones: Rows, others: Rows, metric: str) -> list[tuple[float, float]]:
             pairs.setdefault(replication, []).append((sides[0], sides[1]))
     whole = {at: of for at, of in sorted(pairs.items()) if at not in missing}
     positive = all(value > 0 for of in whole.values() for pair in of for value in pair)
-    mean = _geometric if positive else _arithmetic
+    mean = _geometric if positive and unit != SCORE else _arithmetic
     return [(mean([a for a, _ in of]), mean([b for _, b in of])) for of in whole.values()]
 
 
@@ -145,7 +148,7 @@ def change(
     """Give the paired change of a metric between runs; a bound has no interval."""
     meaning = meanings.get(metric, {})
     resolution, unit = meaning.get("resolution", 0.0), meaning.get("unit", "")
-    found = change_of(blend(ones, others, metric), resolution, unit)
+    found = change_of(blend(ones, others, metric, unit), resolution, unit)
     both = ones.keys() & others.keys()
     rows = [side[at] for side in (ones, others) for at in both]
     why = None
@@ -186,6 +189,15 @@ def words(change: Mapping[str, Any] | None) -> str:
     if change["from"] == change["to"]:
         return "no change"
     return f"{text} (no interval: {_why(change.get('no_interval'))})"
+
+
+def amount(change: Mapping[str, Any] | None) -> float | None:
+    """Give a change as a number: in percent, or of a score in points."""
+    if change is None:
+        return None
+    points = change.get("points")
+    found: float | None = points["value"] if points else change["percent"]
+    return found
 
 
 def _why(reason: object) -> str:

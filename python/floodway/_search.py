@@ -14,10 +14,12 @@ from typing import Any, Protocol
 from floodway import _floodway
 from floodway._errors import ResultsError, ScenarioError
 from floodway._paired import (
+    SCORE,
     Candidate,
     Constraint,
     Rows,
     Told,
+    amount,
     blend,
     change_of,
     changed,
@@ -47,17 +49,32 @@ class Goal:
 
     metric: str
     less: bool
+    unit: str = ""
 
     def worth(self, base: Rows, rows: Rows) -> float:
         """Give the logarithm of the ratio to the baseline, negative where it is better.
 
-        Candidates with fewer replications are compared with the same replications of the baseline.
+        Of a score it is the difference in points. Candidates with fewer replications are compared
+        with the same replications of the baseline.
         """
-        change = change_of(blend(base, rows, self.metric))
-        if change is None or change["percent"] is None:
+        found = amount(self.change(base, rows))
+        if found is None:
             return 0.0
-        log = math.log(max(1 + change["percent"] / 100, 1e-12))
-        return log if self.less else -log
+        size = found if self.unit == SCORE else math.log(max(1 + found / 100, 1e-12))
+        return size if self.less else -size
+
+    def change(self, base: Rows, rows: Rows) -> dict[str, Any] | None:
+        """Give the paired change in the search, without the conditions of a report."""
+        return change_of(blend(base, rows, self.metric, self.unit), unit=self.unit)
+
+    def words(self, worth: float) -> str:
+        """Write what `worth` gives: how much better or worse it is."""
+        size = (
+            f"{abs(worth):.2f} points"
+            if self.unit == SCORE
+            else (f"{abs(math.expm1(worth) * 100):.1f} %")
+        )
+        return f"{size} {'better' if worth < 0 else 'worse'}"
 
 
 def stages(replications: int) -> list[int]:
@@ -80,7 +97,7 @@ def loses(goal: Goal, best: Rows, rows: Rows, looks: int) -> bool:
     test has two sides, and one of them loses: an equal candidate loses one race with a probability
     of at most 2.5 %.
     """
-    change = change_of(blend(best, rows, goal.metric))
+    change = goal.change(best, rows)
     if change is None or change["p"] is None or change["p"] > ERROR / looks:
         return False
     worse = change["to"] > change["from"]
@@ -231,11 +248,9 @@ class Search:
     def _line(self, done: int, trials: int) -> str:
         if self.best is None:
             return f"{done} of {trials} candidates: none keeps the constraints yet"
-        percent = math.expm1(self._worth(self.best)) * 100
-        sign = "better" if percent < 0 else "worse"
         return (
-            f"{done} of {trials} candidates; the best is {abs(percent):.1f} % {sign} than the "
-            "baseline in the search"
+            f"{done} of {trials} candidates; the best is "
+            f"{self.goal.words(self._worth(self.best))} than the baseline in the search"
         )
 
     def importance(self) -> dict[str, float]:

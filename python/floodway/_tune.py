@@ -260,7 +260,7 @@ def _goal(objective: str, better: str | None, base: Candidate, runs: Runs) -> Go
             "choose another objective, or a constraint such as "
             f"'{objective} == 0'"
         )
-    return Goal(objective, direction == "less")
+    return Goal(objective, direction == "less", runs.meanings[objective].get("unit", ""))
 
 
 def _metric(name: str, what: str, runs: Runs) -> None:

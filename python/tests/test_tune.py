@@ -151,6 +151,25 @@ def test_a_race_ends_early_for_what_is_clearly_worse():
     assert loses(Goal("y", less=False), worse, best, 2)
 
 
+def test_scores_are_searched_in_points():
+    score = Goal("y", less=False, unit="MOS")
+    # A point more each, which is 50 and 25 %.
+    base, best = rows([2.0, 4.0]), rows([3.0, 5.0])
+    assert score.worth(base, best) == pytest.approx(-1)
+    assert Goal("y", less=True, unit="MOS").worth(base, best) == pytest.approx(1)
+    assert score.words(-0.25) == "0.25 points better"
+    assert GOAL.words(GOAL.worth(rows([2.0]), rows([3.0]))) == "50.0 % worse"
+    # Two traffics with scores of 1 and 4 are 2.5, not 2, which is the geometric mean.
+    of = {"a": 1, "b": 4}
+    two = {(traffic, 0): {"numbers": {"y": y}, "bounds": []} for traffic, y in of.items()}
+    assert blend(two, two, "y", "MOS") == [(2.5, 2.5)]
+    assert blend(two, two, "y") == [(pytest.approx(2), pytest.approx(2))]
+    # Differences of a point each time are as clear as can be; ratios vary by a factor of four.
+    best = rows([2.0, 3.01, 4.0, 4.49, 2.5, 4.2])
+    worse = rows([1.0, 2.0, 3.01, 3.5, 1.5, 3.2])
+    assert loses(score, best, worse, 3) and not loses(score, worse, best, 3)
+
+
 def test_pairs_and_their_change_are_those_of_reports():
     # ln(0.4), ln(0.5) and ln(0.625): half, and Student's t with 2 degrees of freedom.
     found = change_of([(1.0, 0.4), (1.0, 0.5), (1.0, 0.625)])

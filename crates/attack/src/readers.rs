@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use floodway_lab::live::Log;
 use floodway_lab::{Existing, How, What, execute};
 use floodway_model::Table;
 use floodway_report::format::{self, Sheet};
@@ -64,6 +65,7 @@ pub const TARGETS: &[Target] = &[
     },
     Target { name: "summary", run: summary, seeds: || results(|sound| sound.file("summary.json")) },
     Target { name: "sample", run: sample, seeds: || vec![published().into_bytes()] },
+    Target { name: "live_log", run: live_log, seeds: Vec::new },
     Target { name: "table", run: table, seeds: || results(Sound::tables) },
     Target { name: "stored_run", run: stored_run, seeds: || results(|sound| sound.file(CARD)) },
 ];
@@ -319,6 +321,15 @@ pub fn headroom_table(bytes: &[u8]) {
             assert_eq!(explained.lines.len(), table.entries.len());
         }
         Err(error) => explained(&error),
+    }
+}
+
+/// The log of a run that was steered. What is read is the same when it is written and read again.
+pub fn live_log(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    match Log::parse(&text) {
+        Ok(log) => assert_eq!(Log::parse(&log.text()).expect("what was written is read"), log),
+        Err(error) => assert!(error.line > 0 && !error.reason.is_empty()),
     }
 }
 

@@ -201,6 +201,12 @@ impl HeadroomOptions {
                 if row.time == Duration::ZERO { String::new() } else { row.time.to_string() };
             rows.push([row.part.to_owned(), time, some(row.on_wire), some(row.buffer)]);
         }
+        // Frames fill cells, and what the parts leave of the last one fills none.
+        let parts: u64 = sum.rows.iter().map(|row| row.buffer.0).sum();
+        if parts > sum.total.0 {
+            let less = format!("-{}", grouped(parts - sum.total.0));
+            rows.push(["less what is no whole frame", "", "", &less].map(str::to_owned));
+        }
         let (time, on_wire) = sum
             .rows
             .iter()

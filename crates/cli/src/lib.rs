@@ -13,6 +13,7 @@ mod headroom;
 mod hpcc;
 mod import;
 mod list;
+mod live;
 mod man;
 mod new;
 mod options;
@@ -53,6 +54,7 @@ fn run() -> Result<(), Failure> {
     match options::parse()?.command {
         Command::Run(options) => run::run(&options),
         Command::Emulate(options) => emulate::emulate(&options),
+        Command::Live(options) => live::live(&options),
         Command::Study(options) => study::study(&options),
         Command::Sweep(options) => sweep::sweep(&options),
         Command::Check(options) => check::check(&options),

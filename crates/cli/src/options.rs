@@ -1,6 +1,7 @@
 //! The command line. The help texts here are also the ones of the generated reference.
 
 mod import;
+mod live;
 mod results;
 
 use std::ffi::OsStr;
@@ -20,6 +21,7 @@ use crate::profile::ProfileOptions;
 use crate::program;
 use crate::why::WhyOptions;
 pub use import::*;
+pub use live::*;
 pub use results::*;
 
 /// Simulates congestion management packet by packet, and compares mechanisms on the same traffic.
@@ -49,6 +51,9 @@ pub enum Command {
     /// Run a scenario some of whose hosts are Linux kernels, in its virtual time.
     #[command(after_help = EXIT_STATUS)]
     Emulate(EmulateOptions),
+    /// Steer a run from a page in a browser: flows come and go, queue management is switched.
+    #[command(after_help = EXIT_STATUS)]
+    Live(LiveOptions),
     /// Run a whole study: its experiments, and what comes of each published claim.
     #[command(after_help = EXIT_STATUS)]
     Study(StudyOptions),

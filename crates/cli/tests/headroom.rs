@@ -22,6 +22,11 @@ fn a_headroom_is_the_sum_of_its_parts() {
     assert_eq!(cells, ["126,080", "25,216", "2017.28ns"]);
     let together = said.lines().find(|line| line.contains("together")).unwrap();
     assert!(together.ends_with("215,880"), "{together}");
+    // 39,536 bytes are 470.67 frames, and the parts, each rounded, 280 bytes more than 470.
+    let rows = said.lines().skip(3).take_while(|line| !line.contains("together"));
+    let last = rows.filter_map(|row| row.split_whitespace().last()?.replace(',', "").parse().ok());
+    let parts: Vec<i64> = last.collect();
+    assert_eq!((parts.iter().sum::<i64>(), parts.last()), (215_880, Some(&-280)), "{said}");
 }
 
 /// 905 quanta of 64 bytes at this end are 57,920 bytes more on the wire: 375,160, in which 4,466 frames of 84 end. The parts

@@ -16,6 +16,7 @@ mod guide;
 mod headroom;
 mod hostile;
 mod import;
+mod live;
 mod new;
 mod new_algorithm;
 #[cfg(unix)]

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::common::{command, floodway, json, place, said, word};
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "bench",
     "chart",
     "check",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 18] = [
     "headroom",
     "import",
     "list",
+    "live",
     "man",
     "new",
     "profile",
@@ -53,7 +54,7 @@ fn the_manual_has_a_page_for_every_command() {
     let folder = place("man1");
     let said = floodway(&["man", "--out", word(&folder)]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    assert_eq!(said.out, format!("28 pages in {}\n", folder.display()));
+    assert_eq!(said.out, format!("29 pages in {}\n", folder.display()));
     let mut names: Vec<_> =
         fs::read_dir(&folder).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();

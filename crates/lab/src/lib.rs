@@ -11,6 +11,7 @@
 //! - [`Kernels`]: what starts the hosts of a run that are kernels
 //! - [`ranks`]: one run over several processes
 //! - [`session`]: a run that another program drives
+//! - [`live`]: a run that a user steers while it goes on
 //! - [`stored`]: finds a run in a results directory, and the scenario that was run
 //! - [`why`]: repeats a stored run and explains the delays of its flows
 //! - [`queue`]: distributes runs over threads
@@ -23,6 +24,7 @@ pub mod capture;
 pub mod execute;
 pub mod headroom;
 mod kernels;
+pub mod live;
 pub mod overflow;
 pub mod queue;
 pub mod ranks;

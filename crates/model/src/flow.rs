@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::id::{FlowId, NodeId};
+use crate::progressions::Progressions;
 use crate::units::{Duration, Instant};
 
 /// One message from one host to another. Its index in the flow list is its [`FlowId`].
@@ -88,7 +89,7 @@ pub struct Operation {
     pub number: u32,
     /// All flows of the operation, which are of one workload; the first belongs to the node that
     /// initiates it.
-    pub flows: Box<[FlowId]>,
+    pub flows: Progressions<FlowId>,
     /// Whether it is a ping: a request, and the echo that begins when the request has arrived. Pings
     /// measure the network and are no work that it has to do, so statistics of flows and of other
     /// operations leave them out.
@@ -122,7 +123,7 @@ fn is_false(value: &bool) -> bool {
 
 impl Operation {
     /// One that is neither a ping, nor a job, nor a collective, nor a call, nor a page.
-    pub fn of(number: u32, flows: impl Into<Box<[FlowId]>>) -> Self {
+    pub fn of(number: u32, flows: impl Into<Progressions<FlowId>>) -> Self {
         Self {
             number,
             flows: flows.into(),

@@ -7,6 +7,7 @@
 //! - [`graph`]: nodes, ports and links
 //! - [`flow`]: the traffic that a host is asked to send
 //! - [`program`]: what the ranks of a job do, step by step
+//! - [`progressions`]: lists that take less memory where they follow a rule
 //! - [`random`]: random number streams, one per named component
 //! - [`mod@family`]: sets of interchangeable algorithms
 //! - [`check`]: validation of parameters, next to their definitions
@@ -24,6 +25,7 @@ pub mod line;
 pub mod marking;
 pub mod packet;
 pub mod program;
+pub mod progressions;
 pub mod random;
 pub mod shared;
 pub mod table;
@@ -40,6 +42,7 @@ pub use packet::{
     AckFlags, Body, Dscp, Echo, Ecn, EcnFeedback, Packet, SackBlock, SegmentFlags, Tos,
 };
 pub use program::Program;
+pub use progressions::Progressions;
 pub use shared::SharedList;
 pub use table::Table;
 pub use units::{Bytes, Duration, Instant, Rate};

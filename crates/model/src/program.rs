@@ -30,6 +30,9 @@ pub struct Program {
     /// an operation of the file.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub nodes: Box<[TraceNode]>,
+    /// Of a job with iterations, the number of steps up to the end of each; empty for others.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub rounds: Box<[u32]>,
 }
 
 /// A node of a trace, which one or more consecutive steps carry out.
@@ -175,6 +178,7 @@ mod tests {
             steps: steps.into(),
             edges: Box::default(),
             nodes: Box::default(),
+            rounds: Box::default(),
         };
         assert_eq!(program.streams(), 4);
         assert_eq!(program.sent().collect::<Vec<_>>(), [(1, FlowId(4))]);

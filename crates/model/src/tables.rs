@@ -25,9 +25,12 @@ pub use traffic::*;
 pub use why::*;
 
 /// A value in a column.
-pub trait Cell: Sized {
+pub trait Cell: Clone + Default {
     /// The type of the column in plain words: `whole numbers`.
     const TYPE: &'static str;
+
+    /// Whether it has the same bits as the default.
+    fn is_zero(&self) -> bool;
 
     /// Makes a column of these values.
     fn column(values: Vec<Self>) -> Values;
@@ -37,9 +40,13 @@ pub trait Cell: Sized {
 }
 
 macro_rules! cell {
-    ($type:ty, $variant:ident, $words:literal) => {
+    ($type:ty, $variant:ident, $words:literal, $is_zero:expr) => {
         impl Cell for $type {
             const TYPE: &'static str = $words;
+
+            fn is_zero(&self) -> bool {
+                $is_zero(self)
+            }
 
             fn column(values: Vec<Self>) -> Values {
                 Values::$variant(values)
@@ -55,9 +62,35 @@ macro_rules! cell {
     };
 }
 
-cell!(u64, U64, "whole numbers");
-cell!(f64, F64, "real numbers");
-cell!(String, Text, "text");
+cell!(u64, U64, "whole numbers", |value: &u64| *value == 0);
+cell!(f64, F64, "real numbers", |value: &f64| value.to_bits() == 0);
+cell!(String, Text, "text", String::is_empty);
+
+/// Collects the values of a column. As long as all are zero they are only counted: of zeros that are asked for at once,
+/// most systems provide memory when it is written to, so that a large column of zeros takes none.
+#[derive(Debug, Default)]
+struct Filling<T> {
+    zeros: usize,
+    values: Vec<T>,
+}
+
+impl<T: Cell> Filling<T> {
+    fn push(&mut self, value: T, rows: usize) {
+        if self.values.is_empty() {
+            if value.is_zero() {
+                self.zeros += 1;
+                return;
+            }
+            self.values = vec![T::default(); self.zeros];
+            self.values.reserve(rows.saturating_sub(self.zeros));
+        }
+        self.values.push(value);
+    }
+
+    fn column(self) -> Values {
+        T::column(if self.values.is_empty() { vec![T::default(); self.zeros] } else { self.values })
+    }
+}
 
 /// The first column that a table lacks, and its type in plain words, if this version has a table of the same name
 /// with such a column. Tables written by earlier versions may lack columns.
@@ -126,7 +159,7 @@ macro_rules! tables {
             $(#[doc = $doc])+
             pub mod $table {
                 use crate::table::Table;
-                use crate::tables::{Cell, sentence, values};
+                use crate::tables::{Filling, sentence, values};
 
                 /// The name of the table.
                 pub const NAME: &str = stringify!($table);
@@ -141,15 +174,15 @@ macro_rules! tables {
                     fn from_iter<I: IntoIterator<Item = Row>>(rows: I) -> Self {
                         let rows = rows.into_iter();
                         let count = rows.size_hint().0;
-                        $(let mut $column: Vec<$type> = Vec::with_capacity(count);)+
+                        $(let mut $column: Filling<$type> = Filling::default();)+
                         for row in rows {
-                            $($column.push(row.$column);)+
+                            $($column.push(row.$column, count);)+
                         }
                         let mut table = Table::new(NAME, sentence(&[$($doc),+]));
                         $(table = table.with(
                             stringify!($column),
                             sentence(&[$($meaning),+]),
-                            <$type as Cell>::column($column),
+                            $column.column(),
                         );)+
                         table
                     }
@@ -222,3 +255,24 @@ mod ports;
 mod recording;
 mod traffic;
 mod why;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_are_counted_and_nothing_else() {
+        let column = |values: &[f64]| {
+            let mut filling = Filling::default();
+            values.iter().for_each(|value| filling.push(*value, values.len()));
+            let Values::F64(column) = filling.column() else { panic!("they are real") };
+            column.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
+        };
+        for values in
+            [&[][..], &[0.0], &[0.0, 0.0], &[0.0, -0.0, 0.0], &[f64::NAN, 0.0], &[0.0, 2.5]]
+        {
+            let bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
+            assert_eq!(column(values), bits, "{values:?}");
+        }
+    }
+}

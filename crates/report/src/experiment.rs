@@ -16,6 +16,7 @@ use crate::metrics::{
 };
 use crate::pings::{Part, PingShapes};
 use crate::recording::{self, Fabric, Recording};
+use crate::sampling::Sampled;
 use crate::shapes::{Depths, InUse, Point, Shapes, SizeBin, Sketch};
 use crate::statistics::{Scale, least_values};
 use crate::study::Claim;
@@ -23,7 +24,7 @@ use crate::summary::{
     Basis, ClassName, ClassSummary, Counter, Interval, Measure, Paired, Summary, VariantSummary,
 };
 use crate::why::Digest;
-use crate::{INTERRUPTED, Run, answer, deadlock, host_ports, jobs};
+use crate::{INTERRUPTED, Run, answer, deadlock, host_ports, jobs, sampling};
 
 /// The runs of an experiment as they come in, in any order.
 #[derive(Clone, Debug)]
@@ -42,6 +43,8 @@ pub struct Experiment {
     deadlocks: BTreeMap<(usize, u32), Vec<String>>,
     /// Likewise the jobs that were not finished when it ended.
     unfinished_jobs: BTreeMap<(usize, u32), Vec<String>>,
+    /// Likewise the jobs whose rounds were sampled.
+    sampled: BTreeMap<(usize, u32), Sampled>,
     /// What is claimed of them, and what came of it.
     claims: Vec<Claim>,
     /// Whether a network that was recorded is too large to be drawn.
@@ -62,6 +65,7 @@ impl Experiment {
             shapes: BTreeMap::new(),
             deadlocks: BTreeMap::new(),
             unfinished_jobs: BTreeMap::new(),
+            sampled: BTreeMap::new(),
             claims: Vec::new(),
             too_large_to_draw: false,
             dictionary: crate::dictionary::Dictionary::default(),
@@ -76,6 +80,7 @@ impl Experiment {
         let key = (variant, run.replication);
         self.deadlocks.insert(key, deadlock::sentences(run.tables, run.simulated_ns));
         self.unfinished_jobs.insert(key, jobs::sentences(run.tables, run.simulated_ns));
+        self.sampled.extend(sampling::sampled(run.tables).map(|of| (key, of)));
         if run.stop == INTERRUPTED {
             return;
         }
@@ -475,12 +480,18 @@ impl Experiment {
                 let baseline = self.runs.get(&(0, at)).filter(|_| variant > 0)?;
                 Some((value(baseline, name), value(run, name)))
             };
-            let measure = Measure::of(
+            let mut measure = Measure::of(
                 self.runs_of(variant).map(|(_, run)| value(run, name)),
                 self.runs_of(variant).filter_map(pair),
                 scalar.scale(),
                 <(Basis, Basis)>::default(),
             );
+            // One run has an interval of its own only if it is an estimate.
+            let alone = self.runs_of(variant).count() == 1;
+            let only = self.runs_of(variant).next().and_then(|(_, run)| run.scalars.get(name));
+            if let Some(interval) = only.filter(|_| alone).and_then(|scalar| scalar.interval) {
+                measure.estimate = measure.estimate.of_one_run(interval);
+            }
             counters.insert(
                 name.clone(),
                 Counter { unit: scalar.unit.to_string(), meaning: scalar.meaning.clone(), measure },

@@ -9,7 +9,7 @@ use crate::scalars::{Scalar, put};
 use crate::statistics::mean;
 use crate::summary::Summary;
 use crate::throughput::Shown;
-use crate::words;
+use crate::{sampling, words};
 
 /// Ranks of a job that are shown.
 const SHOWN: usize = 16;
@@ -64,7 +64,8 @@ pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
     for (workload, rows) in jobs {
         let all = |column: &[f64]| rows.iter().map(|&row| column[row]).collect::<Vec<f64>>();
         let (compute, exposed) = (all(of.compute_ns), all(of.exposed_ns));
-        let unfinished = rows.iter().filter(|&&row| of.finish_ns[row].is_nan()).count();
+        let cut = sampling::cut(tables) == Some(workload);
+        let unfinished = rows.iter().filter(|&&row| of.finish_ns[row].is_nan() && !cut).count();
         let most = exposed.iter().copied().fold(0.0, f64::max);
         let waited = "time in which a rank computed nothing because it waited for messages";
         for (name, value, unit, meaning) in [
@@ -100,7 +101,9 @@ pub fn sentences(tables: &[Table], simulated_ns: f64) -> Vec<String> {
         *ranks += 1;
         *left += usize::from(of.finish_ns[row].is_nan());
     }
-    let unfinished = jobs.into_iter().filter(|(_, (_, left))| *left > 0);
+    // Of which only some rounds were simulated.
+    let cut = sampling::cut(tables);
+    let unfinished = jobs.into_iter().filter(|(job, (_, left))| *left > 0 && cut != Some(*job));
     unfinished
         .map(|(workload, (ranks, left))| {
             let nodes = Nodes::of(tables);

@@ -53,6 +53,7 @@ pub mod pings;
 mod profiles;
 pub mod recording;
 pub mod sample;
+mod sampling;
 pub mod scalars;
 pub mod shapes;
 pub mod statistics;

@@ -121,7 +121,9 @@ pub(crate) fn bandwidths_of(summary: &Summary) -> Vec<Shown> {
             .filter_map(|key| {
                 let middle = key.strip_prefix("workload_")?.strip_suffix(&format!("_{end}"))?;
                 let (workload, group) = middle.split_once('_')?;
-                Some((workload.parse().ok()?, group))
+                let workload = workload.parse().ok()?;
+                // That of all rounds is shown with the other estimates.
+                (group != "estimated").then_some((workload, group))
             })
             .collect();
         shown.extend(groups.into_iter().map(|(workload, group)| Shown {

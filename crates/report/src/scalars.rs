@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use crate::latency;
 use crate::shapes::{occupancy, quantile};
-use crate::statistics::{Scale, mean};
-use crate::{entries, jobs, operations, pings, throughput, video, voice, web};
+use crate::statistics::{NoInterval, Scale, mean};
+use crate::{entries, jobs, operations, pings, sampling, throughput, video, voice, web};
 
 /// One number about a whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub struct Scalar {
     /// The width of the histogram bin that it was read from, relative to the value, which is the
     /// bin's upper edge; 0 of an exact number.
     pub resolution: f64,
+    /// Of an estimate, its 95 % interval from this run alone, or why it has none; `None` of what was simulated.
+    pub interval: Option<Result<[f64; 2], NoInterval>>,
 }
 
 impl Scalar {
@@ -43,7 +45,8 @@ impl Scalar {
 /// `workload_<n>_operations_unfinished`, `workload_<n>_mean_operation_ns`, the same with `p50`, `p99`
 /// and `max`, and `workload_<n>_operations_per_s`; of collectives `workload_<n>_mean_algorithm_bandwidth_bps` and
 /// `workload_<n>_mean_bus_bandwidth_bps`; of jobs `workload_<n>_mean_compute_ns`, `workload_<n>_mean_exposed_ns`,
-/// `workload_<n>_max_exposed_ns` and `workload_<n>_ranks_unfinished`.
+/// `workload_<n>_max_exposed_ns` and `workload_<n>_ranks_unfinished`; of jobs with sampled rounds `workload_<n>_rounds_simulated`
+/// and estimates for all rounds, `workload_<n>_estimated_…`.
 /// `throughput_bps`, and `mean_latency_ns`, the same with `p50`, `p99` and `p999`, of all packets and
 /// by `workload_<n>_`; of pings what [`pings`] adds, of calls `workload_<n>_mos` and its causes by
 /// direction.
@@ -83,6 +86,7 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     entries::add(tables, &mut scalars);
     operations::add(tables, &mut scalars);
     jobs::add(tables, &mut scalars);
+    sampling::add(tables, &mut scalars);
     latency::add(tables, &mut scalars);
     pings::add(tables, &mut scalars);
     voice::add(tables, &mut scalars);
@@ -193,7 +197,7 @@ pub(crate) fn put_binned(
     meaning: &str,
 ) {
     let meaning = meaning.to_string();
-    scalars.insert(name.to_string(), Scalar { value, unit, meaning, resolution });
+    scalars.insert(name.to_string(), Scalar { value, unit, meaning, resolution, interval: None });
 }
 
 fn add(

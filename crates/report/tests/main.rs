@@ -10,6 +10,7 @@ mod page;
 mod parquet;
 mod playback;
 mod resume;
+mod sampled_rounds;
 mod specimen;
 mod study;
 mod synthetic;

@@ -16,6 +16,7 @@ use crate::line;
 use crate::measured::MeasureUntil;
 use crate::ports::Ports;
 use crate::presets;
+use crate::sampling;
 use crate::sweep;
 use crate::topology;
 
@@ -122,6 +123,9 @@ pub struct Document {
     /// Links with bit errors, and with a retry that sends frames with errors again. Default none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<errors::LinkErrors>,
+    /// Simulates only the first rounds of a job. Default none: all rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<sampling::Sampling>,
     /// What is sent: by each workload on hosts of its own, unless `share_hosts` is true.
     pub workload: Vec<workload::Entry>,
     /// What is compared: by name, overlays on everything else; the first one is the baseline.
@@ -265,6 +269,9 @@ impl Document {
             let mut transport = transport.clone();
             if let transport::Spec::Rocev2(rocev2) = &mut transport {
                 rocev2.telemetry |= congestion.needs_telemetry();
+                if congestion.needs_tag() {
+                    rocev2.csig.get_or_insert_default();
+                }
             }
             let dscp = entry.dscp.map(Marking::dscp);
             Profile { transport, congestion, application: entry.application.clone(), dscp }

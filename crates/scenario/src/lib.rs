@@ -57,6 +57,7 @@ pub mod ports;
 pub mod presets;
 mod read;
 mod renamed;
+pub mod sampling;
 mod scenario;
 pub mod schema;
 pub mod sweep;

@@ -95,6 +95,13 @@ pub struct Measured {
 impl Measured {
     /// That of these settings with these workloads.
     pub(crate) fn of(settings: &Document, workloads: &[Ready]) -> Self {
+        if let Some(sampled) = settings.sampled() {
+            // The run ends with the last of these rounds.
+            let awaited =
+                (0..workloads.len()).map(|at| at == usize::from(sampled.workload)).collect();
+            let (from, end) = (settings.warmup, IntervalEnd::Completion);
+            return Self { from, end, until: settings.warmup, awaited };
+        }
         let finite: Vec<bool> = workloads.iter().map(|of| of.is_finite()).collect();
         let steady = workloads.iter().any(|of| !of.is_finite() || of.persistent_flows() > 0);
         let none = vec![false; finite.len()];

@@ -3,7 +3,7 @@
 mod carry;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use floodway_model::graph::NodeKind;
@@ -250,6 +250,30 @@ pub fn spread(graph: &Graph, demands: Vec<Demand>, rule: Ports) -> Vec<Demand> {
         (0..most).map(of_place).collect()
     };
     demands.into_iter().flat_map(spread).collect()
+}
+
+/// Two hosts without a path between them: no part of the network (`Graph::parts_of_switches`) has a port of both. Hosts do not
+/// forward.
+pub fn hosts_apart(graph: &Graph) -> Option<[NodeId; 2]> {
+    let parts = graph.parts_of_switches();
+    let in_part = |port: NodeId| parts[graph.node(port).ports[0].peer.index()];
+    let mut sets: BTreeMap<BTreeSet<u32>, NodeId> = BTreeMap::new();
+    for host in graph.first_ports() {
+        sets.entry(graph.ports_of(host).map(in_part).collect()).or_insert(host);
+    }
+    // Usually one part has all hosts, and sets, of which there may be one for each host, need not be compared.
+    let mut shared: Option<BTreeSet<u32>> = None;
+    for set in sets.keys() {
+        shared = Some(shared.map_or_else(|| set.clone(), |of| &of & set));
+    }
+    if shared.is_none_or(|of| !of.is_empty()) {
+        return None;
+    }
+    let all: Vec<(&BTreeSet<u32>, &NodeId)> = sets.iter().collect();
+    all.iter().enumerate().find_map(|(place, (parts, host))| {
+        let other = all[..place].iter().find(|(others, _)| parts.is_disjoint(others))?;
+        Some([*other.1, **host])
+    })
 }
 
 #[cfg(test)]

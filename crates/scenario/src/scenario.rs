@@ -214,6 +214,7 @@ impl Variant {
     pub fn build(&self, seed: u64) -> Spec {
         let Self { settings, graph, workloads, .. } = self;
         let measured = self.measured();
+        let sampled = settings.sampled();
         let workload::Traffic { flows, triggers, reuses, programs, operations, .. } =
             workload::traffic(workloads, settings, graph, seed);
         Spec {
@@ -221,8 +222,8 @@ impl Variant {
             switch: settings.switch.clone(),
             host: settings.host.spec(),
             profiles: settings.profiles(),
-            flows: flows.into(),
-            triggers: triggers.into(),
+            flows: flows.into_iter().collect(),
+            triggers: triggers.into_iter().collect(),
             reuses: reuses.into(),
             programs: programs.into(),
             operations: operations.into(),
@@ -232,6 +233,7 @@ impl Variant {
             warmup: settings.warmup,
             measured_until: measured.until,
             awaited: measured.awaited,
+            sampled,
             sample_interval: settings.sample_interval(),
             flow_samples: settings.flow_samples,
             departures: settings.departures,
@@ -247,6 +249,7 @@ impl Variant {
                 .flat_map(|entry| entry.paces(graph))
                 .map(|(_, pace)| pace)
                 .collect(),
+            changes: Vec::new(),
             kernels: workload::linux::kernels(settings, graph),
             seed,
         }

@@ -70,3 +70,26 @@ fn what_is_found_happens_and_only_there() {
     }
     assert_eq!(failed, Vec::<String>::new());
 }
+
+/// Two leaves at four spines, which all have a smaller pool.
+#[test]
+fn links_to_several_neighbors_are_one_finding() {
+    let set = [
+        "topology.custom.switches=[\"leaf a\", \"leaf b\", \"spine 0-3\"]",
+        "topology.custom.links=[\"a 0-3 -- leaf a\", { ends = \"leaf a -- spine 0-3\", rate = \"400Gbps\" }, \
+         { ends = \"leaf b -- spine 0-3\", rate = \"400Gbps\" }, \"b -- leaf b\"]",
+        "variants.wrong.switch.buffer.shared.by_switch=[{ switches = [\"spine 0\", \"spine 1\", \"spine 2\", \"spine 3\"], ingress_pool = \"400KB\" }]",
+    ];
+    let set = Overrides { set: set.map(str::to_owned).into(), ..Overrides::default() };
+    let findings = lint::scenario(&file("thresholds-differ"), &set, &["wrong".to_owned()]);
+    let findings = findings.unwrap_or_else(|error| panic!("{}", error.plain()));
+    let found = findings.iter().filter(|finding| finding.name == Name::ThresholdsDiffer);
+    let messages: Vec<&str> = found.map(|finding| finding.problem.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "the port to spine 0 of leaf a and 7 more ports: one port alone may hold 8 MB (alpha 1 of 16MB) before it is \
+          paused, and at spine 0, the other end of the link, 200 KB (alpha 1 of 400KB)"
+        ]
+    );
+}

@@ -36,6 +36,7 @@ mod rails;
 mod ranks;
 mod renamed;
 mod runs;
+mod sampling;
 mod saturated;
 mod schema;
 mod shipped;

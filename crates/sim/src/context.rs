@@ -5,6 +5,7 @@ use floodway_engine::Wire;
 use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet, PortIx};
 
 use crate::metric::Metrics;
+use crate::observe::departures::Departures;
 use crate::observe::{At, Fact, Kinds, Observers};
 use crate::telemetry::{Record, Records};
 
@@ -59,6 +60,11 @@ impl Context {
     /// The observers of the thread.
     pub fn observers(&mut self) -> &mut Observers {
         &mut self.observers
+    }
+
+    /// What has left queues, if that is observed.
+    pub fn departures(&self) -> Option<&Departures> {
+        self.observers.departures.as_ref()
     }
 
     /// Frees the telemetry record of a packet that ends here.

@@ -18,6 +18,7 @@ use crate::errors::{BitErrors, Errors};
 use crate::link::is_link_control;
 use crate::loss::Random;
 use crate::routing::Routes;
+use crate::switch::port::DropReason;
 
 /// A link failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -125,36 +126,43 @@ impl Outages {
         self.dead.iter().any(|&(down, up)| down < until && from < up)
     }
 
-    /// Whether the frame is lost that is sent at `from`, and whose last bit arrives at `until`: `is_given_up` by a retry,
-    /// because of bit errors, at random or by a failure. Counts it if it is, and a pause that `is_late` because a retry
-    /// sends it again.
+    /// Why the frame is lost that is sent at `from`, and whose last bit arrives at `until`, if it is: `is_given_up` by a
+    /// retry, because of bit errors, at random or by a failure. Counts it if it is, and a pause that `is_late` because a
+    /// retry sends it again.
     pub fn takes(
         &mut self,
         packet: &Packet,
         (from, until): (Instant, Instant),
         is_given_up: bool,
         is_late: bool,
-    ) -> bool {
+    ) -> Option<DropReason> {
         let at_random = self.random.as_mut().is_some_and(Random::takes);
         let has_error = is_given_up
             || self.errors.as_mut().is_some_and(|errors| match is_link_control(&packet.body) {
                 true => errors.hit(packet.bytes.into()),
                 false => errors.hit_next(packet.bytes.into()),
             });
-        let is_lost = at_random || self.hit(from, until);
-        if is_lost || has_error || is_late {
+        let reason = match (at_random || self.hit(from, until), has_error) {
+            (true, _) => Some(DropReason::LostOnLink),
+            (false, true) => Some(DropReason::Corrupted),
+            (false, false) => None,
+        };
+        if reason.is_some() || is_late {
             let is_pause = matches!(packet.body, Body::Pfc { .. } | Body::Pause { .. });
             self.lost_pauses += u64::from(is_pause);
         }
-        if is_lost || has_error {
-            self.lose(packet, is_lost);
+        if let Some(reason) = reason {
+            self.lose(packet, reason);
         }
-        is_lost || has_error
+        reason
     }
 
     /// Counts a lost frame.
-    fn lose(&mut self, packet: &Packet, on_link: bool) {
-        let lost = if on_link { &mut self.lost } else { &mut self.corrupted };
+    fn lose(&mut self, packet: &Packet, reason: DropReason) {
+        let lost = match reason {
+            DropReason::Corrupted => &mut self.corrupted,
+            _ => &mut self.lost,
+        };
         let (frames, bytes) = &mut lost[packet.class.index()];
         *frames += 1;
         *bytes += u64::from(packet.bytes);

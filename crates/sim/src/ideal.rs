@@ -101,7 +101,7 @@ impl<'a> Ideal<'a> {
         let (edges, places) = fabric.edges(graph);
         let mut places: Vec<(u32, u32)> = places.iter().map(|&place| (place, u32::MAX)).collect();
         let mut to = Vec::new();
-        for flow in &spec.flows {
+        for flow in spec.flows.each() {
             let edge = graph.node(flow.dst).ports[0].peer;
             let place = &mut places[edge.index()].1;
             if *place == u32::MAX {

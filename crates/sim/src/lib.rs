@@ -16,6 +16,7 @@
 //! - [`metric`]: counters and samples of a run
 //! - `run`: switches and hosts on the threads of `floodway-engine`
 //! - `audit`: checks of sums at the end of every run
+//! - [`rounds`]: rounds of a job of which only the first are simulated
 //! - [`over`]: a run over several processes
 //! - [`session`]: a simulation that another program drives
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
@@ -24,6 +25,7 @@ pub mod allowance;
 mod audit;
 mod auditor;
 mod context;
+pub mod csig;
 pub mod deadlock;
 mod digest;
 pub mod distances;
@@ -40,6 +42,7 @@ mod outcome;
 pub mod over;
 pub mod pace;
 pub mod retry;
+pub mod rounds;
 pub mod routing;
 mod run;
 pub mod search;
@@ -55,7 +58,9 @@ extern crate self as floodway_sim;
 
 use digest::Digest;
 use floodway_model::family::Entry;
-use floodway_model::{Duration, FlowSpec, Graph, Operation, Program, Reuse, SharedList, Trigger};
+use floodway_model::{
+    Duration, FlowSpec, Graph, Operation, Program, Progressions, Reuse, SharedList, Trigger,
+};
 use serde::Serialize;
 
 pub use floodway_engine::{Letters, MAX_PORTS, Progress, Ranks, Stop, Totals};
@@ -76,9 +81,9 @@ pub struct Spec {
     /// Transport profiles of flows: one for each workload, by its number.
     pub profiles: Vec<host::Profile>,
     /// The flows, in order of start.
-    pub flows: SharedList<FlowSpec>,
+    pub flows: Progressions<FlowSpec>,
     /// Dependencies between flows: which flows begin after which others.
-    pub triggers: SharedList<Trigger>,
+    pub triggers: Progressions<Trigger>,
     /// Flows that are sent over the connections of others.
     pub reuses: SharedList<Reuse>,
     /// Programs of the ranks of jobs, which begin flows on their hosts, in order of workload and rank.
@@ -123,9 +128,13 @@ pub struct Spec {
     pub errors: Vec<errors::Errors>,
     /// What ports are held to that send at less than the rate of their link, at most one entry for each.
     pub paces: Vec<pace::Pace>,
+    /// Queue management that changes during the run, in order of time; [possible](switch::change::Change::check).
+    pub changes: Vec<switch::change::Change>,
     /// Hosts that are kernels, in order of their nodes, with flows between each two of them that begin when a connection
     /// does.
     pub kernels: Vec<kernel::Kernel>,
+    /// The rounds of a job that are simulated, after which the run ends; `None` for all.
+    pub sampled: Option<rounds::SampledRounds>,
     /// Seed of all random number streams.
     pub seed: u64,
 }
@@ -139,6 +148,12 @@ pub const SOURCES: &str = env!("FLOODWAY_SOURCES");
 const KEY_FORMAT: u32 = 1;
 
 impl Spec {
+    /// Whether the measured interval is extended until this flow has completed, if it starts when it says.
+    pub(crate) fn awaits(&self, flow: &FlowSpec) -> bool {
+        let of_workload = self.awaited.get(usize::from(flow.workload)).copied().unwrap_or(false);
+        of_workload && !flow.is_persistent() && flow.start.0 >= self.warmup.0
+    }
+
     /// The same simulation in which each of these flows sends only a byte. Flows keep their numbers, and
     /// those that depend on others still begin.
     #[must_use]

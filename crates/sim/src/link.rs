@@ -370,10 +370,10 @@ impl Transmitter {
             Some(retry) => (retry.last.begins, retry.last.is_lost),
             None => (now, false),
         };
-        let is_lost = self.outages.as_mut().is_some_and(|outages| {
+        let lost = self.outages.as_mut().and_then(|outages| {
             outages.takes(packet, (now, until + delay), is_given_up, begins > now)
         });
-        if is_lost {
+        if lost.is_some() {
             context.free_telemetry(packet);
         }
         let (port, to) = (self.seldom.link.port.index(), (self.peer, self.peer_port));
@@ -385,7 +385,7 @@ impl Transmitter {
             begins,
             until,
             handled_at,
-            is_lost,
+            lost,
             telemetry: telemetry.as_ref(),
         });
         if let Some(allowance) = &mut self.seldom.allowance
@@ -393,7 +393,7 @@ impl Transmitter {
         {
             self.pause_until(1 << class.index(), Instant::NEVER, now, context);
         }
-        is_lost
+        lost.is_some()
     }
 
     /// Sets the failures of the link.

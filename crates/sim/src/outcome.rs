@@ -1,6 +1,7 @@
 //! The results of a run, as tables.
 
 mod deadlocks;
+mod flow_facts;
 mod frames;
 mod headroom;
 mod host_ports;
@@ -9,6 +10,7 @@ mod jobs;
 mod nodes;
 mod occupancy;
 mod operations;
+mod rounds;
 mod voice;
 
 use floodway_engine::Stop;
@@ -29,7 +31,7 @@ use crate::observe::{deliveries, departures, latencies, record, trims};
 use crate::run::Finished;
 use crate::switch::flow_control::pausing::Paused;
 use crate::switch::port::{DropReason, Drops};
-use nodes::FlowFacts;
+use flow_facts::FlowFacts;
 pub(crate) use nodes::OfNodes;
 
 /// The result of one run.
@@ -38,7 +40,7 @@ pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
     /// `headroom`, `headroom_episodes`, `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pings`, `collectives`,
     /// `voice_packets`, `voice`, `pauses`, `links`, `drops`,
-    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of hosts with several ports `host_ports`; of jobs with programs `ranks`, `steps` and `waits`; of a run that is recorded also `record`, `samples`,
+    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of hosts with several ports `host_ports`; of jobs with programs `ranks`, `steps` and `waits`; of sampled rounds `rounds`, `round_flows` and `round_loads`; of a run that is recorded also `record`, `samples`,
     /// `backlogs` and `pause_intervals`.
     pub tables: Vec<Table>,
     /// Why the run ended.
@@ -124,6 +126,7 @@ impl Outcome {
         }
         tables.extend(ports);
         tables.extend(jobs::tables(spec, &flows, &programs, finished.now));
+        tables.extend(rounds::tables(spec, &flows, &programs, finished.now));
         tables.extend(record::tables(spec, finished));
         Self {
             fingerprint: fingerprint(&tables),
@@ -155,12 +158,12 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
     let apart = operations::apart(spec);
     let connected: BTreeSet<usize> = spec.reuses.iter().map(|reuse| reuse.flow.index()).collect();
     let mut impossible = 0;
-    let row = |(place, start, flow): (usize, Instant, &FlowSpec)| {
-        let (sent, receiver) = (&facts.sent[place], &facts.received[place]);
+    let row = |(place, start, flow): (usize, Instant, FlowSpec)| {
+        let (sent, receiver) = (facts.sent(place), facts.received(place));
         let after_start = |at: Option<Instant>| at.map_or(f64::NAN, |at| (at - start).as_ns());
         let fct_ns = after_start(receiver.finished);
         let finished = receiver.finished.unwrap_or(Instant::NEVER);
-        let ideal = ideal.completion_time(flow, connected.contains(&place), finished);
+        let ideal = ideal.completion_time(&flow, connected.contains(&place), finished);
         let ideal_fct_ns = ideal.map_or(f64::NAN, |time| time.as_ns());
         impossible += u64::from(fct_ns < ideal_fct_ns);
         let ends = !flow.is_persistent();
@@ -184,7 +187,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
             delivered_bytes: receiver.delivered,
             packets_sent: sent.packets,
             retransmitted_packets: sent.retransmitted,
-            lost_packets: facts.lost[place],
+            lost_packets: facts.lost(place),
             mean_rtt_ns: sent.mean_rtt().map_or(f64::NAN, Duration::as_ns),
             marked_packets: receiver.marked,
             measured: u64::from(
@@ -389,14 +392,22 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     if spec.switch.queue.discipline.filters_acks() {
         rows.extend(measured.rows_of_cake());
     }
+    if spec.profiles.iter().any(|profile| profile.transport.infers_losses()) {
+        rows.extend(measured.rows_of_sleek());
+    }
     if !spec.errors.is_empty() {
         rows.extend(measured.rows_of_errors());
     }
     let end = finished.now.min(finished.metrics.sampling().measured_until).0;
-    let begun: Vec<(usize, Instant, &FlowSpec)> = flows.begun(spec).collect();
-    let ending = begun.iter().filter(|(.., flow)| !flow.is_persistent());
-    let unfinished = ending.filter(|flow| flows.received[flow.0].finished.is_none()).count() as u64;
-    let persistent = begun.iter().filter(|(.., flow)| flow.is_persistent()).count() as u64;
+    let (mut begun, mut unfinished, mut persistent) = (0, 0, 0);
+    for (place, _, flow) in flows.begun(spec) {
+        begun += 1;
+        if flow.is_persistent() {
+            persistent += 1;
+        } else if flows.received(place).finished.is_none() {
+            unfinished += 1;
+        }
+    }
     let mut of_run: Vec<(&str, u64, &str)> = vec![
         (
             "measured_ns",
@@ -404,14 +415,14 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
             "Length of the measured interval, in which everything above was counted.",
         ),
         ("warmup_ns", spec.warmup.0 / 1_000, "Length of the warm-up, at whose end it begins."),
-        ("flows", begun.len() as u64, "Flows of the run, those that never end included."),
+        ("flows", begun, "Flows of the run, those that never end included."),
         ("flows_persistent", persistent, "Flows that never end."),
         ("flows_unfinished", unfinished, "Flows that end but had not when the run did."),
         ("hops", finished.metrics.hops(), "Packet-hops of the run: frames put on a link."),
     ];
-    let sequential = || spec.flows.iter().any(|flow| flow.in_turn);
+    let sequential = || spec.flows.each().any(|flow| flow.in_turn);
     if !spec.triggers.is_empty() || !spec.programs.is_empty() || sequential() {
-        let never = (spec.flows.len() - begun.len()) as u64;
+        let never = spec.flows.len() as u64 - begun;
         let meaning = "Flows whose turn did not come in time; they are in no other number.";
         of_run.push(("flows_not_begun", never, meaning));
     }

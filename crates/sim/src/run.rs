@@ -64,6 +64,8 @@ pub(crate) struct Measurement<'a> {
     /// Number of flows whose completion extends the interval: it ends with the window in which the
     /// last of them completes.
     pub awaited: u64,
+    /// Whether the run ends with the last of these flows, whatever others do.
+    pub ends_with_awaited: bool,
     /// Initial metrics of each thread.
     pub metrics: &'a Metrics,
     /// Whether switches write telemetry into packets.
@@ -141,6 +143,7 @@ struct Share {
     context: Context,
     interval: [Instant; 2],
     awaited: u64,
+    ends_with_awaited: bool,
     /// Until when nothing is added from outside. Later events may not be known yet.
     horizon: Instant,
 }
@@ -164,7 +167,8 @@ fn share_out(
         let telemetry = measurement.telemetry.then(Box::default);
         let context = Context::new(layout.wire(number), metrics, telemetry, observers);
         let (interval, awaited) = (measurement.interval, measurement.awaited);
-        Share { nodes, context, interval, awaited, horizon: Instant::NEVER }
+        let ends_with_awaited = measurement.ends_with_awaited;
+        Share { nodes, context, interval, awaited, ends_with_awaited, horizon: Instant::NEVER }
     };
     parts.zip(shares).map(share).collect()
 }
@@ -285,7 +289,8 @@ impl Part for Share {
 
     fn done(&self) -> Done {
         let metrics = &self.context.metrics;
-        let (flows, awaited) = (metrics.flows_done(), metrics.awaited_done());
+        let awaited = metrics.awaited_done();
+        let flows = if self.ends_with_awaited { awaited } else { metrics.flows_done() };
         Done { hops: metrics.hops(), flows, awaited }
     }
 

@@ -5,13 +5,18 @@
 //! flow that is injected at a time starts the latency later. With a latency of at least a window, the flow always starts
 //! in a window that has not been simulated, and every event is at its exact time.
 
+pub mod reading;
+mod steering;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{Limits, Stop};
 use floodway_model::graph::NodeKind;
-use floodway_model::{Duration, FlowId, FlowSpec, Instant, NodeId, Operation, Reuse, Trigger};
+use floodway_model::{
+    Duration, FlowId, FlowSpec, Instant, NodeId, Operation, Progressions, Reuse, Trigger,
+};
 
 use crate::Spec;
 use crate::deadlock;
@@ -88,6 +93,18 @@ pub enum Error {
         /// The largest possible size.
         most: u64,
     },
+    /// A flow that there is not.
+    UnknownFlow {
+        /// Its number.
+        flow: FlowId,
+        /// Number of flows.
+        flows: usize,
+    },
+    /// A flow with a size, which cannot be stopped.
+    HasSize {
+        /// The flow.
+        flow: FlowId,
+    },
     /// A time that has passed.
     Past {
         /// The time.
@@ -149,6 +166,14 @@ impl fmt::Display for Error {
             Self::TooLarge { bytes, most } => write!(
                 f,
                 "a flow of {bytes} bytes has more packets than can be numbered: at most {most} bytes are possible"
+            ),
+            Self::UnknownFlow { flow, flows } => {
+                write!(f, "there is no flow {}: there are {flows} flows, counted from 0", flow.0)
+            }
+            Self::HasSize { flow } => write!(
+                f,
+                "flow {} has a size and ends by itself: only long-lived flows can be stopped",
+                flow.0
             ),
             Self::Past { at, now } => {
                 write!(
@@ -309,12 +334,7 @@ impl Session {
         bytes: u64,
         at: Instant,
     ) -> Result<FlowId, Error> {
-        for host in [src, dst] {
-            self.check_host(host)?;
-        }
-        if src == dst {
-            return Err(Error::ToItself { host: self.rest.spec.graph.node(src).name.clone() });
-        }
+        self.check_ends(src, dst)?;
         if bytes == 0 {
             return Err(Error::Empty);
         }
@@ -332,18 +352,26 @@ impl Session {
         if start < self.reached {
             return Err(Error::Simulated { start, reached: self.reached });
         }
-        let flow = FlowId((self.rest.spec.flows.len() + self.waiting.len()) as u32);
-        self.waiting.push(FlowSpec {
-            src,
-            dst,
-            bytes,
-            start,
-            stop: Instant::NEVER,
-            workload: self.options.workload,
-            in_turn: false,
-        });
         self.in_flight += 1;
-        Ok(flow)
+        let (stop, workload) = (Instant::NEVER, self.options.workload);
+        Ok(self.wait(FlowSpec { src, dst, bytes, start, stop, workload, in_turn: false }))
+    }
+
+    /// Keeps a flow until it is handed over, and gives its number.
+    fn wait(&mut self, flow: FlowSpec) -> FlowId {
+        let number = FlowId((self.rest.spec.flows.len() + self.waiting.len()) as u32);
+        self.waiting.push(flow);
+        number
+    }
+
+    fn check_ends(&self, src: NodeId, dst: NodeId) -> Result<(), Error> {
+        for host in [src, dst] {
+            self.check_host(host)?;
+        }
+        if src == dst {
+            return Err(Error::ToItself { host: self.rest.spec.graph.node(src).name.clone() });
+        }
+        Ok(())
     }
 
     fn check_host(&self, host: NodeId) -> Result<(), Error> {
@@ -418,9 +446,7 @@ impl Session {
     /// Lets the nodes know of the injected flows.
     fn hand_over(&mut self) {
         if !self.waiting.is_empty() {
-            let profile = &self.rest.spec.profiles[usize::from(self.options.workload)];
-            let understands = profile.transport.understands_trimming();
-            self.live.add(std::mem::take(&mut self.waiting), understands, &mut self.rest);
+            self.live.add(std::mem::take(&mut self.waiting), &mut self.rest);
         }
     }
 
@@ -453,8 +479,7 @@ impl Session {
         self.hand_over();
         let (spec, never) = (&self.rest.spec, AtomicBool::new(false));
         let of_session = &spec.flows[self.first as usize..];
-        let waits = spec.awaited.get(usize::from(self.options.workload)).copied().unwrap_or(false);
-        let awaited = of_session.iter().filter(|flow| waits && flow.start.0 >= spec.warmup.0);
+        let awaited = of_session.iter().filter(|flow| spec.awaits(flow));
         let awaited = self.awaited + awaited.count() as u64;
         self.live.set_awaited(awaited);
         let flows = ending(spec);
@@ -498,6 +523,10 @@ fn refuse(spec: &Spec, options: Options) -> Result<(), Error> {
             "remove [workload.goal], [workload.chakra] or [workload.training], and inject the flows of the job",
         );
     }
+    if spec.sampled.is_some() {
+        let cause = "a session cannot sample the rounds of a job: it ends when its program ends it";
+        return refused(cause, "remove [sampling] from the scenario");
+    }
     if spec.graph.has_several_ports() {
         let cause = "a session cannot have hosts with several ports";
         return refused(cause, "give every host one port");
@@ -530,7 +559,7 @@ pub fn without_workload(mut spec: Spec, workload: u16) -> Spec {
     });
     let triggers: Vec<Trigger> = triggers.collect();
     let operations = spec.operations.iter().filter_map(|operation| {
-        let flows: Option<Box<[FlowId]>> = operation.flows.iter().map(|flow| name(*flow)).collect();
+        let flows: Option<Progressions<FlowId>> = operation.flows.each().map(&name).collect();
         Some(Operation { flows: flows?, ..operation.clone() })
     });
     let operations: Vec<Operation> = operations.collect();

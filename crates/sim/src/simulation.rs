@@ -1,12 +1,14 @@
 //! Builds a simulation from its specification, runs it, and returns its outcome.
 
 mod build;
+#[cfg(test)]
+mod memory;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{Layout, Limits, Progress, Windows};
-use floodway_model::{Duration, FlowSpec, Instant, NodeId, Program};
+use floodway_model::{Duration, FlowSpec, Instant, NodeId, Program, Progressions};
 
 use crate::Spec;
 use crate::audit::Audit;
@@ -20,6 +22,7 @@ use crate::observe::capture::{self, Wanted};
 use crate::observe::delays::{self, Chosen, Explained};
 use crate::observe::{Kinds, Observers, Sent, Setup};
 use crate::outcome::Outcome;
+use crate::rounds;
 use crate::routing::Routes;
 use crate::run::{self, Finished, Measurement, Nodes};
 use crate::switch::Knowledge;
@@ -68,14 +71,19 @@ impl Simulation {
     /// list of flows and, until the switches have taken theirs, the routing tables.
     pub(crate) fn with_nodes(spec: Spec, here: &dyn Fn(NodeId) -> bool) -> Self {
         let by_flow = awaited(&spec);
-        let flows = by_flow.iter().filter(|awaited| **awaited).count();
+        let flows = by_flow.each().filter(|awaited| *awaited).count();
         let shared = Arc::new(Shared {
             host: spec.host.clone(),
             profiles: profiles(&spec),
             switch: Arc::new(spec.switch.clone()),
             places: places(&spec),
             flows: spec.flows.clone(),
-            followers: followers(&spec.flows, &spec.triggers, |port| spec.graph.host_of(port)),
+            followers: if spec.flows.each().any(|flow| flow.stop < Instant::NEVER) {
+                followers(&spec.flows, &spec.triggers, |port| spec.graph.host_of(port))
+            } else {
+                // None can be too late.
+                Vec::new()
+            },
             several: Several::of(&spec.graph, &spec.flows),
             connections: Connections::new(&spec.reuses, &spec.flows),
             tiers: tiers(&spec.graph),
@@ -83,6 +91,7 @@ impl Simulation {
             telemetry: wants_telemetry(&spec),
             requests: spec.profiles.iter().any(|one| one.transport.requests()),
             awaited: by_flow,
+            sampled: spec.sampled,
             awaited_jobs: if spec.programs.is_empty() { Vec::new() } else { spec.awaited.clone() },
             seed: spec.seed,
         });
@@ -237,8 +246,8 @@ impl Simulation {
     ) -> (Spec, Finished) {
         let limits = Limits {
             end: Instant(self.spec.end.0),
-            flows: ending(&self.spec),
-            until_acknowledged: self.awaited > 0,
+            flows: if self.spec.sampled.is_some() { self.awaited } else { ending(&self.spec) },
+            until_acknowledged: self.awaited > 0 && self.spec.sampled.is_none(),
             stop: run.stop,
             watch: run.watch,
         };
@@ -276,6 +285,7 @@ impl Simulation {
         let measurement = Measurement {
             interval: [Instant(self.spec.warmup.0), least_end(&self.spec)],
             awaited: self.awaited,
+            ends_with_awaited: self.spec.sampled.is_some(),
             metrics: &self.metrics,
             telemetry: wants_telemetry(&self.spec),
             observers: &observers,
@@ -349,7 +359,7 @@ impl Rest {
 
 /// Number of flows and ranks after whose end a run is over. A rank is done after its last flow, if it goes on to compute.
 pub(crate) fn ending(spec: &Spec) -> u64 {
-    let flows = spec.flows.iter().filter(|flow| !flow.is_persistent()).count();
+    let flows = spec.flows.each().filter(|flow| !flow.is_persistent()).count();
     (flows + working(spec).count()) as u64
 }
 
@@ -377,20 +387,24 @@ fn working(spec: &Spec) -> impl Iterator<Item = &Program> {
 
 /// By flow: whether the measured interval is extended until it has completed. This applies to the
 /// flows of awaited workloads that are measured. Empty for none.
-fn awaited(spec: &Spec) -> Vec<bool> {
+fn awaited(spec: &Spec) -> Progressions<bool> {
     if !spec.awaited.contains(&true) {
-        return Vec::new();
+        return Progressions::default();
     }
     // The start of a flow with dependencies is not known in advance.
-    let mut waits: Vec<bool> = spec.flows.iter().map(|flow| flow.in_turn).collect();
-    spec.triggers.iter().for_each(|trigger| waits[trigger.begins.index()] = true);
+    let mut waits: Vec<bool> = spec.flows.each().map(|flow| flow.in_turn).collect();
+    spec.triggers.each().for_each(|trigger| waits[trigger.begins.index()] = true);
     let sent = spec.programs.iter().flat_map(Program::sent);
     sent.for_each(|(_, flow)| waits[flow.index()] = true);
-    let is_awaited = |(flow, waits): (&FlowSpec, bool)| {
+    if let Some(sampled) = &spec.sampled {
+        // The rounds that are simulated, from the first flow on.
+        return rounds::within(spec, sampled).into_iter().collect();
+    }
+    let is_awaited = |(flow, waits): (FlowSpec, bool)| {
         let of_workload = spec.awaited.get(usize::from(flow.workload)).copied().unwrap_or(false);
         of_workload && !flow.is_persistent() && (waits || flow.start.0 >= spec.warmup.0)
     };
-    spec.flows.iter().zip(waits).map(is_awaited).collect()
+    spec.flows.each().zip(waits).map(is_awaited).collect()
 }
 
 /// Earliest end of the measured interval.

@@ -1,7 +1,7 @@
 //! Small simulations for tests, of this crate and, by path, of the `tests` folder.
 
 use floodway_model::graph::NodeKind;
-use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId, Rate, SharedList};
+use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId, Progressions, Rate, SharedList};
 use floodway_sim::{Spec, host, switch};
 
 /// Rate and delay of all links.
@@ -38,7 +38,7 @@ pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
         host: host::Spec::default(),
         profiles: vec![host::Profile::default()],
         flows: flows.into(),
-        triggers: SharedList::default(),
+        triggers: Progressions::default(),
         reuses: SharedList::default(),
         programs: SharedList::default(),
         operations: SharedList::default(),
@@ -53,10 +53,12 @@ pub fn spec(graph: Graph, flows: Vec<FlowSpec>, end: Duration) -> Spec {
         latencies: false,
         record: None,
         explained: None,
+        sampled: None,
         failures: Vec::new(),
         losses: Vec::new(),
         errors: Vec::new(),
         paces: Vec::new(),
+        changes: Vec::new(),
         kernels: Vec::new(),
         seed: 1,
     }

@@ -4,7 +4,8 @@
 //! Packets are moved by value and would be four times as large with this data, so a packet carries
 //! the number of a record instead ([`Echo`]). The host takes a free record for
 //! each packet, switches write to it, the receiver returns it with the acknowledgement, and the node
-//! at which the packet ends frees it.
+//! at which the packet ends frees it. A record may instead have the [tag](Tag) of CSIG, which does not
+//! grow.
 //!
 //! Every thread has the [`Records`] of the packets at its nodes and on its wire, and no other thread
 //! accesses them. Packets for nodes of another thread take their records with them, and get numbers
@@ -12,6 +13,8 @@
 
 use floodway_model::{Echo, Instant, Packet, Rate};
 use serde::{Deserialize, Serialize};
+
+use crate::csig::{self, Tag};
 
 /// Maximum number of hops in a record; later hops are not recorded.
 pub const HOPS: usize = 8;
@@ -62,29 +65,54 @@ impl Hop {
 const TX_BITS: u32 = 40;
 const TX_MASK: u64 = (1 << TX_BITS) - 1;
 
+/// What packets of a transport collect from switches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind<'a> {
+    /// An entry of every switch (INT).
+    Hops,
+    /// The worst signal of all switches (CSIG).
+    Tag(&'a csig::Spec),
+}
+
 /// The telemetry of one packet.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Record {
-    /// Number of hops written.
-    count: u8,
-    hops: [[u64; 2]; HOPS],
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub enum Record {
+    /// INT.
+    Hops {
+        /// Number of hops written.
+        count: u8,
+        /// Their entries, packed.
+        hops: [[u64; 2]; HOPS],
+    },
+    /// CSIG.
+    Tag(Tag),
 }
 
 impl Record {
-    fn write(&mut self, hop: Hop) {
-        if let Some(entry) = self.hops.get_mut(usize::from(self.count)) {
-            *entry = hop.pack();
-            self.count += 1;
+    /// The record of a packet that is about to be sent.
+    pub fn new(kind: Kind<'_>) -> Self {
+        match kind {
+            Kind::Hops => Self::Hops { count: 0, hops: Default::default() },
+            Kind::Tag(spec) => Self::Tag(spec.tag()),
         }
     }
 
-    /// Reads its entries; returns their number.
-    pub fn read(&self, hops: &mut [Hop; HOPS]) -> usize {
-        let written = &self.hops[..self.count.into()];
-        for (hop, words) in hops.iter_mut().zip(written) {
+    /// Reads its entries; returns their number. A tag has none.
+    pub fn read(&self, into: &mut [Hop; HOPS]) -> usize {
+        let Self::Hops { count, hops } = self else { return 0 };
+        let written = &hops[..usize::from(*count)];
+        for (hop, words) in into.iter_mut().zip(written) {
             *hop = Hop::unpack(*words);
         }
         written.len()
+    }
+
+    /// Its tag; `None` for entries of switches.
+    pub const fn tag(&self) -> Option<&Tag> {
+        match self {
+            Self::Hops { .. } => None,
+            Self::Tag(tag) => Some(tag),
+        }
     }
 }
 
@@ -101,8 +129,8 @@ pub struct Records {
 impl Records {
     /// Takes an empty record for a packet that is about to be sent, and returns its number. Panics
     /// if packets of this thread have eight million already.
-    pub fn take(&mut self) -> u32 {
-        self.add(Record::default())
+    pub fn take(&mut self, kind: Kind<'_>) -> u32 {
+        self.add(Record::new(kind))
     }
 
     fn add(&mut self, record: Record) -> u32 {
@@ -115,14 +143,23 @@ impl Records {
         self.all.len() as u32
     }
 
-    /// Adds an entry to the record of a packet that a switch sends.
-    pub fn write(&mut self, number: u32, hop: Hop) {
-        self.all[place(number)].write(hop);
+    /// Writes into the record of a packet that a port sends: an entry, or its tag if the port is the
+    /// worst one so far. `hop` makes the entry, `pass` updates the tag.
+    pub fn write(&mut self, number: u32, hop: impl FnOnce() -> Hop, pass: impl FnOnce(&mut Tag)) {
+        match &mut self.all[place(number)] {
+            Record::Hops { count, hops } => {
+                if let Some(entry) = hops.get_mut(usize::from(*count)) {
+                    *entry = hop().pack();
+                    *count += 1;
+                }
+            }
+            Record::Tag(tag) => pass(tag),
+        }
     }
 
-    /// Reads the record of an answer; returns the number of hops.
-    pub fn read(&self, echo: Echo, hops: &mut [Hop; HOPS]) -> usize {
-        echo.record().map_or(0, |number| self.all[place(number)].read(hops))
+    /// The record of an answer; `None` if it has none.
+    pub fn of_answer(&self, echo: Echo) -> Option<&Record> {
+        echo.record().map(|number| &self.all[place(number)])
     }
 
     /// The record of a packet; `None` if it has none.
@@ -212,34 +249,57 @@ mod tests {
             panic!("no telemetry")
         };
         let mut hops = [Hop::default(); HOPS];
-        let count = records.read(echo, &mut hops);
+        let count = records.of_answer(echo).map_or(0, |record| record.read(&mut hops));
         hops[..count].to_vec()
+    }
+
+    fn write(records: &mut Records, number: u32, entry: u64) {
+        records.write(number, || hop(entry), |_| panic!("it has entries"));
+    }
+
+    #[test]
+    fn a_tag_goes_with_its_packet_too() {
+        let (mut here, mut there) = (Records::default(), Records::default());
+        let spec = csig::Spec::default();
+        let number = here.take(Kind::Tag(&spec));
+        let place = (NodeId(7), PortIx(2));
+        let pass = |tag: &mut Tag| tag.pass(place, floodway_model::Duration::from_us(5));
+        here.write(number, || panic!("it has a tag"), pass);
+        let mut packets = [ack(number)];
+        let records = here.detach(packets.iter_mut());
+        there.attach(packets.iter_mut(), records);
+        let record = there.of(&packets[0]).unwrap();
+        let tag = record.tag().unwrap();
+        assert_eq!((tag.value(), tag.place()), (2, Some(place)));
+        assert_eq!(read(&there, &packets[0]), []);
+        assert_eq!((here.taken(), there.taken()), (0, 1));
     }
 
     #[test]
     fn what_switches_write_is_what_the_sender_reads() {
         let mut records = Records::default();
-        let number = records.take();
+        let number = records.take(Kind::Hops);
         // There is no room for a ninth hop.
-        (0..9).for_each(|hops| records.write(number, hop(hops)));
+        (0..9).for_each(|hops| write(&mut records, number, hops));
         assert_eq!(read(&records, &ack(number)), [0, 1, 2, 3, 4, 5, 6, 7].map(hop));
         assert_eq!(records.taken(), 1);
         records.free(&ack(number));
         assert_eq!(records.taken(), 0);
         // The next packet finds nothing of the previous one.
-        assert_eq!(records.take(), number);
+        assert_eq!(records.take(Kind::Hops), number);
         assert_eq!(read(&records, &data(number)), []);
     }
 
     #[test]
     fn records_go_with_their_packets_to_another_thread() {
         let (mut here, mut there) = (Records::default(), Records::default());
-        let (first, second, stays) = (here.take(), here.take(), here.take());
-        here.write(first, hop(1));
-        here.write(second, hop(2));
-        here.write(second, hop(3));
+        let (first, second, stays) =
+            (here.take(Kind::Hops), here.take(Kind::Hops), here.take(Kind::Hops));
+        write(&mut here, first, 1);
+        write(&mut here, second, 2);
+        write(&mut here, second, 3);
         // There, the numbers are in use.
-        let others: BTreeSet<u32> = (0..3).map(|_| there.take()).collect();
+        let others: BTreeSet<u32> = (0..3).map(|_| there.take(Kind::Hops)).collect();
         let cnp = packet(Body::Cnp);
         let mut packets = [ack(second), cnp, data(0), data(first)];
         let records = here.detach(packets.iter_mut());
@@ -277,11 +337,11 @@ mod tests {
     #[test]
     fn freed_records_are_taken_first() {
         let mut records = Records::default();
-        let numbers: BTreeSet<u32> = (0..10_000).map(|_| records.take()).collect();
+        let numbers: BTreeSet<u32> = (0..10_000).map(|_| records.take(Kind::Hops)).collect();
         assert_eq!((numbers.len(), records.taken()), (10_000, 10_000));
         for number in numbers {
             records.free(&data(number));
-            assert_eq!(records.take(), number);
+            assert_eq!(records.take(Kind::Hops), number);
         }
         assert_eq!(records.all.len(), 10_000);
     }

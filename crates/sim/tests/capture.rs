@@ -7,6 +7,7 @@ use crate::common::timeline::{self, FRAME, burst, full_frames, slow_star};
 use crate::common::{flow, plain};
 use floodway_model::{Bytes, Duration, FlowId, Instant, NodeId, PortIx};
 use floodway_sim::capture::{Port, Seen, Wanted};
+use floodway_sim::errors::Errors;
 use floodway_sim::failure::Failure;
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::port::DropReason;
@@ -113,10 +114,20 @@ fn what_a_link_loses_does_not_arrive() {
         detection: Duration(100_000),
     }];
     let (_, ports) = captured(spec, 1_000, None, 1);
-    let lost = times(&ports[0], |seen| seen == Seen::Sent { is_lost: true });
+    let lost = times(&ports[0], |seen| seen == Seen::Sent { lost: Some(DropReason::LostOnLink) });
     assert!(!lost.is_empty() && lost[0] > 1_699, "{lost:?}");
     let sent = times(&ports[0], |seen| matches!(seen, Seen::Sent { .. })).len();
     assert_eq!(times(&ports[3], |seen| seen == Seen::Arrived).len(), sent - lost.len());
+}
+
+#[test]
+fn a_bit_error_is_the_reason_of_a_loss() {
+    let mut spec = bursts(50);
+    let (node, port) = (NodeId(0), PortIx(0));
+    spec.errors = vec![Errors { node, port, rate: 0.0, frames: vec![1, 4], retry: None }];
+    let (_, ports) = captured(spec, 1_000, None, 1);
+    let with = |reason| times(&ports[0], |seen| seen == Seen::Sent { lost: Some(reason) }).len();
+    assert_eq!([DropReason::Corrupted, DropReason::LostOnLink].map(with), [2, 0]);
 }
 
 #[test]
@@ -142,7 +153,7 @@ fn the_answer_comes_after_what_it_answers() {
         let same = receiver.windows(2).filter(|pair| pair[0].at == pair[1].at);
         let order: Vec<_> = same.map(|pair| [pair[0].seen, pair[1].seen]).collect();
         assert!(!order.is_empty(), "{receiver:?}");
-        let answered = [Seen::Arrived, Seen::Sent { is_lost: false }];
+        let answered = [Seen::Arrived, Seen::Sent { lost: None }];
         assert!(order.iter().all(|pair| *pair == answered), "{order:?}");
     }
 }

@@ -5,11 +5,13 @@ use std::sync::atomic::AtomicBool;
 use crate::common::*;
 use floodway_model::packet::length;
 use floodway_model::tables::{delay_parts, delays, explained};
-use floodway_model::{Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Rate};
+use floodway_model::{Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, PortIx, Rate};
 use floodway_sim::delays::{Chosen, Explained, Kind, Sample, Story};
+use floodway_sim::errors::Errors;
 use floodway_sim::host::{congestion, transport};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::flow_control::bfc;
+use floodway_sim::switch::port::DropReason;
 use floodway_sim::switch::{aqm, flow_control, overflow};
 use floodway_sim::{Simulation, Spec};
 
@@ -200,6 +202,16 @@ fn a_loss_is_named() {
     assert!(
         stories.iter().any(|story| { !story.losses.is_empty() && time(story, Kind::Recovery) > 0 })
     );
+}
+
+/// A frame with a bit error is not one that a failed link has lost.
+#[test]
+fn a_bit_error_is_named() {
+    let mut spec = packets(star(2), vec![flow(0, 1, 20 * PAYLOAD, 0)]);
+    let (node, port) = (NodeId(0), PortIx(0));
+    spec.errors = vec![Errors { node, port, rate: 0.0, frames: vec![3], retry: None }];
+    let stories = explain(spec, [0]).stories;
+    assert_eq!(stories[0].losses, [(3, node, DropReason::Corrupted)]);
 }
 
 /// TCP in a full window waits for round trips too, each of which ends with the acknowledgement of a

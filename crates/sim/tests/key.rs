@@ -4,6 +4,7 @@ use crate::common::{clos, flow, isolating, plain};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowId, Instant, NodeId, Operation, PortIx, Reuse, Trigger};
 use floodway_sim::failure::Failure;
+use floodway_sim::rounds::SampledRounds;
 use floodway_sim::{SOURCES, Spec};
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ type Change = (&'static str, fn(&mut Spec));
 
 #[test]
 fn every_difference_makes_another_key() {
-    let changes: [Change; 27] = [
+    let changes: [Change; 28] = [
         ("nothing", |_| {}),
         ("seed", |spec| spec.seed += 1),
         ("end", |spec| spec.end += Duration(1)),
@@ -54,6 +55,10 @@ fn every_difference_makes_another_key() {
             let (until, detection) = (Instant::NEVER, Duration(1));
             spec.failures.push(Failure { node, port, at, until, detection });
         }),
+        ("rounds of a job", |spec| {
+            let (workload, simulated, warmup, of) = (0, 4, 1, 200);
+            spec.sampled = Some(SampledRounds { workload, simulated, warmup, of });
+        }),
         ("end of a flow", |spec| spec.flows[1].stop.0 -= 1),
         ("flows fewer", |spec| spec.flows.truncate(1)),
         ("order of flows", |spec| spec.flows.swap(0, 1)),
@@ -86,7 +91,7 @@ fn every_field_is_in_the_key() {
         spec();
         graph, switch, host, profiles, flows, triggers, reuses, programs, operations, wire_overhead, end, warmup,
         measured_until, awaited, sample_interval, flow_samples, departures, latencies, record,
-        explained, failures, losses, errors, paces, kernels, seed
+        explained, failures, losses, errors, paces, changes, kernels, sampled, seed
     );
     let written = serde_json::to_value(spec()).unwrap();
     let written: BTreeSet<&str> = written.as_object().unwrap().keys().map(String::as_str).collect();

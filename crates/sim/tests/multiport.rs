@@ -119,6 +119,7 @@ fn steps_of(rank: u32, steps: Vec<Action>) -> Program {
         steps: steps.into_iter().map(|action| Step { action, stream: 0, line: 0 }).collect(),
         edges: after.map(|to| Edge { from: to - 1, to, on: On::Finished }).collect(),
         nodes: Box::default(),
+        rounds: Box::default(),
     }
 }
 

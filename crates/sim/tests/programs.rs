@@ -39,6 +39,7 @@ fn program(rank: u32, steps: &[Step], after: &[(u32, u32)]) -> Program {
         steps: steps.into(),
         edges: after.iter().map(edge).collect(),
         nodes: Box::default(),
+        rounds: Box::default(),
     }
 }
 

@@ -272,6 +272,31 @@ fn a_request_makes_up_for_lost_credit() {
     nothing_is_lost(&outcome);
 }
 
+/// The same with what a receiver does by itself. With slow credit of a packet, it gives that a packet time at the pace
+/// after the credit that is lost, since no flow waits. With a timeout of credit of 20 us it repeats the total 20 us after
+/// that. Either takes 413.44 ns to the sender, which has made no request until then.
+#[test]
+fn a_receiver_makes_up_for_lost_credit() {
+    let base = rccc::Spec { base_rtt: Some(Duration::from_ns(1)), ..Default::default() };
+    let slow = rccc::Spec { slow_credit: Bytes(WIRE), grant: Bytes(WIRE), ..base.clone() };
+    let timeout = rccc::Spec { credit_timeout: Some(Duration::from_us(20)), ..base };
+    for (rccc, later) in [(slow, PACED), (timeout, 20_000_000)] {
+        let mut spec = ultra(star(2), vec![flow(0, 1, 2 * MTU, 0)], rccc);
+        for profile in &mut spec.profiles {
+            let uet = uet::Spec { ack_trigger: Bytes(0), ..Default::default() };
+            profile.transport = transport::Spec::Uet(uet);
+        }
+        spec.failures = vec![glitch(NodeId(1), WAY + 7_520 + DELAY + 1_000)];
+        let (outcome, sent) = traced(spec);
+        let expected = WAY + later + 2 * (CREDIT + DELAY);
+        assert_eq!(departures(&sent, NodeId(2), 0), [0, expected]);
+        assert_eq!(outcome.counter("lost_on_links"), 1);
+        let requests = sent.iter().filter(|of| matches!(of.packet.body, Body::Request { .. }));
+        assert_eq!(requests.count(), 0);
+        nothing_is_lost(&outcome);
+    }
+}
+
 /// Packet 0 of host 0 is on the wire of the switch for 334.4 ns. 100 ns later a packet of host 1 comes and waits, and a
 /// nanosecond after that one of host 3, for which there is no room: the queue holds one packet, 4160 bytes. It is all that
 /// host 3 sends, so that no packet behind it asks for credit. The first credit is thrown away when the NACK comes, which

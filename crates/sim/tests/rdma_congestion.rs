@@ -34,8 +34,7 @@ const TELEMETRY: u64 = 42 * 80;
 fn incast(senders: u32, congestion: congestion::Spec) -> Spec {
     let flows = (1..=senders).map(|src| flow(src, 0, FlowSpec::PERSISTENT, 0)).collect();
     let mut spec = plain(star_of_2_us(senders + 1), flows);
-    let telemetry = congestion.needs_telemetry();
-    rocev2(&mut spec, |rocev2| rocev2.telemetry = telemetry);
+    collects(&mut spec, &congestion);
     control(&mut spec, congestion);
     spec.departures = true;
     spec.warmup = Duration::from_ms(10);
@@ -205,8 +204,7 @@ fn nothing_is_lost_and_threads_make_no_difference() {
     assert!(controls.len() >= 7);
     for control_spec in controls {
         let mut spec = plain(clos(4, 2, 8), busy_flows());
-        let telemetry = control_spec.needs_telemetry();
-        rocev2(&mut spec, |rocev2| rocev2.telemetry = telemetry);
+        collects(&mut spec, &control_spec);
         control(&mut spec, control_spec.clone());
         spec.switch.aqm = aqm::Spec::Step(step::Spec { threshold: Bytes(100_000) });
         paused_above(&mut spec, 300_000);

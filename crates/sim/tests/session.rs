@@ -8,7 +8,8 @@ use crate::together;
 use floodway_model::program::SendEnd;
 use floodway_model::random::Stream;
 use floodway_model::{
-    Bytes, Duration, FlowId, FlowSpec, Instant, NodeId, Operation, Program, SharedList, Trigger,
+    Bytes, Duration, FlowId, FlowSpec, Instant, NodeId, Operation, Program, Progressions,
+    SharedList, Trigger,
 };
 use floodway_sim::host::congestion::{self, ndp, rccc};
 use floodway_sim::host::transport;
@@ -176,8 +177,8 @@ fn a_session_is_the_run_with_the_same_flows() {
     let mut complete = 0;
     for seed in 0..60 {
         let mut spec = together::scenario(seed);
-        spec.flows = SharedList::default();
-        spec.triggers = SharedList::default();
+        spec.flows = Progressions::default();
+        spec.triggers = Progressions::default();
         spec.operations = SharedList::default();
         spec.end = Duration::from_ms(5);
         spec.measured_until = spec.end;
@@ -455,6 +456,7 @@ fn what_a_session_refuses() {
         steps: Box::default(),
         edges: Box::default(),
         nodes: Box::default(),
+        rounds: Box::default(),
     };
     assert_eq!(
         says(open(SIMPLE, &|spec| spec.programs = vec![program.clone()].into())),

@@ -37,7 +37,7 @@ fn rest(senders: u32, swift: &swift::Spec) -> (f64, f64) {
 }
 
 /// The mean of the queue in bytes, throughput as part of the line rate, and Jain's index.
-fn settled(mut spec: Spec) -> (f64, f64, f64) {
+pub fn settled(mut spec: Spec) -> (f64, f64, f64) {
     let receiver = u64::from(spec.flows[0].dst.0);
     let flows = spec.flows.len();
     spec.warmup = Duration::from_ms(5);

@@ -24,3 +24,18 @@ fn packets_give_their_records_back() {
         assert_eq!(outcome.table("drops").rows() == 0, lossless);
     }
 }
+
+#[test]
+fn packets_with_tags_do_too() {
+    for ack_every in [1, 7] {
+        let mut spec = plain(clos(4, 2, 8), busy_flows());
+        rocev2(&mut spec, |rocev2| {
+            rocev2.csig = Some(Default::default());
+            rocev2.ack_every = ack_every;
+        });
+        spec.switch.queue.size = Bytes(40_000);
+        spec.end = Duration::from_ms(3);
+        let outcome = run(spec);
+        assert!(outcome.table("drops").rows() > 0);
+    }
+}

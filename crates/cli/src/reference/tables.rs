@@ -1,6 +1,8 @@
 //! The tables of results, from those of the smallest run that has them all.
 
-use floodway_model::tables::{self, counters, ranks, steps, trace_nodes, waits};
+use floodway_model::tables::{
+    self, counters, ranks, round_flows, round_loads, rounds, steps, trace_nodes, waits,
+};
 use floodway_report::{Experiment, Manifest};
 use floodway_scenario::{Overrides, Scenario};
 use floodway_sim::{Outcome, Simulation};
@@ -30,7 +32,9 @@ pub fn section() -> Result<String, Failure> {
     let mut outcome = Simulation::new(scenario.build(variant, 0)).run();
     // Those of jobs, which it has none of.
     let of_jobs = [ranks::NAME, steps::NAME, trace_nodes::NAME, waits::NAME];
-    outcome.tables.extend(of_jobs.into_iter().filter_map(tables::empty));
+    // And of sampled rounds.
+    let of_rounds = [rounds::NAME, round_flows::NAME, round_loads::NAME];
+    outcome.tables.extend(of_jobs.into_iter().chain(of_rounds).filter_map(tables::empty));
     let name = variant.name.clone();
     let manifest = Manifest::new(
         floodway_report::Scenario::default(),

@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use floodway_model::{Instant, NodeId, PortIx};
 use floodway_sim::Spec;
 use floodway_sim::capture::{Frame, Port, Seen};
+use floodway_sim::switch::port::DropReason;
 use floodway_wire::pcapng::{Captured, Direction, Interface, Writer};
 
 use super::octets::{Emitted, Emitter, note};
@@ -127,10 +128,13 @@ fn describe<W: Write>(
 /// What became of a frame.
 fn remark(comment: &mut String, seen: Seen) {
     match seen {
-        Seen::Sent { is_lost: true } => note(comment, "lost on the link"),
+        Seen::Sent { lost: Some(DropReason::Corrupted) } => {
+            note(comment, "lost on the link: bit error");
+        }
+        Seen::Sent { lost: Some(_) } => note(comment, "lost on the link"),
         Seen::Dropped { queue, reason } => {
             note(comment, &format!("dropped: {}, queue {queue}", reason.name()));
         }
-        Seen::Sent { is_lost: false } | Seen::Arrived => {}
+        Seen::Sent { lost: None } | Seen::Arrived => {}
     }
 }

@@ -2,8 +2,8 @@
 
 use floodway_model::{Body, FlowId, NodeId, Packet, PortIx};
 use floodway_sim::Spec;
-use floodway_sim::host::transport;
-use floodway_sim::telemetry::{HOPS, Hop, Record};
+use floodway_sim::host::transport::{self, Transport};
+use floodway_sim::telemetry::{HOPS, Hop, Kind, Record};
 use floodway_wire::ethernet::{FCS, Header, ethertype, fcs, frame};
 use floodway_wire::experimental::{self, Experimental};
 use floodway_wire::ip::Ip;
@@ -325,7 +325,15 @@ fn roce_packet(
         ack_request: false,
         psn: 0,
     };
-    let telemetry = if spec.telemetry { telemetry_of(record).to_vec() } else { Vec::new() };
+    let telemetry = match spec.telemetry() {
+        Some(Kind::Hops) => telemetry_of(record).to_vec(),
+        // No TPID is assigned to the tag: its octets are padding behind the datagram.
+        Some(Kind::Tag(_)) => {
+            note_tag(record, comment);
+            Vec::new()
+        }
+        None => Vec::new(),
+    };
     let aeth = |syndrome, messages| Aeth { syndrome, messages }.octets().to_vec();
     let rest = match packet.body {
         Body::Data { psn, .. } | Body::Trimmed { psn, .. } => {
@@ -376,6 +384,14 @@ fn roce_packet(
         }
     };
     (bth, rest)
+}
+
+/// Adds what the tag of CSIG says to the comment.
+fn note_tag(record: Option<&Record>, comment: &mut String) {
+    let Some(tag) = record.and_then(Record::tag) else { return };
+    let place = tag.place().map(|(node, port)| format!(" at port {} of node {}", port.0, node.0));
+    let (value, delay) = (tag.value(), tag.delay());
+    note(comment, &format!("CSIG {value}, {delay}{}", place.unwrap_or_default()));
 }
 
 fn telemetry_of(record: Option<&Record>) -> [u8; telemetry::LEN] {

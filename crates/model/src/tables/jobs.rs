@@ -110,4 +110,68 @@ tables! {
         /// When it finished at this rank; empty if that did not happen before the run ended.
         finish_ns: f64,
     }
+
+    /// One row per round of the sampled workload that was complete when the run ended, in their order. Only there with
+    /// `[sampling]`.
+    rounds {
+        /// Workload of the scenario, counted from 0.
+        workload: u64,
+        /// The round, or iteration of a training, counted from 0.
+        round: u64,
+        /// Rounds of the whole job, most of which are not simulated.
+        of: u64,
+        /// 1 of a round of the warm-up of `[sampling]`, which estimates leave out.
+        warmup: u64,
+        /// When all ranks had finished the round before; of the first round, when the job began.
+        begin_ns: f64,
+        /// When the last rank had finished this round.
+        finish_ns: f64,
+        /// Time of the round: from `begin_ns` to `finish_ns`.
+        time_ns: f64,
+        /// Of a collective, the time from the first message of any rank to the last arrival; empty for a training.
+        operation_ns: f64,
+        /// Of a collective, its bus bandwidth as nccl-tests defines it; empty for a training.
+        bus_bandwidth_bps: f64,
+        /// Of a training, the time in which a rank computed nothing between its ends of the round before and of this
+        /// one, mean over the ranks; empty for a collective.
+        exposed_ns: f64,
+        /// Of a training, the time in which a rank computed, mean over the ranks; empty for a collective.
+        compute_ns: f64,
+        /// 1 if every flow of the round has the same times, packets and marks, counted from the beginning of the round,
+        /// as its counterpart in the round before.
+        repeats: u64,
+        /// 1 if everything that was sent before had been acknowledged when the round began, longer ago than a frame
+        /// takes through the network.
+        at_rest: u64,
+    }
+
+    /// One row per complete round of the sampled workload and per other workload, with its flows that have a size. Only
+    /// there with `[sampling]`.
+    round_flows {
+        /// Workload of the flows, counted from 0.
+        workload: u64,
+        /// The round of the sampled workload, counted from 0.
+        round: u64,
+        /// Flows that began in the round.
+        begun: u64,
+        /// Sum over all flows of the time in the round during which they were in progress: from their start until all
+        /// of the flow had arrived.
+        active_ns: f64,
+        /// Of the flows that began in the round, those that completed before the run ended.
+        completed: u64,
+        /// Sum of their completion times.
+        fct_ns: f64,
+    }
+
+    /// What other workloads were to send in each round of the whole job: one row per round, of which those after the
+    /// simulated ones have the mean length of those after the warm-up. Only there with `[sampling]`.
+    round_loads {
+        /// The round of the sampled workload, counted from 0.
+        round: u64,
+        /// When it begins.
+        begin_ns: f64,
+        /// Payload of flows whose size and start are known before the run, each distributed over its time on the link of
+        /// its source, as many times as long as it took flows in the simulated rounds.
+        bytes: f64,
+    }
 }

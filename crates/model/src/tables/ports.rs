@@ -81,7 +81,8 @@ tables! {
         /// the ingress pool lets the port and class have; aqm: the AQM chose a packet that is not ECN-capable, or
         /// demanded a drop; link_down: the link was known to be down; no_route: no path was left;
         /// lost_on_link: the packet was on the link when it failed, was sent before the failure was detected, or met a
-        /// random loss of the line; watchdog: bound for a queue in a storm of pauses; pushed_out: dropped by the queue
+        /// random loss of the line; corrupted: the packet arrived with a bit error, with a link-level retry as often as it
+        /// is sent again; watchdog: bound for a queue in a storm of pauses; pushed_out: dropped by the queue
         /// discipline to make room for another.
         reason: String,
         /// Packets dropped.

@@ -241,6 +241,31 @@ mod tests {
     }
 
     #[test]
+    fn a_heading_that_is_too_long_has_lines() {
+        let axis = Axis::linear("change", "%");
+        let mut of = map(Colours::Sequential, axis, &[1.0, 2.0, 3.0]);
+        of.sides.columns =
+            ["incast", "all-reduce beside an incast", "27-letters-and-no-space-in-it"]
+                .map(str::to_owned)
+                .into();
+        // A row is called 1: 7 + 10 pixels. 400 - 17 of three columns with gaps of 2 are 126 for each, or 19 letters.
+        let svg = of.svg(400.0);
+        let at = |text: &str| {
+            let (before, _) = svg
+                .split_once(&format!(">{text}</text>"))
+                .unwrap_or_else(|| panic!("{text}: {svg}"));
+            let (_, y) = before.rsplit_once(" y=\"").unwrap();
+            y.split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        // The cells begin 13 lower than with one line, at 22.
+        assert_eq!(at("incast"), 28.0);
+        assert_eq!((at("all-reduce beside"), at("an incast")), (15.0, 28.0));
+        assert_eq!(at("27-letters-and-no-space-in-it"), 28.0);
+        of.sides.columns[1] = "nineteen letters it".to_owned();
+        assert!(of.svg(400.0).contains(">nineteen letters it</text>"));
+    }
+
+    #[test]
     fn sequential_colours_begin_with_little() {
         let axis = Axis::linear("delay", "ns").within(0.0, 80.0);
         let of = map(Colours::Sequential, axis, &[0.0, 9.9, 10.0, 45.0, 80.0]);

@@ -1,5 +1,6 @@
 //! What charts of rows and columns of cells have in common: their headings, and where cells stand.
 
+use super::letters;
 use super::svg::Svg;
 
 /// Cells in rows and columns.
@@ -32,6 +33,8 @@ pub(super) struct Layout {
 
 /// The least width of a cell; a chart with more columns becomes wider than was asked for.
 const LEAST: f64 = 26.0;
+/// From one line of a heading to the next.
+const LINE: f64 = 13.0;
 
 impl Matrix {
     /// What the rows and the columns are, in that order, for the names of data.
@@ -48,7 +51,9 @@ impl Matrix {
         let left = title + widest as f64 * 7.0 + 10.0;
         let columns = self.columns.len().max(1) as f64;
         let cell = libm::floor((width - left + gap) / columns - gap).max(LEAST);
-        let top = if self.across.is_empty() { 22.0 } else { 40.0 };
+        let lines = self.columns.iter().map(|label| wrapped(label, cell + gap).len()).max();
+        let more = lines.unwrap_or(1).saturating_sub(1) as f64 * LINE;
+        let top = more + if self.across.is_empty() { 22.0 } else { 40.0 };
         Layout { left: libm::ceil(left), top, width: cell, height: libm::round(height(cell)), gap }
     }
 
@@ -58,7 +63,9 @@ impl Matrix {
         svg.text(at.left, 13.0, "start", "axis", &self.across);
         for (column, label) in self.columns.iter().enumerate() {
             let x = at.x(column) + at.width / 2.0;
-            svg.text(x, at.top - 7.0, "middle", "side", label);
+            for (above, line) in wrapped(label, at.width + at.gap).iter().rev().enumerate() {
+                svg.text(x, at.top - 7.0 - above as f64 * LINE, "middle", "side", line);
+            }
         }
         svg.open("upright", "");
         svg.text(-(at.top + self.bottom(at)) / 2.0, 11.0, "middle", "axis", &self.down);
@@ -99,6 +106,22 @@ impl Matrix {
         }
         words
     }
+}
+
+/// The lines of a heading that would reach over its neighbors if it stood in one.
+fn wrapped(label: &str, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in label.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if letters(line) + letters(" ") + letters(word) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 impl Layout {

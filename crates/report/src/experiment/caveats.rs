@@ -19,6 +19,10 @@ impl Experiment {
                     .to_string(),
             );
         }
+        for (at, name) in summary.order.iter().enumerate() {
+            let of = self.sampled.range((at, 0)..=(at, u32::MAX)).next();
+            caveats.extend(of.map(|(_, of)| of.caveat(name)));
+        }
         caveats.extend(profiles::caveat(&self.manifest.scenario.profile_values));
         let stopped = |run: &&Record| run.stop == INTERRUPTED;
         for run in self.manifest.runs.iter().filter(stopped) {

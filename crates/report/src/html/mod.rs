@@ -226,7 +226,10 @@ fn scripts<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// uPlot 1.6.32 (MIT licence, beside the file), with which `live.js` draws.
-const LIBRARY: &str = include_str!("uplot/uPlot.iife.min.js");
+pub const LIBRARY: &str = include_str!("uplot/uPlot.iife.min.js");
+
+/// The style of uPlot.
+pub const LIBRARY_STYLE: &str = include_str!("uplot/uPlot.min.css");
 
 /// The hash by which a page's policy knows a script (CSP Level 3, section 2.3.1).
 fn hash(script: &str) -> String {
@@ -245,12 +248,7 @@ fn document(
     let hashes: Vec<String> = scripts.iter().map(|script| hash(script)).collect();
     let policy =
         format!("default-src 'none'; style-src 'unsafe-inline'; script-src {}", hashes.join(" "));
-    let styles = [
-        chart::STYLE,
-        include_str!("uplot/uPlot.min.css"),
-        include_str!("style.css"),
-        &style.concat(),
-    ];
+    let styles = [chart::STYLE, LIBRARY_STYLE, include_str!("style.css"), &style.concat()];
     let variants: Vec<_> = variants.iter().map(|name| plain(name)).collect();
     let some = (!variants.is_empty()).then(|| serde_json::json!(variants).to_string());
     let page = html! {

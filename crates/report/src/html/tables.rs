@@ -10,6 +10,7 @@ use crate::entries;
 use crate::jobs;
 use crate::latency;
 use crate::operations;
+use crate::sampling;
 use crate::statistics::NoInterval;
 use crate::summary::{Counter, Measure};
 use crate::throughput::{self, Shown};
@@ -91,6 +92,7 @@ impl Page<'_> {
             ("operations", "Calls, collectives and jobs"),
             [
                 ("time", operations::times_of(self.summary)),
+                ("estimated for all rounds", sampling::estimates_of(self.summary)),
                 ("ranks of jobs", jobs::times_of(self.summary)),
                 ("completed", operations::rates_of(self.summary)),
                 ("mean bandwidth of collectives", operations::bandwidths_of(self.summary)),

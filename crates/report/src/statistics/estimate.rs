@@ -29,6 +29,21 @@ pub enum NoInterval {
         /// Flows of the replication that has fewest.
         least: u64,
     },
+    /// It is an estimate of all rounds of a job from too few of them.
+    FewRounds {
+        /// Rounds after the warm-up that it needs.
+        needed: u64,
+        /// Rounds that were simulated after it.
+        least: u64,
+    },
+    /// All simulated rounds of a job are the same, which does not prove that the others are.
+    EqualRounds,
+    /// Rounds of a job depend on each other for longer than were simulated.
+    CorrelatedRounds,
+    /// Rounds of a job become longer or shorter.
+    Trend,
+    /// What other traffic offers during a few rounds of a job does not stand for what it offers during the others.
+    UnlikeRounds,
 }
 
 impl NoInterval {
@@ -44,6 +59,11 @@ impl NoInterval {
             Self::FewFlows { needed, .. } => {
                 format!("needs {} flows", crate::words::count(*needed as f64))
             }
+            Self::FewRounds { needed, .. } => format!("needs {needed} rounds"),
+            Self::EqualRounds => "equal rounds".to_owned(),
+            Self::CorrelatedRounds => "correlated".to_owned(),
+            Self::Trend => "a trend".to_owned(),
+            Self::UnlikeRounds => "unlike rounds".to_owned(),
         }
     }
 }
@@ -60,6 +80,23 @@ impl fmt::Display for NoInterval {
             Self::FewFlows { needed, least } => {
                 write!(f, "needs at least {needed} flows in every replication; one has {least}")
             }
+            Self::FewRounds { needed, least } => write!(
+                f,
+                "needs at least {needed} simulated rounds after the warm-up, and there are {least}: raise `sampling.rounds`"
+            ),
+            Self::EqualRounds => f.write_str(
+                "the same in all simulated rounds, which does not prove that it is in the others: raise `sampling.rounds`",
+            ),
+            Self::CorrelatedRounds => f.write_str(
+                "rounds depend on each other for longer than were simulated: raise `sampling.rounds`",
+            ),
+            Self::Trend => f.write_str(
+                "simulated rounds become longer or shorter: raise `sampling.warmup_rounds`, or simulate all rounds",
+            ),
+            Self::UnlikeRounds => f.write_str(
+                "what other traffic offers changes from round to round so that a few do not stand for the others: raise \
+                 `sampling.rounds`, or `arrivals` if it ends before the job",
+            ),
         }
     }
 }
@@ -129,6 +166,14 @@ impl Estimate {
 
     fn without_interval(n: u64, why: NoInterval) -> Self {
         Self { mean: None, low: None, high: None, n, no_interval: Some(why) }
+    }
+
+    /// The same of a single run, with the interval that this has by itself or the reason why it has none.
+    pub fn of_one_run(self, interval: Result<[f64; 2], NoInterval>) -> Self {
+        match interval {
+            Ok([low, high]) => Self { low: Some(low), high: Some(high), no_interval: None, ..self },
+            Err(why) => self.refuse(why),
+        }
     }
 
     /// The same without its interval, for this reason.

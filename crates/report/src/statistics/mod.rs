@@ -13,12 +13,14 @@ mod domain;
 mod estimate;
 mod holm;
 mod proportion;
+mod sampled;
 
 pub use change::{Change, Kind, Points};
 pub use domain::{Domain, Scale};
 pub use estimate::{Estimate, NoInterval, refused};
 pub use holm::holm;
 pub use proportion::{Proportion, Quotient};
+pub use sampled::{Critical, Predicted, Rounds};
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 

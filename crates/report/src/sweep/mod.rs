@@ -185,7 +185,7 @@ pub fn numbers(tables: &[Table], end_ns: f64) -> BTreeMap<String, Number> {
         }
         let mut put = |name: &str, value: f64, unit: &'static str, what: &str| {
             let meaning = format!("{what} of {whose}");
-            let scalar = Scalar { value, unit, meaning, resolution: 0.0 };
+            let scalar = Scalar { value, unit, meaning, resolution: 0.0, interval: None };
             let number = Number { scalar, bound: false, needs: 0 };
             numbers.insert(format!("{prefix}{name}"), number);
         };
@@ -204,7 +204,7 @@ pub fn numbers(tables: &[Table], end_ns: f64) -> BTreeMap<String, Number> {
                 let meaning = format!("{what} of {whose}");
                 let value = quantile.of(distribution);
                 let number = Number {
-                    scalar: Scalar { value, unit, meaning, resolution: 0.0 },
+                    scalar: Scalar { value, unit, meaning, resolution: 0.0, interval: None },
                     bound: distribution.is_bound(quantile),
                     needs: least_values(quantile.share()),
                 };

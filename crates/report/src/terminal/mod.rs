@@ -10,7 +10,7 @@ use crate::latency;
 use crate::statistics::{NoInterval, refused};
 use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
-use crate::{entries, jobs, operations, pings, throughput, video, voice, web};
+use crate::{entries, jobs, operations, pings, sampling, throughput, video, voice, web};
 
 pub use claims::{claims, run_claims};
 pub use sweep::sweep;
@@ -210,6 +210,7 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
         ("delivered", latency::delivered(summary)),
         ("time from memory to memory", latency::all(summary)),
         ("time of calls, collectives and jobs", operations::times_of(summary)),
+        ("estimated for all rounds", sampling::estimates_of(summary)),
         ("ranks of jobs", jobs::times_of(summary)),
         ("calls, collectives and jobs completed", operations::rates_of(summary)),
         ("latency under load", pings::headlines(summary)),

@@ -18,11 +18,18 @@ pub fn check(settings: &Document, graph: &Graph, largest_frame: u16, findings: &
     for (number, entry) in settings.errors.iter().enumerate() {
         let path = format!("errors.{number}");
         entry.check(&mut findings.within(&path));
-        if !entry.may_happen() && entry.retry.is_none() {
-            findings.error(
-                &[&path],
-                "the link has no bit errors and no retry",
-                "write `bit_error_rate`, like 1e-9, or [errors.retry], or leave it out",
+        // A rate of 0 may be one of several in a sweep. One that is not possible is reported as such.
+        if entry.bit_error_rate == 0.0 && entry.frames.is_empty() && entry.retry.is_none() {
+            findings
+                .within("")
+                .idle(&path, "it has no errors (`bit_error_rate`) and no [errors.retry]");
+        }
+        let loss = entry.loss(largest_frame.into());
+        if (MOST_USUAL..=1.0).contains(&loss) && entry.bit_error_rate < 1.0 {
+            findings.warn(
+                &[&format!("{path}.bit_error_rate"), &path],
+                format!("{:.3} % of all full frames are lost to bit errors", 100.0 * loss),
+                "a bit error rate is a number like 1e-9: a frame has up to 72,000 bits",
             );
         }
         let Some(link) = &entry.link else {
@@ -182,6 +189,9 @@ fn goes_together(settings: &Document, largest_frame: u16, findings: &mut Problem
         );
     }
 }
+
+/// Probability of a loss above which hardly anything arrives.
+const MOST_USUAL: f64 = 0.5;
 
 /// Probability of a loss that no run of a simulator meets.
 const MOST_LOSS: f64 = 1e-12;

@@ -35,6 +35,7 @@ use floodway_sim::switch::check::Facts;
 use crate::document::Document;
 use crate::files::Files;
 use crate::read;
+use crate::sampling;
 use crate::scenario::Variant;
 use crate::text::{Item, Problem};
 use crate::workload::Ready;
@@ -65,6 +66,7 @@ pub fn check(
     let settings = &*settings;
     names_and_times(settings, &mut findings.within(""));
     measured::check(settings, &mut findings);
+    sampling::check(settings, &mut findings);
     let largest_frame = host::check(settings, &mut findings);
     let workloads = traffic::check(settings, &mut findings);
     let (host, profiles) = (settings.host.spec(), settings.profiles());

@@ -61,7 +61,9 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Vec<Ready> {
             workload::web::Spec::check_sending(entry, of_entry);
         }
         let path = format!("workload.{number}.{}", entry.traffic.name());
-        entry.traffic.member().ready(&path, settings, findings)
+        let member = entry.traffic.member();
+        let short = settings.rounds_made(number).and_then(|rounds| member.with_rounds(rounds));
+        short.as_deref().unwrap_or(member).ready(&path, settings, findings)
     });
     ready.collect()
 }

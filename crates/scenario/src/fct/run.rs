@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
-use floodway_model::packet::length;
 use floodway_model::{Graph, NodeId, Table, tables};
 use floodway_sim::Spec;
 use floodway_sim::host::transport;
@@ -169,8 +168,7 @@ fn standalone(
     transport: &transport::Spec,
 ) -> u64 {
     let payload = transport.payload();
-    let telemetry = if transport.telemetry() { length::TELEMETRY } else { 0 };
-    let headers = u64::from(transport.largest_frame() - telemetry) - payload;
+    let headers = u64::from(transport.largest_frame() - transport.telemetry_bytes()) - payload;
     let ns = |bytes: u64, rate: u64| u128::from(bytes) * 8_000_000_000 / u128::from(rate.max(1));
     let total = bytes + bytes.div_ceil(payload) * headers;
     let (mut time, mut slowest) = (0, u64::MAX);

@@ -45,10 +45,23 @@ struct Found {
 /// The same finding at some ports.
 struct Group {
     name: Name,
-    message: String,
+    message: Message,
     help: String,
     /// Switch, port and class; of a switch as a whole, no port.
     at: Vec<(usize, Option<usize>, u8)>,
+}
+
+/// What is found: all of it, or what is before and after the name of the other end of a link. Links to several neighbors that
+/// have the same are one finding, in which the first neighbor is named.
+struct Message {
+    parts: [String; 2],
+    end: String,
+}
+
+impl From<String> for Message {
+    fn from(all: String) -> Self {
+        Self { parts: [all, String::new()], end: String::new() }
+    }
 }
 
 impl Found {
@@ -56,11 +69,12 @@ impl Found {
         &mut self,
         name: Name,
         (switch, port, class): (usize, Option<usize>, u8),
-        message: String,
+        message: impl Into<Message>,
         help: String,
     ) {
+        let message = message.into();
         let same = |group: &&mut Group| {
-            group.name == name && group.message == message && group.help == help
+            group.name == name && group.message.parts == message.parts && group.help == help
         };
         let at = (switch, port, class);
         match self.groups.iter_mut().find(same) {
@@ -85,7 +99,8 @@ impl Found {
                 (1, _) => " and one more port".to_owned(),
                 (more, _) => format!(" and {more} more ports"),
             };
-            let message = format!("{whose}{}{more}: {}", of.name, group.message);
+            let Message { parts: [before, after], end } = group.message;
+            let message = format!("{whose}{}{more}: {before}{end}{after}", of.name);
             Finding { name: group.name, problem: Problem::warning(place, message, group.help) }
         };
         self.groups.into_iter().map(finding).collect()
@@ -286,13 +301,13 @@ fn check_neighbors(
         let differs = ours.iter().chain(&theirs);
         let differs =
             differs.copied().find(|class| !(ours.contains(class) && theirs.contains(class)));
-        let message = format!(
-            "the lossless classes are {}, and at {} of {}, the other end of the cable, {}",
-            list(&ours),
-            end.name,
-            switch.name,
-            list(&theirs)
-        );
+        let message = Message {
+            parts: [
+                format!("the lossless classes are {}, and at ", list(&ours)),
+                format!(", the other end of the cable, {}", list(&theirs)),
+            ],
+            end: format!("{} of {}", end.name, switch.name),
+        };
         let help =
             "give both ends the same `pfc_enable` and maps, and lossless priority groups for it";
         let here = (at, Some(port_at), differs.unwrap_or_default());
@@ -306,12 +321,14 @@ fn check_neighbors(
         let (Some(ours), Some(theirs)) = (class.xoff.with(1), other.xoff.with(1)) else { continue };
         let apart = ours.max(theirs).0 >= APART.saturating_mul(ours.min(theirs).0);
         if apart || !class.xoff.is_set_like(other.xoff) {
-            let message = format!(
-                "one port alone may hold {} before it is paused, and at {}, the other end of the link, {}",
-                written(class.xoff, ours),
-                switch.name,
-                written(other.xoff, theirs)
-            );
+            let ours = written(class.xoff, ours);
+            let message = Message {
+                parts: [
+                    format!("one port alone may hold {ours} before it is paused, and at "),
+                    format!(", the other end of the link, {}", written(other.xoff, theirs)),
+                ],
+                end: switch.name.clone(),
+            };
             let help = "give both the same thresholds, so that each absorbs its part of a burst";
             found.add(Name::ThresholdsDiffer, here, message, help.to_owned());
         }
@@ -321,12 +338,13 @@ fn check_neighbors(
             let curve = |curve: Curve| {
                 format!("{} to {} with up to {:.1} %", curve.kmin, curve.kmax, 100.0 * curve.pmax)
             };
-            let message = format!(
-                "ECN marks from {}, and at {}, the other end of the link, from {}",
-                curve(ours),
-                switch.name,
-                curve(theirs)
-            );
+            let message = Message {
+                parts: [
+                    format!("ECN marks from {}, and at ", curve(ours)),
+                    format!(", the other end of the link, from {}", curve(theirs)),
+                ],
+                end: switch.name.clone(),
+            };
             let help = "give ports of the same speed the same curve";
             found.add(Name::ThresholdsDiffer, here, message, help.to_owned());
         }

@@ -202,6 +202,7 @@ fn divided(program: &Program, of: impl Fn(FlowId) -> Parts) -> Program {
         node.first = first[node.first as usize];
         node.steps = end - node.first;
     }
+    divided.rounds.iter_mut().for_each(|end| *end = first[*end as usize]);
     divided
 }
 

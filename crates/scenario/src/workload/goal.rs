@@ -178,6 +178,7 @@ impl Placed {
             steps: rank.steps.iter().zip(flows).map(step).collect(),
             edges: rank.edges.iter().copied().collect::<Box<[Edge]>>(),
             nodes: Box::default(),
+            rounds: Box::default(),
         }
     }
 }

@@ -12,6 +12,9 @@ use super::{Ends, Hosts, Parameters, Ready, Surroundings, Workload, check};
 use crate::check::Problems;
 use crate::document::Document;
 
+/// The most pairs that [`Workload::long_pairs`] lists.
+const MOST_PAIRS: usize = 1_000;
+
 /// Parameters. Flow n goes from the n-th host of `from` to the n-th of `to`, from the beginning
 /// again where a list ends, unless `pairs` says otherwise. Hosts are named: none is taken from the order of placement, and flows
 /// may run on hosts of other workloads.
@@ -126,6 +129,16 @@ impl Workload for Placed {
         self.spec.flow_count(&self.ends)
     }
 
+    fn long_pairs(&self) -> Vec<(u32, u32)> {
+        let rounds = least_common_multiple(self.ends.from.len(), self.ends.to.len());
+        let count = match self.spec.pairs {
+            Pairs::InTurn => rounds.min(MOST_PAIRS) as u32,
+            Pairs::All => 1,
+        };
+        let one_round = Spec { count, ..self.spec.clone() };
+        one_round.pairs(&self.ends).take(MOST_PAIRS).collect()
+    }
+
     fn largest_flow(&self) -> u64 {
         0
     }
@@ -178,6 +191,28 @@ impl Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Three senders and two receivers have six pairs in turn, however many flows there are, and all of them are pairs of
+    /// the same two lists.
+    #[test]
+    fn pairs_for_more_flows() {
+        let pairs = |pairs| {
+            let spec = Spec {
+                count: 1,
+                pairs,
+                from: Hosts::left(),
+                to: Hosts::right(),
+                start: Duration::ZERO,
+                jitter: Duration::ZERO,
+                stop: None,
+            };
+            Placed { spec, ends: Ends { from: vec![0, 1, 2], to: vec![3, 4] } }.long_pairs()
+        };
+        let in_turn = [(0, 3), (1, 4), (2, 3), (0, 4), (1, 3), (2, 4)];
+        assert_eq!(pairs(Pairs::InTurn), in_turn);
+        let all = [(0, 3), (0, 4), (1, 3), (1, 4), (2, 3), (2, 4)];
+        assert_eq!(pairs(Pairs::All), all);
+    }
 
     #[test]
     fn multiples() {

@@ -41,7 +41,7 @@ use std::sync::Arc;
 use floodway_model::random::Stream;
 use floodway_model::{
     Bytes, Collective, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, Page,
-    Program, Rate, Reuse, Trigger, Voice,
+    Program, Progressions, Rate, Reuse, Trigger, Voice,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -131,6 +131,16 @@ pub(crate) trait Parameters {
     fn all_have_sizes(&self) -> bool {
         true
     }
+
+    /// Of a job that does the same several times, how often, and the field that says it.
+    fn rounds(&self) -> Option<(u32, &'static str)> {
+        None
+    }
+
+    /// The same job with so many rounds.
+    fn with_rounds(&self, _rounds: u32) -> Option<Box<dyn Parameters>> {
+        None
+    }
 }
 
 /// A workload that is ready to make flows.
@@ -185,6 +195,12 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// How many flows have no size: they have an end in time or none, and never complete.
     fn persistent_flows(&self) -> u64 {
         0
+    }
+
+    /// If its flows are long-lived: between which hosts more of them would go, sender and receiver by number, in order and
+    /// then from the beginning again. Empty for other workloads.
+    fn long_pairs(&self) -> Vec<(u32, u32)> {
+        Vec::new()
     }
 
     /// The largest size of a flow in bytes; 0 if none has a size.
@@ -260,7 +276,7 @@ impl Traffic {
     /// These flows are the next operation.
     fn operation(&mut self, flows: impl IntoIterator<Item = FlowId>) {
         let number = self.operations.len() as u32;
-        self.operations.push(Operation::of(number, flows.into_iter().collect::<Box<[FlowId]>>()));
+        self.operations.push(Operation::of(number, flows.into_iter().collect::<Progressions<_>>()));
     }
 
     /// The flows from this one on are the next operation, a collective.
@@ -316,7 +332,7 @@ impl Traffic {
         self.reuses
             .extend(reuses.map(|Reuse { flow, of }| Reuse { flow: name(flow), of: name(of) }));
         self.operations.extend(operations.into_iter().map(|operation| {
-            let flows = operation.flows.iter().map(|&flow| name(flow)).collect();
+            let flows = operation.flows.each().map(&name).collect();
             Operation { flows, ..operation }
         }));
     }
@@ -324,7 +340,7 @@ impl Traffic {
     /// In order of start, then of sender and receiver; flows in turn, and those of workloads with
     /// operations, keep their order, and so do those of files that are to, before others.
     fn sort(&mut self) {
-        let first = |operation: &Operation| self.flows[operation.flows[0].index()].workload;
+        let first = |operation: &Operation| self.flows[operation.flows.at(0).index()].workload;
         let ordered: BTreeSet<u16> = self.operations.iter().map(first).collect();
         let key = |flow: &FlowSpec| {
             let keeps = flow.in_turn || ordered.contains(&flow.workload);
@@ -334,6 +350,9 @@ impl Traffic {
         };
         if self.triggers.is_empty() && self.operations.is_empty() {
             return self.flows.sort_by_key(key);
+        }
+        if self.flows.is_sorted_by_key(key) {
+            return;
         }
         let mut order: Vec<u32> = (0..self.flows.len() as u32).collect();
         order.sort_by_key(|&place| key(&self.flows[place as usize]));

@@ -5,7 +5,8 @@
 //!   more packets than its receiver has requested.
 //! - With RCCC (Ultra Ethernet) a receiver gives no more than its senders ask for, and in any time t at
 //!   most a grant more than its link carries in t at the pace; a flow sends at most its first credit, what
-//!   it was given, and a packet.
+//!   it was given, and a packet. With slow credit it gives at most so much more, and with a timeout of
+//!   credit it repeats a total if nothing has come or gone for so long.
 
 use floodway_model::packet::Entropy;
 use floodway_model::{Body, Duration, FlowId, Instant, Packet};
@@ -64,16 +65,19 @@ struct Granted {
     given: u64,
     /// Whether a request is to be answered.
     requested: bool,
+    /// When something came of the flow, or credit was given to it.
+    last: Instant,
 }
 
 impl Grants {
     /// Data, a header, or a request for credit has arrived.
-    pub fn arrives(&mut self, network: &Network, packet: &Packet) {
+    pub fn arrives(&mut self, network: &Network, packet: &Packet, now: Instant) {
         let flow = packet.flow;
         match by_credit(network, flow) {
             Some(ByCredit::Ndp(_)) => self.flows.entry(flow).or_default().asked += 1,
             Some(ByCredit::Rccc(_)) => {
                 let of = self.flows.entry(flow).or_default();
+                of.last = now;
                 let target = match packet.body {
                     Body::Data { echo, .. } | Body::Trimmed { echo, .. } => {
                         let Some(target) = echo.entropy().and_then(|entropy| entropy.target) else {
@@ -135,15 +139,16 @@ impl Grants {
         let of = self.flows.entry(flow).or_default();
         let grant = u64::from(number.wrapping_sub(of.given as u32));
         of.given += grant;
-        let Granted { asked, given, requested } = *of;
-        of.requested = false;
-        if given > asked {
+        let Granted { asked, given, requested, last } = *of;
+        (of.requested, of.last) = (false, log.now);
+        if given > asked + spec.slow_credit.0 {
             log.flow(
                 flow,
                 format!("its receiver gives {given} bytes of credit, and {asked} are asked for"),
             );
         }
-        if grant == 0 && !requested {
+        let is_repeated = spec.credit_timeout.is_some_and(|timeout| last + timeout <= log.now);
+        if grant == 0 && !requested && !is_repeated {
             log.flow(flow, "credit adds nothing, and answers no request");
         }
         if grant > spec.grant.0 {

@@ -74,7 +74,7 @@ impl Host {
                 self.sender(network, packet.flow).credit.hears(network, packet.flow, number);
             }
             Body::Data { .. } | Body::Trimmed { .. } | Body::Request { .. } => {
-                self.grants.arrives(network, packet);
+                self.grants.arrives(network, packet, log.now);
             }
             _ => {}
         }

@@ -6,18 +6,17 @@ use floodway_model::{Dscp, Ecn, Packet};
 
 use super::Log;
 use super::network::Network;
-use crate::switch::aqm;
 use crate::switch::flow_control::congestion_isolation::Mark;
+use crate::switch::{Spec, aqm};
 
-/// Checks the change from `before` to `after`.
+/// Checks the change from `before` to `after` in a switch with these parameters.
 pub fn check(
     network: &Network,
+    spec: &Spec,
     place: (usize, usize),
-    before: &Packet,
-    after: &Packet,
+    (before, after): (&Packet, &Packet),
     log: &mut Log,
 ) {
-    let spec = &network.spec.switch;
     let (port, queue) = place;
     let washed = spec.queue.discipline.washes() && after.dscp() == Dscp::DEFAULT;
     if before.dscp() != after.dscp() && !washed {
@@ -60,9 +59,8 @@ pub fn check(
     }
 }
 
-/// Whether the AQM may drop a packet.
-pub fn may_drop(network: &Network, packet: &Packet) -> bool {
-    let spec = &network.spec.switch;
+/// Whether the AQM of a switch with these parameters may drop a packet.
+pub fn may_drop(spec: &Spec, packet: &Packet) -> bool {
     let tells = packet.ecn().is_capable() || spec.congestion_indication.is_some();
     match spec.aqm {
         aqm::Spec::DropTail(_) => spec.has_aqm(),

@@ -35,6 +35,7 @@ mod queues;
 mod retry;
 mod scheduler;
 mod switch;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod thresholds;
@@ -46,7 +47,9 @@ use std::sync::Arc;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Body, Class, FlowId, Graph, Instant, NodeId, Packet, PortIx};
 
+use crate::csig::Tag;
 use crate::observe::{At, Fact, Kinds, Observer, Setup};
+use crate::telemetry::Record;
 use host::Host;
 pub use network::Network;
 use switch::Switch;
@@ -200,6 +203,22 @@ impl Auditor {
         }
     }
 
+    /// A frame with a tag is about to be reported as sent by this node.
+    fn tagged(
+        &mut self,
+        node: NodeId,
+        (to, class): ((NodeId, PortIx), Class),
+        packet: &Packet,
+        tag: &Tag,
+        now: Instant,
+    ) {
+        let (network, state, mut log) = self.at(node, now);
+        if let Node::Switch(switch) = state {
+            let port = network.spec.graph.node(to.0).ports[to.1.index()].peer_port.index();
+            switch.tagged((port, class.index()), packet, tag, &mut log);
+        }
+    }
+
     /// A frame has arrived.
     fn arrives(&mut self, node: NodeId, packet: &Packet, now: Instant) {
         let (network, state, mut log) = self.at(node, now);
@@ -230,6 +249,7 @@ impl Auditor {
             Fact::Dropped { port, queue, reason, packet } => {
                 switch.drops(network, (port, queue), reason, packet, log);
             }
+            Fact::Changed { switch: spec } => switch.changes(spec),
             Fact::Trimmed { port, queue, packet, header, waited } => {
                 switch.trims(network, (port, queue), (packet, header, waited), log);
             }
@@ -256,6 +276,7 @@ impl Observer for Auditor {
         .and(Kinds::JOINED)
         .and(Kinds::DROPPED)
         .and(Kinds::TRIMMED)
+        .and(Kinds::CHANGED)
         .and(Kinds::DEPARTED)
         .and(Kinds::DELIVERED)
         .and(Kinds::GRANTED);
@@ -266,8 +287,11 @@ impl Observer for Auditor {
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
         match *fact {
-            Fact::Sent { to, packet, class, until, handled_at, is_lost, .. } => {
-                let times = (until, (!is_lost).then_some(handled_at));
+            Fact::Sent { to, packet, class, until, handled_at, lost, telemetry, .. } => {
+                let times = (until, lost.is_none().then_some(handled_at));
+                if let Some(tag) = telemetry.and_then(Record::tag) {
+                    self.tagged(at.node, (to, class), packet, tag, at.now);
+                }
                 self.sent(to, packet, class, at.now, times);
             }
             Fact::Arrived { packet } => self.arrives(at.node, packet, at.now),

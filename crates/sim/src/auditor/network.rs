@@ -7,7 +7,7 @@ use floodway_model::graph::{Node, NodeKind, on_wire};
 use floodway_model::line::Counting;
 use floodway_model::units::PS_PER_S;
 use floodway_model::{
-    Body, Duration, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx, Rate, SharedList,
+    Body, Duration, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx, Progressions, Rate,
 };
 
 use super::pace::Held;
@@ -29,7 +29,7 @@ pub struct Network {
     /// The specification of the simulation, without its flows.
     pub spec: Spec,
     /// The flows, to which a session adds some.
-    flows: RwLock<SharedList<FlowSpec>>,
+    flows: RwLock<Progressions<FlowSpec>>,
     /// Longest round-trip time without queueing; zero if no flow uses credit.
     pub base_rtt: Duration,
     /// By flow that goes on with the segment numbers of others: its first segment.
@@ -102,17 +102,17 @@ impl Network {
             base_rtt: base_rtt.unwrap_or_default(),
             first_segments: first_segments(spec),
             flows: RwLock::new(spec.flows.clone()),
-            spec: Spec { flows: SharedList::default(), ..spec.clone() },
+            spec: Spec { flows: Progressions::default(), ..spec.clone() },
         }
     }
 
     /// A flow.
     pub fn flow(&self, flow: FlowId) -> FlowSpec {
-        self.flows.read().unwrap_or_else(PoisonError::into_inner)[flow.index()].clone()
+        self.flows.read().unwrap_or_else(PoisonError::into_inner).at(flow.index())
     }
 
     /// Sets the list of all flows, which has grown.
-    pub fn set_flows(&self, flows: SharedList<FlowSpec>) {
+    pub fn set_flows(&self, flows: Progressions<FlowSpec>) {
         *self.flows.write().unwrap_or_else(PoisonError::into_inner) = flows;
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use floodway_model::id::CLASSES;
-use floodway_model::{Instant, NodeId, Packet};
+use floodway_model::{Duration, Instant, NodeId, Packet};
 
 use super::network::{Network, is_same};
 use crate::switch;
@@ -32,6 +32,8 @@ pub struct Queues {
 pub struct Queue {
     /// Queued packets as they arrived, numbered among all packets that joined queues of the switch.
     pub packets: VecDeque<(u64, Packet)>,
+    /// When they joined.
+    joined: VecDeque<Instant>,
     /// Bytes of the cells that are in use.
     pub bytes: u64,
     /// Time since which it is not empty.
@@ -84,6 +86,13 @@ impl Queues {
     /// Position of a packet in a queue.
     pub fn find(&self, (port, queue): (usize, usize), packet: &Packet) -> Option<usize> {
         self.ports[port][queue].packets.iter().position(|(_, waits)| is_same(waits, packet))
+    }
+
+    /// How long a packet has been in a queue; no time if it is not there.
+    pub fn waited(&self, place: (usize, usize), packet: &Packet, now: Instant) -> Duration {
+        let found = self.find(place, packet);
+        let joined = found.and_then(|found| self.ports[place.0][place.1].joined.get(found));
+        joined.map_or(Duration::ZERO, |joined| now.since(*joined))
     }
 
     /// Whether a packet fits into a queue: in the headroom, or without it; otherwise the reason why
@@ -207,6 +216,7 @@ impl Queues {
             of.since = now;
         }
         of.packets.push_back((number, *packet));
+        of.joined.push_back(now);
         of.bytes += bytes;
         if queue < last {
             self.held[source(packet)] += bytes;
@@ -219,6 +229,7 @@ impl Queues {
         let last = self.ports[port].len() - 1;
         let of = &mut self.ports[port][queue];
         let (_, packet) = of.packets.remove(place).expect("the place was found here");
+        of.joined.remove(place);
         let bytes = occupied(&packet, self.cell);
         of.bytes -= bytes;
         if queue < last {

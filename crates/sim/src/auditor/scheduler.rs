@@ -40,13 +40,12 @@ impl Fairness {
     /// in `able` could have sent.
     pub fn sends(
         &mut self,
-        network: &Network,
+        (network, spec): (&Network, &Spec),
         (port, queue): (usize, usize),
         able: u8,
         length: u64,
         log: &mut Log,
     ) {
-        let spec = &network.spec.switch.scheduler;
         let count = usize::from(network.spec.switch.queue.count);
         let strict = match spec {
             Spec::Strict(_) => count,

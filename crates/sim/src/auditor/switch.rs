@@ -1,9 +1,10 @@
 //! Events of a switch, and the checks at each.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use floodway_model::id::CLASSES;
-use floodway_model::{Body, Instant, NodeId, Packet};
+use floodway_model::{Body, Duration, Instant, NodeId, Packet};
 
 use super::link_credit::{Announced, Credit};
 use super::network::{Network, ROUNDING, is_same, paused_until};
@@ -11,7 +12,9 @@ use super::pauses::Pauses;
 use super::queues::Queues;
 use super::scheduler::Fairness;
 use super::thresholds::Thresholds;
-use super::{Log, marks, time, trims};
+use super::{Log, marks, tags, time, trims};
+use crate::csig::Tag;
+use crate::switch::Spec;
 use crate::switch::port::DropReason;
 
 /// A switch as seen from outside.
@@ -26,6 +29,8 @@ pub struct Switch {
     /// Number of packets that have joined queues.
     joined: u64,
     announced: Announced,
+    /// Its parameters since queue management has changed.
+    changed: Option<Arc<Spec>>,
 }
 
 #[derive(Debug, Default)]
@@ -51,7 +56,19 @@ impl Switch {
             arrived: None,
             joined: 0,
             announced: Announced::new(network.spec.graph.node(id).ports.len()),
+            changed: None,
         }
+    }
+
+    /// Its queue management has changed. What the queues have sent before does not count for the new scheduler.
+    pub fn changes(&mut self, spec: &Arc<Spec>) {
+        self.changed = Some(Arc::clone(spec));
+        self.ports.iter_mut().for_each(|port| port.fairness = Fairness::default());
+    }
+
+    /// Its parameters now.
+    fn spec<'a>(&'a self, network: &'a Network) -> &'a Spec {
+        self.changed.as_deref().unwrap_or(&network.spec.switch)
     }
 
     /// Beginning and end of the last frame on the wire of a port.
@@ -117,7 +134,9 @@ impl Switch {
     ) {
         self.check_idle(network, place.0, log);
         match self.take_arrived(packet) {
-            Some(arrived) => marks::check(network, place, &arrived, packet, log),
+            Some(arrived) => {
+                marks::check(network, self.spec(network), place, (&arrived, packet), log);
+            }
             None if packet.is_control() => {}
             None => log.queue(place.0, place.1, "a packet joins that has not arrived"),
         }
@@ -179,7 +198,7 @@ impl Switch {
                     log.queue(place.0, place.1, format!("a packet overtakes {found} others"));
                 }
                 let before = self.take_out(network, place, found, log);
-                marks::check(network, place, &before, packet, log);
+                marks::check(network, self.spec(network), place, (&before, packet), log);
             }
             None => self.check_passing(network, place, packet, log),
         }
@@ -187,6 +206,16 @@ impl Switch {
         if here.credit.sends(network, port, packet, log) {
             here.pauses.set(1 << place.1, log.now, Instant::NEVER, network.closed(self.id, port));
         }
+    }
+
+    /// A packet with a tag is about to be sent from a queue, or past it.
+    pub fn tagged(&self, place: (usize, usize), packet: &Packet, tag: &Tag, log: &mut Log) {
+        let passes = self.arrived.is_some_and(|arrived| is_same(&arrived, packet));
+        let waited = match passes {
+            true => Duration::ZERO,
+            false => self.queues.waited(place, packet, log.now),
+        };
+        tags::check((self.id, place), packet, tag, waited, log);
     }
 
     /// A packet is sent without having been queued.
@@ -199,7 +228,7 @@ impl Switch {
     ) {
         match self.take_arrived(packet) {
             Some(arrived) => {
-                marks::check(network, place, &arrived, packet, log);
+                marks::check(network, self.spec(network), place, (&arrived, packet), log);
                 self.check_room(network, place, &arrived, log);
             }
             None if packet.is_control() => {}
@@ -284,7 +313,9 @@ impl Switch {
         });
         let able = able.fold(0, |bits, other| bits | 1 << other);
         let length = u64::from(packet.bytes) + u64::from(network.spec.wire_overhead);
-        self.ports[port].fairness.sends(network, (port, queue), able, length, log);
+        let spec = self.changed.as_deref().unwrap_or(&network.spec.switch);
+        let fairness = &mut self.ports[port].fairness;
+        fairness.sends((network, &spec.scheduler), (port, queue), able, length, log);
     }
 
     /// Congestion Isolation: whether earlier packets of the flow at the head of a queue are still
@@ -339,7 +370,7 @@ impl Switch {
         let name = reason.name();
         let spec = &network.spec.switch;
         let allowed = match reason {
-            DropReason::Aqm => marks::may_drop(network, packet),
+            DropReason::Aqm => marks::may_drop(self.spec(network), packet),
             DropReason::LinkDown => network.is_closed(self.id, port, log.now),
             DropReason::NoRoute => !network.spec.failures.is_empty(),
             DropReason::Watchdog => {

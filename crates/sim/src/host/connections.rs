@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::{FlowId, FlowSpec, Instant, Reuse};
+use floodway_model::{FlowId, FlowSpec, Instant, Progressions, Reuse};
 
 use super::congestion::Control;
 use super::sender::Sender;
@@ -29,10 +29,10 @@ enum Before {
 
 impl Connections {
     /// Those of a simulation.
-    pub fn new(reuses: &[Reuse], flows: &[FlowSpec]) -> Self {
+    pub fn new(reuses: &[Reuse], flows: &Progressions<FlowSpec>) -> Self {
         let mut all = Self::default();
         for &Reuse { flow, of } in reuses {
-            let same = flows[flow.index()].src == flows[of.index()].src;
+            let same = flows.at(flow.index()).src == flows.at(of.index()).src;
             all.of.insert(flow, if same { Before::Same(of) } else { Before::Other });
             if same {
                 all.next.insert(of, flow);
@@ -49,10 +49,10 @@ pub type Kept = BTreeMap<FlowId, Box<tcp::Sender>>;
 pub fn first_segments(spec: &crate::Spec) -> BTreeMap<FlowId, u32> {
     let mut first = BTreeMap::new();
     for &Reuse { flow, of } in &spec.reuses {
-        let before = &spec.flows[of.index()];
+        let before = spec.flows.at(of.index());
         let profile = spec.profiles.get(usize::from(before.workload)).or(spec.profiles.first());
         if let Some(transport::Spec::Tcp(tcp)) = profile.map(|profile| &profile.transport)
-            && before.src == spec.flows[flow.index()].src
+            && before.src == spec.flows.at(flow.index()).src
         {
             let from = first.get(&of).copied().unwrap_or(0);
             first.insert(flow, tcp.segments(before.bytes).saturating_add(from));
@@ -68,10 +68,12 @@ impl Host {
         if shared.connections.of.is_empty() {
             return;
         }
-        for receiver in &mut self.receivers {
-            let profile = shared.profile(receiver.flow);
-            if let Some(Before::Other) = shared.connections.of.get(&receiver.flow)
-                && let transport::Receiver::Tcp(tcp) = &mut receiver.transport
+        for place in 0..self.receivers.len() as u32 {
+            let flow = self.receivers.flow(place);
+            let profile = shared.profile(flow);
+            if let Some(Before::Other) = shared.connections.of.get(&flow)
+                && let transport::Receiver::Tcp(tcp) =
+                    &mut self.receivers.at(place, &shared).transport
                 && let transport::Spec::Tcp(spec) = &profile.transport
             {
                 tcp.establish(spec.feedback(congestion::State::feedback(&profile.congestion)));
@@ -84,7 +86,7 @@ impl Host {
         let Some(&before) = self.shared.connections.of.get(&sender.flow) else { return };
         let shared = self.shared.clone();
         let (bytes, profile) =
-            (shared.flows[sender.flow.index()].bytes, shared.profile(sender.flow));
+            (shared.flows.at(sender.flow.index()).bytes, shared.profile(sender.flow));
         let transport::Sender::Tcp(tcp) = &mut sender.transport else { return };
         match before {
             Before::Other => tcp.establish(),
@@ -106,7 +108,7 @@ impl Host {
             return true;
         }
         // All of the flow before has arrived, but not its last acknowledgement.
-        let slot = self.slots[self.shared.places[of.index()].0 as usize];
+        let slot = self.slots.of(self.shared.places.at(of.index()).0);
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return false };
         let transport::Sender::Tcp(old) = &mut sender.transport else { return false };
         std::mem::swap(old, tcp);
@@ -130,13 +132,13 @@ impl Host {
     /// All of a flow has arrived: prepares the receiver of the next one on its connection, if there is one.
     pub(super) fn continue_connection(&mut self, flow: FlowId, place: u32) {
         let Some(&next) = self.shared.connections.next.get(&flow) else { return };
-        let (spec, profile) = (&self.shared.flows[next.index()], self.shared.profile(next));
-        if let transport::Receiver::Tcp(tcp) = &self.receivers[place as usize].transport
+        let (spec, profile) = (self.shared.flows.at(next.index()), self.shared.profile(next));
+        if let Some(transport::Receiver::Tcp(tcp)) = self.receivers.transport(place)
             && let transport::Spec::Tcp(parameters) = &profile.transport
         {
             let continued = Box::new(tcp.next(parameters, spec.bytes));
-            let place = self.shared.places[next.index()].1;
-            self.receivers[place as usize].transport = transport::Receiver::Tcp(continued);
+            let place = self.shared.places.at(next.index()).1;
+            self.receivers.at(place, &self.shared).transport = transport::Receiver::Tcp(continued);
         }
     }
 }

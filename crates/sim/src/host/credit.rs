@@ -3,7 +3,9 @@
 
 use std::cmp::Reverse;
 
-use floodway_model::{Body, Bytes, Class, Dscp, Ecn, FlowId, Instant, Packet, PortIx, Tos};
+use floodway_model::{
+    Body, Bytes, Class, Dscp, Ecn, FlowId, Instant, Packet, PortIx, Progressions, Tos,
+};
 
 use super::congestion::{Arrival, Credit, Halves, Request};
 use super::{Host, Shared, transport};
@@ -27,11 +29,11 @@ pub struct Granting {
 impl Granting {
     /// The receiver halves of a host that receives these flows; `None` if no flow's congestion
     /// control has a receiver half.
-    pub fn of(incoming: &[FlowId], shared: &Shared) -> Option<Box<Self>> {
+    pub fn of(incoming: &Progressions<FlowId>, shared: &Shared) -> Option<Box<Self>> {
         if !shared.profiles.iter().any(|profile| profile.congestion.has_receiver_half()) {
             return None;
         }
-        let controls = incoming.iter().map(|&flow| &shared.profile(flow).congestion);
+        let controls = incoming.each().map(|flow| &shared.profile(flow).congestion);
         let halves = Halves::of(controls)?;
         Some(Box::new(Self { halves, due: Instant::NEVER, sent: 0 }))
     }
@@ -75,7 +77,7 @@ impl Host {
     ) {
         let Some(granting) = &mut self.granting else { return };
         let (place, profile) = (packet.connection, self.shared.profile(packet.flow));
-        if self.receivers[place as usize].finished().is_some() {
+        if self.receivers.at(place, &self.shared).finished().is_some() {
             granting.halves.on_end(&profile.congestion, place, now);
         } else {
             let (number, entropy) = match packet.body {
@@ -105,7 +107,7 @@ impl Host {
         context: &mut Context,
     ) {
         let (place, profile) = (packet.connection, self.shared.profile(packet.flow));
-        let receiver = &mut self.receivers[place as usize];
+        let receiver = self.receivers.at(place, &self.shared);
         if let Some(granting) = &mut self.granting
             && receiver.finished().is_none()
         {
@@ -160,14 +162,14 @@ impl Host {
             };
             granting.sent += 1;
             self.emitted += 1;
-            let receiver = &self.receivers[place as usize];
+            let receiver = self.receivers.at(place, &self.shared);
             let body = Body::Credit { number };
             let class = self.shared.switch.feedback.queue(&body);
             let credit = Packet {
                 flow: receiver.flow,
                 connection: receiver.back,
                 src: self.id,
-                dst: self.shared.flows[receiver.flow.index()].src,
+                dst: self.shared.flows.at(receiver.flow.index()).src,
                 bytes: self.shared.profile(receiver.flow).transport.credit_frame(),
                 ingress: PortIx(0),
                 class: class.map_or(self.nic.control_class, Class),
@@ -185,7 +187,7 @@ impl Host {
     #[inline(never)]
     pub(super) fn on_credit(&mut self, connection: u32, number: u32, now: Instant) {
         self.credits_received += 1;
-        let slot = self.slots[connection as usize];
+        let slot = self.slots.of(connection);
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let profile = self.shared.profile(sender.flow);
         sender.transport.on_credit(number, profile, now);

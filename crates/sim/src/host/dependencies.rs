@@ -8,12 +8,15 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use floodway_model::flow::numbered;
-use floodway_model::{Duration, FlowId, FlowSpec, Instant, NodeId, Program, SharedList, Trigger};
+use floodway_model::progressions::Stepped;
+use floodway_model::{
+    Duration, FlowId, FlowSpec, Instant, NodeId, Program, Progressions, SharedList, Trigger,
+};
 
 use super::connections::Kept;
+use super::ended::reserve;
 use super::programs::{self, Programs, Timers};
-use super::{Host, Receiver, Shared};
+use super::{Host, Shared};
 use crate::context::Context;
 
 /// Dependencies between the flows of one sender. Flows are identified by their index among its
@@ -21,14 +24,16 @@ use crate::context::Context;
 #[derive(Debug)]
 pub struct Dependencies {
     /// By flow: the flow that follows it in sequence; [`NONE`] if there is none.
-    next: Vec<u32>,
-    /// By flow: whether it has been handed over, so that retransmissions, which may include its last
-    /// packet, do not count again.
+    next: Progressions<u32>,
+    /// By flow, up to the last one for which it is true: whether it has been handed over, so that
+    /// retransmissions, which may include its last packet, do not count again.
     handed_over: Vec<bool>,
-    /// By flow: its remaining dependencies.
+    /// By flow: on how many events it depends.
+    needs: Progressions<u32>,
+    /// By flow, up to the last one for which an event has occurred: its remaining dependencies.
     waits: Vec<Wait>,
     /// Triggers, sorted by event.
-    triggers: Vec<Triggered>,
+    triggers: Progressions<Triggered>,
     /// Flows whose dependencies were satisfied before their start time, and timers of programs.
     early: Timers,
     /// Programs of ranks, if there are any on this host.
@@ -41,17 +46,19 @@ pub struct Dependencies {
     pub connections: Kept,
 }
 
-/// Dependencies of a flow.
+/// Remaining dependencies of a flow, in 16 bytes: there is one for every flow that has begun.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Wait {
-    /// It depends on its start time only.
-    Start,
-    /// `left` events must still occur; it does not start before `at`, because of flow `after`
-    /// ([`NONE`] until an event has occurred).
-    Others { left: u32, after: u32, at: Instant },
-    /// It has started, at this time.
-    Over(Instant),
+struct Wait {
+    /// It does not start before this time; if it has started, when it did.
+    at: Instant,
+    /// Number of events that must still occur, or [`OVER`].
+    left: u32,
+    /// The flow whose event decided that it does not start earlier; [`NONE`] until one has.
+    after: u32,
 }
+
+/// Stands for the number of events of a flow that has started.
+const OVER: u32 = u32::MAX;
 
 /// Stands for no flow.
 const NONE: u32 = u32::MAX;
@@ -65,8 +72,18 @@ enum Event {
     Arrived(u32),
 }
 
+impl Event {
+    /// Whether it is an arrival, and the flow.
+    fn parts(self) -> (bool, u32) {
+        match self {
+            Self::HandedOver(flow) => (false, flow),
+            Self::Arrived(flow) => (true, flow),
+        }
+    }
+}
+
 /// A flow that depends on an event.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Triggered {
     on: Event,
     after: FlowId,
@@ -74,33 +91,57 @@ struct Triggered {
     delay: Duration,
 }
 
+/// The flows have steps.
+impl Stepped for Triggered {
+    type Step = (u32, u32, u32);
+
+    fn step_to(&self, next: &Self) -> Option<Self::Step> {
+        let ((arrived, on), (arrives, on_next)) = (self.on.parts(), next.on.parts());
+        (arrived == arrives && self.delay == next.delay).then(|| {
+            let of = |one: u32, other: u32| other.wrapping_sub(one);
+            (of(on, on_next), of(self.after.0, next.after.0), of(self.begins, next.begins))
+        })
+    }
+
+    fn after(&self, (on, after, begins): Self::Step, count: u32) -> Self {
+        let (arrived, flow) = self.on.parts();
+        let flow = flow.after(on, count);
+        Self {
+            on: if arrived { Event::Arrived(flow) } else { Event::HandedOver(flow) },
+            after: Stepped::after(&self.after, after, count),
+            begins: self.begins.after(begins, count),
+            delay: self.delay,
+        }
+    }
+}
+
 impl Dependencies {
     /// For these flows, in order, with the triggers that start flows among them, and the programs of
     /// this host with their indices; `None` if there are no dependencies.
     pub fn of(
-        (outgoing, incoming): (&[FlowId], usize),
-        triggers: &[Trigger],
+        (outgoing, incoming): (&Progressions<FlowId>, usize),
+        triggers: &Progressions<Trigger>,
         (programs, here): (&SharedList<Program>, &[u32]),
         shared: &Shared,
     ) -> Option<Box<Self>> {
-        let spec = |flow: FlowId| &shared.flows[flow.index()];
-        let sequential = || outgoing.iter().any(|&flow| spec(flow).in_turn);
+        let spec = |flow: FlowId| shared.flows.at(flow.index());
+        let sequential = || outgoing.each().any(|flow| spec(flow).in_turn);
         if triggers.is_empty() && here.is_empty() && !sequential() {
             return None;
         }
-        let (mut next, mut waits) = (vec![NONE; outgoing.len()], vec![Wait::Start; outgoing.len()]);
+        let (mut next, mut needs) = (vec![NONE; outgoing.len()], vec![0u32; outgoing.len()]);
         let mut last: BTreeMap<u16, usize> = BTreeMap::new();
         // The flows of several ports are in order of port.
-        let mut in_order: Vec<(usize, FlowId)> = outgoing.iter().copied().enumerate().collect();
+        let mut in_order: Vec<(usize, FlowId)> = outgoing.each().enumerate().collect();
         in_order.sort_by_key(|(_, flow)| *flow);
         for (place, flow) in in_order {
             let before = last.insert(spec(flow).workload, place);
             if let Some(before) = before.filter(|_| spec(flow).in_turn) {
                 next[before] = place as u32;
-                waits[place].add();
+                needs[place] += 1;
             }
         }
-        let triggered = |trigger: &Trigger| {
+        let triggered = |trigger: Trigger| {
             let (after, begins) = (trigger.after, trigger.begins);
             let (sent, received) = shared.places_at_host(after);
             let here = shared.host_of(spec(begins).src);
@@ -117,23 +158,24 @@ impl Dependencies {
             let begins = shared.places_at_host(begins).0;
             Triggered { on, after, begins, delay: trigger.delay }
         };
-        let mut triggers: Vec<Triggered> = triggers.iter().map(triggered).collect();
+        let mut triggers: Vec<Triggered> = triggers.each().map(triggered).collect();
         triggers.sort_by_key(|triggered| (triggered.on, triggered.begins));
-        triggers.iter().for_each(|triggered| waits[triggered.begins as usize].add());
+        triggers.iter().for_each(|triggered| needs[triggered.begins as usize] += 1);
         for (_, flow) in here.iter().flat_map(|&program| programs[program as usize].sent()) {
-            waits[shared.places_at_host(flow).0 as usize].add();
+            needs[shared.places_at_host(flow).0 as usize] += 1;
         }
-        let (handed_over, mut early) = (vec![false; outgoing.len()], BinaryHeap::new());
+        let mut early = BinaryHeap::new();
         let counts = [outgoing.len(), incoming];
         let programs = Programs::new(programs, here, counts, shared, &mut early);
         let outgoing = if shared.several.is_some() { outgoing.to_vec() } else { Vec::new() };
         let elsewhere = VecDeque::new();
         let connections = Kept::new();
         let waiting = Self {
-            next,
-            handed_over,
-            waits,
-            triggers,
+            next: next.into_iter().collect(),
+            handed_over: Vec::new(),
+            needs: needs.into_iter().collect(),
+            waits: Vec::new(),
+            triggers: triggers.into_iter().collect(),
             early,
             programs,
             outgoing,
@@ -146,10 +188,11 @@ impl Dependencies {
     /// What is known of the times at which flows started, after a run.
     pub fn times(&self) -> Box<Self> {
         Box::new(Self {
-            next: Vec::new(),
+            next: Progressions::default(),
             handed_over: Vec::new(),
+            needs: self.needs.clone(),
             waits: self.waits.clone(),
-            triggers: Vec::new(),
+            triggers: Progressions::default(),
             early: BinaryHeap::new(),
             programs: None,
             outgoing: Vec::new(),
@@ -161,10 +204,11 @@ impl Dependencies {
     /// For this number of flows without dependencies.
     fn none(flows: usize) -> Box<Self> {
         Box::new(Self {
-            next: vec![NONE; flows],
-            handed_over: vec![false; flows],
-            waits: vec![Wait::Start; flows],
-            triggers: Vec::new(),
+            next: std::iter::repeat_n(NONE, flows).collect(),
+            handed_over: Vec::new(),
+            needs: std::iter::repeat_n(0, flows).collect(),
+            waits: Vec::new(),
+            triggers: Progressions::default(),
             early: BinaryHeap::new(),
             programs: None,
             outgoing: Vec::new(),
@@ -176,10 +220,10 @@ impl Dependencies {
     /// Adds a flow that starts at this time. There are no programs, whose timers follow the indices of flows.
     fn add(&mut self, start: Instant) {
         debug_assert!(self.programs.is_none(), "the codes of their timers would change");
-        let place = self.waits.len() as u32;
+        let place = self.needs.len() as u32;
         self.next.push(NONE);
-        self.handed_over.push(false);
-        self.waits.push(Wait::Over(start));
+        self.needs.push(1);
+        *self.wait(place) = Wait { at: start, left: OVER, after: NONE };
         self.early.push(Reverse((start, place)));
     }
 
@@ -190,8 +234,34 @@ impl Dependencies {
 
     /// Index of the first flow from `place` on that depends on its start time only.
     pub fn skip(&self, place: usize) -> usize {
-        let rest = self.waits[place..].iter();
-        place + rest.take_while(|wait| **wait != Wait::Start).count()
+        let mut rest = place..self.needs.len();
+        rest.find(|&place| self.needs.at(place) == 0).unwrap_or(self.needs.len())
+    }
+
+    /// Bytes of memory that lists by flow take, without those of programs.
+    #[cfg(test)]
+    pub fn bytes(&self) -> usize {
+        self.next.bytes()
+            + self.handed_over.capacity()
+            + self.needs.bytes()
+            + self.waits.capacity() * size_of::<Wait>()
+            + self.triggers.bytes()
+            + self.outgoing.capacity() * 4
+            + self.early.capacity() * size_of::<Reverse<(Instant, u32)>>()
+    }
+
+    /// The remaining dependencies of a flow.
+    fn wait(&mut self, place: u32) -> &mut Wait {
+        let place = place as usize;
+        reserve(&mut self.waits, self.needs.len());
+        for untouched in self.waits.len()..=place {
+            self.waits.push(Wait {
+                at: Instant::ZERO,
+                left: self.needs.at(untouched),
+                after: NONE,
+            });
+        }
+        &mut self.waits[place]
     }
 
     /// Start of the next flow whose dependencies are satisfied.
@@ -203,40 +273,33 @@ impl Dependencies {
     /// Time at which a flow started, [`Instant::NEVER`] if it did not; `None` if it depended on its
     /// start time only.
     pub fn began(&self, place: u32) -> Option<Instant> {
-        match self.waits[place as usize] {
-            Wait::Start => None,
-            Wait::Others { .. } => Some(Instant::NEVER),
-            Wait::Over(at) => Some(at),
+        if self.needs.at(place as usize) == 0 {
+            return None;
         }
+        let wait = self.waits.get(place as usize).filter(|wait| wait.left == OVER);
+        Some(wait.map_or(Instant::NEVER, |wait| wait.at))
     }
 
     /// Range of the triggers that depend on this event.
     fn waiting_for(&self, event: Event) -> std::ops::Range<usize> {
         let from = self.triggers.partition_point(|triggered| triggered.on < event);
-        let many = self.triggers[from..].iter().take_while(|triggered| triggered.on == event);
-        from..from + many.count()
+        let on_it = |at: &usize| self.triggers.at(*at).on == event;
+        from..from + (from..self.triggers.len()).take_while(on_it).count()
     }
 }
 
 impl Wait {
-    /// Adds a dependency.
-    fn add(&mut self) {
-        let left = match self {
-            Self::Others { left, .. } => *left,
-            _ => 0,
-        };
-        *self = Self::Others { left: left + 1, after: NONE, at: Instant::ZERO };
-    }
-
     /// One of the events has occurred, of flow `by`, so the flow may start at `at` as far as this event
     /// is concerned. Returns the start time if it was the last event.
     fn one_less(&mut self, at: Instant, by: FlowId) -> Option<Instant> {
-        let Self::Others { left, at: so_far, after } = self else { return None };
-        *left -= 1;
-        if at >= *so_far {
-            (*so_far, *after) = (at, by.0);
+        if self.left == OVER {
+            return None;
         }
-        (*left == 0).then_some(*so_far)
+        self.left -= 1;
+        if at >= self.at {
+            (self.at, self.after) = (at, by.0);
+        }
+        (self.left == 0).then_some(self.at)
     }
 }
 
@@ -244,22 +307,22 @@ impl Wait {
 /// A flow with several dependencies is attributed to the first only, so that it is not counted
 /// twice. Empty if there are no dependencies. `host_of` gives the host of a port.
 pub fn followers(
-    flows: &[FlowSpec],
-    triggers: &[Trigger],
+    flows: &Progressions<FlowSpec>,
+    triggers: &Progressions<Trigger>,
     host_of: impl Fn(NodeId) -> NodeId,
 ) -> Vec<u32> {
-    if triggers.is_empty() && !flows.iter().any(|flow| flow.in_turn) {
+    if triggers.is_empty() && !flows.each().any(|flow| flow.in_turn) {
         return Vec::new();
     }
     let mut leader = vec![NONE; flows.len()];
     let mut last = BTreeMap::new();
-    for (id, flow) in numbered(flows) {
+    for (id, flow) in (0..).map(FlowId).zip(flows.each()) {
         let before = last.insert((host_of(flow.src), flow.workload), id);
         if let Some(before) = before.filter(|_| flow.in_turn) {
             leader[id.index()] = before.0;
         }
     }
-    for trigger in triggers {
+    for trigger in triggers.each() {
         let leader = &mut leader[trigger.begins.index()];
         if *leader == NONE {
             *leader = trigger.after.0;
@@ -268,8 +331,8 @@ pub fn followers(
     // From the flows that no other follows to those that follow no other.
     let mut followed = vec![0u32; flows.len()];
     leader.iter().filter(|&&of| of != NONE).for_each(|&of| followed[of as usize] += 1);
-    let ending = |flow: &FlowSpec| u32::from(!flow.is_persistent());
-    let mut sums: Vec<u32> = flows.iter().map(ending).collect();
+    let ending = |flow: FlowSpec| u32::from(!flow.is_persistent());
+    let mut sums: Vec<u32> = flows.each().map(ending).collect();
     for end in 0..flows.len() {
         let mut at = end;
         while followed[at] == 0 && leader[at] != NONE {
@@ -287,10 +350,10 @@ impl Host {
     /// indices `here` that run on it.
     pub fn wait_for(
         &mut self,
-        triggers: &[Trigger],
+        triggers: &Progressions<Trigger>,
         (programs, here): (&SharedList<Program>, &[u32]),
     ) {
-        let flows = (&self.outgoing[..], self.receivers.len());
+        let flows = (&self.outgoing, self.receivers.len());
         self.dependencies = Dependencies::of(flows, triggers, (programs, here), &self.shared);
         self.set_started(self.next_free(0));
         self.set_wake();
@@ -298,15 +361,15 @@ impl Host {
 
     /// Adds a flow of this host during a run, which starts at a later time. It is the last one in the shared list.
     pub fn add_outgoing(&mut self, flow: FlowId) {
-        let start = |flow: FlowId| self.shared.flows[flow.index()].start;
+        let start = |flow: FlowId| self.shared.flows.at(flow.index()).start;
         let at = start(flow);
-        let in_order = self.outgoing.last().is_none_or(|last| start(*last) <= at);
+        let last = self.outgoing.len().checked_sub(1).map(|last| self.outgoing.at(last));
+        let in_order = last.is_none_or(|last| start(last) <= at);
         if self.dependencies.is_some() || !in_order {
             let flows = self.outgoing.len();
             self.dependencies.get_or_insert_with(|| Dependencies::none(flows)).add(at);
         }
         self.outgoing.push(flow);
-        self.slots.push(u32::MAX);
         if self.dependencies.is_none() {
             self.set_started(self.started);
         }
@@ -316,9 +379,7 @@ impl Host {
     /// Adds a flow to this host during a run. It is the last one in the shared list.
     pub fn add_incoming(&mut self, flow: FlowId) {
         self.add_receiver_half(flow);
-        let (back, spec) = (self.shared.places[flow.index()].0, &self.shared.flows[flow.index()]);
-        let receiver = Receiver::new(flow, spec, back, self.shared.profile(flow));
-        self.receivers.push(receiver);
+        self.receivers.add(flow);
     }
 
     /// Index of the first flow from `place` on that depends on its start time only.
@@ -332,10 +393,14 @@ impl Host {
     pub(super) fn on_handed_over(&mut self, flow: FlowId, now: Instant, context: &mut Context) {
         let place = self.shared.places_at_host(flow).0;
         let Some(dependencies) = &mut self.dependencies else { return };
+        if dependencies.handed_over.len() <= place as usize {
+            reserve(&mut dependencies.handed_over, dependencies.needs.len());
+            dependencies.handed_over.resize(place as usize + 1, false);
+        }
         if std::mem::replace(&mut dependencies.handed_over[place as usize], true) {
             return;
         }
-        let next = dependencies.next[place as usize];
+        let next = dependencies.next.at(place as usize);
         if next != NONE {
             self.happened(next, (now, flow), now, context);
         }
@@ -355,7 +420,7 @@ impl Host {
         let Some(dependencies) = &self.dependencies else { return };
         for at in dependencies.waiting_for(event) {
             let Some(dependencies) = &self.dependencies else { return };
-            let Triggered { after, begins, delay, .. } = dependencies.triggers[at];
+            let Triggered { after, begins, delay, .. } = dependencies.triggers.at(at);
             self.happened(begins, (now + delay, after), now, context);
         }
         self.start_early(now, context);
@@ -370,21 +435,20 @@ impl Host {
         context: &mut Context,
     ) {
         let Some(dependencies) = &mut self.dependencies else { return };
-        let outgoing = match dependencies.outgoing.as_slice() {
-            [] => &self.outgoing,
-            all => all,
+        let flow = match dependencies.outgoing.as_slice() {
+            [] => self.outgoing.at(place as usize),
+            all => all[place as usize],
         };
-        let flow = outgoing[place as usize];
-        let Some(at) = dependencies.waits[place as usize].one_less(at, by) else { return };
-        let spec = &self.shared.flows[flow.index()];
+        let Some(at) = dependencies.wait(place).one_less(at, by) else { return };
+        let spec = self.shared.flows.at(flow.index());
         let at = at.max(spec.start).max(now);
         if at < spec.stop {
             dependencies.early.push(Reverse((at, place)));
         } else {
             // It is too late for this flow and for those that follow it: the run does not wait for
             // them.
-            let (flows, awaited) =
-                (self.shared.followers[flow.index()], self.shared.is_awaited(flow));
+            let flows = self.shared.followers.get(flow.index()).copied().unwrap_or(1);
+            let awaited = self.shared.is_awaited(flow);
             context.metrics.count_flows_lost(flows, awaited);
         }
     }
@@ -396,14 +460,13 @@ impl Host {
             self.dependencies.as_mut().filter(|dependencies| dependencies.due() <= now)
         {
             let Some(Reverse((_, place))) = dependencies.early.pop() else { return };
-            let Some(wait) = dependencies.waits.get_mut(place as usize) else {
+            if place as usize >= dependencies.needs.len() {
                 self.run_programs(programs::Event::Timer(place), now, context);
                 continue;
-            };
-            let after = match std::mem::replace(wait, Wait::Over(now)) {
-                Wait::Others { after, .. } if after != NONE => Some(FlowId(after)),
-                _ => None,
-            };
+            }
+            let wait = dependencies.wait(place);
+            let after = Some(wait.after).filter(|after| *after != NONE).map(FlowId);
+            *wait = Wait { at: now, left: OVER, after: NONE };
             let before = self.shared.first_of(self.id).0;
             match place.checked_sub(before).filter(|own| (*own as usize) < self.outgoing.len()) {
                 Some(own) => self.begin(own as usize, after, now, context),
@@ -450,8 +513,9 @@ mod tests {
             telemetry: false,
             requests: false,
             tiers: 1,
-            awaited: Vec::new(),
+            awaited: Progressions::default(),
             awaited_jobs: Vec::new(),
+            sampled: None,
             seed: 1,
         }
     }
@@ -461,17 +525,20 @@ mod tests {
         let flows = [(0, true), (0, true), (1, false), (1, true), (2, false), (0, true)]
             .map(|(workload, in_turn)| flow(0, 1, workload, in_turn));
         let shared = shared(flows.into());
-        let outgoing: Vec<FlowId> = (0..6).map(FlowId).collect();
+        let outgoing: Progressions<FlowId> = (0..6).map(FlowId).collect();
         let none = SharedList::default();
-        let of = |flows: &[FlowId]| Dependencies::of((flows, 0), &[], (&none, &[]), &shared);
+        let no_triggers = Progressions::default();
+        let of = |flows: &Progressions<FlowId>| {
+            Dependencies::of((flows, 0), &no_triggers, (&none, &[]), &shared)
+        };
         let dependencies = of(&outgoing).unwrap();
-        assert_eq!(dependencies.next, [1, 5, 3, NONE, NONE, NONE]);
+        assert_eq!(dependencies.next[..], [1, 5, 3, NONE, NONE, NONE]);
         // The flows 0, 2 and 4 have no dependencies and start at their start time.
         assert_eq!([0, 1, 3, 5].map(|place| dependencies.skip(place)), [0, 2, 4, 6]);
         assert_eq!([0, 1].map(|place| dependencies.began(place)), [None, Some(Instant::NEVER)]);
-        assert!(of(&outgoing[2..3]).is_none());
+        assert!(of(&vec![FlowId(2)].into()).is_none());
         // In workload 0 the flows 0, 1 and 5 form a sequence.
-        assert_eq!(followers(&shared.flows, &[], |node| node), [3, 2, 2, 1, 1, 1]);
+        assert_eq!(followers(&shared.flows, &no_triggers, |node| node), [3, 2, 2, 1, 1, 1]);
     }
 
     #[test]
@@ -484,9 +551,9 @@ mod tests {
             flow(1, 0, 1, false),
             flow(1, 0, 1, false),
         ]);
-        let triggers = [trigger(1, 3), trigger(2, 3), trigger(0, 3)];
+        let triggers = vec![trigger(1, 3), trigger(2, 3), trigger(0, 3)].into();
         let none = SharedList::default();
-        let outgoing = [FlowId(2), FlowId(3)];
+        let outgoing = vec![FlowId(2), FlowId(3)].into();
         let mut dependencies =
             Dependencies::of((&outgoing, 0), &triggers, (&none, &[]), &shared).unwrap();
         assert_eq!([dependencies.skip(0), dependencies.skip(1)], [0, 2]);
@@ -495,13 +562,14 @@ mod tests {
         assert_eq!([of(Event::Arrived(0)), of(Event::Arrived(1))].map(|range| range.len()), [1, 1]);
         assert_eq!([of(Event::Arrived(2)), of(Event::HandedOver(1))].map(|of| of.len()), [0, 0]);
         // The latest time counts, in any order of the events, and the flow that it is due to.
-        let wait = &mut dependencies.waits[1];
+        let wait = dependencies.wait(1);
         let events = [(7, 0), (30, 1), (9, 2)];
         assert_eq!(
             events.map(|(at, by)| wait.one_less(Instant(at), FlowId(by))),
             [None, None, Some(Instant(30))]
         );
-        assert_eq!(*wait, Wait::Others { left: 0, at: Instant(30), after: 1 });
+        assert_eq!(*wait, Wait { left: 0, at: Instant(30), after: 1 });
+        assert_eq!(size_of::<Wait>(), 16);
     }
 
     #[test]
@@ -511,8 +579,9 @@ mod tests {
         let mut flows: Vec<FlowSpec> = (0..6).map(|at| flow(at, at + 1, 0, false)).collect();
         flows[4].bytes = FlowSpec::PERSISTENT;
         let pairs = [(1, 2), (0, 2), (2, 3), (3, 4), (4, 5)];
-        let triggers = pairs.map(|(after, begins)| trigger(after, begins));
+        let triggers = pairs.map(|(after, begins)| trigger(after, begins)).to_vec().into();
+        let flows = flows.into();
         assert_eq!(followers(&flows, &triggers, |node| node), [1, 4, 3, 2, 1, 1]);
-        assert!(followers(&flows, &[], |node| node).is_empty());
+        assert!(followers(&flows, &Progressions::default(), |node| node).is_empty());
     }
 }

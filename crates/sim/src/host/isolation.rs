@@ -32,10 +32,10 @@ impl Host {
     /// has ended, or if the flow starts at another host: the switch then refers to the replies of this
     /// host.
     pub(super) fn slot_of(&self, flow: FlowId) -> Option<u32> {
-        if self.shared.flows[flow.index()].src != self.id {
+        if self.shared.flows.at(flow.index()).src != self.id {
             return None;
         }
-        let slot = self.slots[self.shared.places[flow.index()].0 as usize];
+        let slot = self.slots.of(self.shared.places.at(flow.index()).0);
         (slot != u32::MAX).then_some(slot)
     }
 }

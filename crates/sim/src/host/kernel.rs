@@ -74,7 +74,7 @@ impl KernelHost {
             let of = &self.connections.flows[place];
             if of.began != Instant::NEVER {
                 begun.push((*flow, of.began));
-                self.host.ended.push((*flow, of.sent));
+                self.host.ended.push(*flow, of.sent, 0);
             }
         }
         (self.host, begun)
@@ -95,7 +95,7 @@ impl KernelHost {
         self.host.emitted += 1;
         self.host.nic.push_data(Packet {
             flow,
-            connection: self.host.shared.places[flow.index()].1,
+            connection: self.host.shared.places.at(flow.index()).1,
             src,
             dst,
             bytes,
@@ -116,7 +116,7 @@ impl KernelHost {
         let Some(held) = self.octets.take(packet) else {
             unreachable!("octets are kept until they arrive or are dropped");
         };
-        let receiver = &mut host.receivers[packet.connection as usize];
+        let receiver = host.receivers.at(packet.connection, &host.shared);
         receiver.count(packet, sent_at);
         if let Receiver::Ethernet(frames) = &mut receiver.transport {
             frames.take(held.payload.into());
@@ -214,7 +214,7 @@ impl Connections {
     fn new(outgoing: &[FlowId], shared: &Shared) -> Self {
         let mut to: BTreeMap<NodeId, (Vec<usize>, usize)> = BTreeMap::new();
         for (place, flow) in outgoing.iter().enumerate() {
-            to.entry(shared.flows[flow.index()].dst).or_default().0.push(place);
+            to.entry(shared.flows.at(flow.index()).dst).or_default().0.push(place);
         }
         let none = Counts { began: Instant::NEVER, sent: Sent::default(), end: None };
         Self { to, known: BTreeMap::new(), flows: vec![none; outgoing.len()] }

@@ -14,6 +14,7 @@ pub mod congestion;
 mod connections;
 mod credit;
 mod dependencies;
+pub(crate) mod ended;
 mod holds;
 mod indications;
 mod isolation;
@@ -24,6 +25,7 @@ mod packets;
 mod physical_queues;
 pub(crate) mod programs;
 mod receiver;
+pub(crate) mod receivers;
 mod record;
 mod regulated;
 mod segments;
@@ -39,7 +41,7 @@ use std::sync::Arc;
 
 use floodway_engine::Node;
 use floodway_model::{
-    Body, Class, Dscp, Duration, FlowId, FlowSpec, Instant, NodeId, Packet, SharedList,
+    Body, Class, Dscp, Duration, FlowId, FlowSpec, Instant, NodeId, Packet, Progressions,
 };
 
 use crate::context::Context;
@@ -50,15 +52,18 @@ use crate::metric::Tally;
 use crate::observe::{Fact, Kinds};
 use crate::pace::Pacing;
 use crate::retry::Retry;
+use crate::rounds::SampledRounds;
 use crate::switch;
 use application::Application;
 use congestion::Request;
 use credit::Granting;
 use dependencies::Dependencies;
+use ended::{Ended, Slots};
 use holds::Holds;
 use indications::Indications;
 use nic::Nic;
 use physical_queues::PhysicalQueues;
+use receivers::Receivers;
 use record::Record;
 use sender::Sender;
 use transport::Sent;
@@ -67,7 +72,6 @@ pub use connections::{Connections, first_segments};
 pub use dependencies::followers;
 pub use kernel::KernelHost;
 pub use multiport::{MultiportHost, Several};
-pub use receiver::Receiver;
 pub use spec::{PauseScope, Profile, Spec};
 
 /// Data shared by all hosts of a simulation.
@@ -80,13 +84,13 @@ pub struct Shared {
     /// Parameters of the switches, whose traffic classes the NICs also use.
     pub switch: Arc<switch::Spec>,
     /// All flows.
-    pub flows: SharedList<FlowSpec>,
+    pub flows: Progressions<FlowSpec>,
     /// By flow: number of flows with a size, including itself, that never start unless this flow
     /// starts; empty if there are no dependencies between flows.
     pub followers: Vec<u32>,
     /// By flow: its index among the outgoing flows of its sender, and among the incoming flows of
     /// its receiver.
-    pub places: Vec<(u32, u32)>,
+    pub places: Progressions<(u32, u32)>,
     /// Hosts with several ports; `None` if each has one.
     pub several: Option<Box<Several>>,
     /// Which flows are sent over the connections of others.
@@ -100,10 +104,12 @@ pub struct Shared {
     /// Whether some transport has requests.
     pub requests: bool,
     /// By flow: whether the measured interval waits for its completion; empty if it waits for none.
-    pub awaited: Vec<bool>,
+    pub awaited: Progressions<bool>,
     /// By workload: whether the measured interval waits until the ranks of its job have finished; empty if
     /// it waits for none.
     pub awaited_jobs: Vec<bool>,
+    /// The rounds of a job that are simulated; `None` for all.
+    pub sampled: Option<SampledRounds>,
     /// Seed of all random number streams.
     pub seed: u64,
 }
@@ -115,24 +121,25 @@ impl Shared {
             host: self.host.clone(),
             profiles: Vec::new(),
             switch: Arc::clone(&self.switch),
-            flows: SharedList::default(),
+            flows: Progressions::default(),
             followers: Vec::new(),
-            places: Vec::new(),
+            places: Progressions::default(),
             several: None,
             connections: Connections::default(),
             tiers: self.tiers,
             distances: None,
             telemetry: self.telemetry,
             requests: self.requests,
-            awaited: Vec::new(),
+            awaited: Progressions::default(),
             awaited_jobs: Vec::new(),
+            sampled: None,
             seed: self.seed,
         }
     }
 
     /// Whether the measured interval waits for the completion of a flow.
     pub fn is_awaited(&self, flow: FlowId) -> bool {
-        self.awaited.get(flow.index()).copied().unwrap_or(false)
+        flow.index() < self.awaited.len() && self.awaited.at(flow.index())
     }
 
     /// Whether the measured interval waits until the ranks of the job of a workload have finished.
@@ -143,7 +150,7 @@ impl Shared {
     /// The DSCP of the packets of a flow, in both directions.
     pub fn dscp(&self, flow: FlowId) -> Dscp {
         let written = self.profile(flow).dscp;
-        written.unwrap_or_else(|| self.switch.classify.dscp(&self.flows[flow.index()]))
+        written.unwrap_or_else(|| self.switch.classify.dscp(&self.flows.at(flow.index())))
     }
 
     /// The profile of a flow.
@@ -152,7 +159,7 @@ impl Shared {
         // Usually there is one profile; no lookup in the list of all flows is needed then.
         match self.profiles.as_slice() {
             [only] => only,
-            profiles => &profiles[usize::from(self.flows[flow.index()].workload)],
+            profiles => &profiles[usize::from(self.flows.at(flow.index()).workload)],
         }
     }
 }
@@ -172,9 +179,9 @@ pub struct Host {
     pub emitted: u64,
     senders: Vec<Option<Box<Sender>>>,
     /// Slot of the sender, by index among the outgoing flows, while there is one.
-    slots: Vec<u32>,
+    slots: Slots,
     /// Receivers, by index among the incoming flows.
-    pub receivers: Vec<Receiver>,
+    pub receivers: Receivers,
     /// Retransmission timers of senders.
     timeouts: BinaryHeap<Reverse<(Instant, u32, FlowId)>>,
     /// Timers of receivers, by receiver index.
@@ -188,7 +195,7 @@ pub struct Host {
     /// Dependencies between the outgoing flows, if there are any.
     dependencies: Option<Box<Dependencies>>,
     /// Outgoing flows, in order of start.
-    outgoing: Vec<FlowId>,
+    outgoing: Progressions<FlowId>,
     started: usize,
     free: Vec<u32>,
     /// Traffic held back by source flow control.
@@ -212,7 +219,7 @@ pub struct Host {
     /// Recording of its port over time, if enabled.
     pub record: Option<Box<Record>>,
     /// Senders that have ended, with their counters.
-    pub ended: Vec<(FlowId, Sent)>,
+    pub ended: Ended,
 }
 
 impl Host {
@@ -221,19 +228,14 @@ impl Host {
         id: NodeId,
         link: Link,
         shared: Arc<Shared>,
-        outgoing: Vec<FlowId>,
-        incoming: &[FlowId],
+        outgoing: Progressions<FlowId>,
+        incoming: Progressions<FlowId>,
     ) -> Self {
-        let receiver = |&flow: &FlowId| {
-            let (back, spec) = (shared.places[flow.index()].0, &shared.flows[flow.index()]);
-            Receiver::new(flow, spec, back, shared.profile(flow))
-        };
-        let receivers = incoming.iter().map(receiver).collect();
-        let granting = Granting::of(incoming, &shared);
+        let granting = Granting::of(&incoming, &shared);
         let mut host = Self {
             id,
             nic: Nic::new(link, &shared.host, Class(shared.switch.queue.count)),
-            slots: vec![u32::MAX; outgoing.len()],
+            slots: Slots::default(),
             dependencies: None,
             outgoing,
             started: 0,
@@ -242,14 +244,14 @@ impl Host {
             record: None,
             senders: Vec::new(),
             free: Vec::new(),
-            receivers,
+            receivers: Receivers::new(incoming),
             holds: Holds::default(),
             indications: Indications::default(),
             timeouts: BinaryHeap::new(),
             delayed: BinaryHeap::new(),
             applications: Vec::new(),
             writes: BinaryHeap::new(),
-            ended: Vec::new(),
+            ended: Ended::default(),
             wake: Instant::ZERO,
             cnps: 0,
             cnms: 0,
@@ -289,6 +291,13 @@ impl Host {
         self.nic.tx.hold(pacing);
     }
 
+    /// Bytes of memory that lists by flow take.
+    #[cfg(test)]
+    pub fn bytes_of_flows(&self) -> usize {
+        let dependencies = self.dependencies.as_ref().map_or(0, |of| of.bytes());
+        self.outgoing.bytes() + self.slots.bytes() + self.receivers.bytes() + dependencies
+    }
+
     /// Its node in the graph.
     pub fn id(&self) -> NodeId {
         self.id
@@ -301,7 +310,7 @@ impl Host {
 
     /// Number of senders of flows with a size that do not have acknowledgements of everything yet.
     pub fn open_senders(&self) -> u64 {
-        let ends = |flow: FlowId| !self.shared.flows[flow.index()].is_persistent();
+        let ends = |flow: FlowId| !self.shared.flows.at(flow.index()).is_persistent();
         let senders = self.senders.iter().flatten();
         senders.filter(|sender| ends(sender.flow) && !sender.is_done()).count() as u64
     }
@@ -309,6 +318,24 @@ impl Host {
     /// Exchanges the data shared with all hosts.
     pub fn exchange_shared(&mut self, shared: Arc<Shared>) -> Arc<Shared> {
         std::mem::replace(&mut self.shared, shared)
+    }
+
+    /// A long-lived flow that it sends makes no new packets from a time on that is not before now. One that has not begun
+    /// reads its time from the list of flows.
+    pub fn stop(&mut self, flow: FlowId, at: Instant) {
+        let place = self.shared.places.at(flow.index()).0;
+        let slot = self.slots.of(place);
+        if let Some(Some(sender)) = self.senders.get_mut(slot as usize)
+            && sender.flow == flow
+        {
+            sender.transport.stop_at(at);
+        }
+    }
+
+    /// The payload bytes of a flow to it that have arrived.
+    pub fn delivered(&self, flow: FlowId) -> u64 {
+        let place = self.shared.places.at(flow.index()).1;
+        self.receivers.arrived(place, &self.shared).delivered
     }
 
     /// Number of flows that it sends and that it receives, those that are over included.
@@ -361,16 +388,17 @@ impl Host {
 impl Host {
     /// Adds its counters as of `now`; the host need not have been woken for that time.
     pub(crate) fn tally(&self, now: Instant, tally: &mut Tally) {
-        for (_, sent) in self.ended.iter().copied().chain(self.sending()) {
+        for (_, sent) in self.ended.iter().chain(self.sending()) {
             tally.data_packets_sent += sent.packets;
             tally.retransmitted_packets += sent.retransmitted;
             tally.timeouts += u64::from(sent.timeouts);
+            tally.inferred_losses += u64::from(sent.inferred);
+            tally.requests_sent += u64::from(sent.requests);
         }
-        for receiver in &self.receivers {
-            tally.reordered_packets += receiver.reordered();
-            tally.data_bytes_delivered += receiver.delivered();
-            tally.persistent_bytes_delivered += receiver.delivered_of_persistent();
-        }
+        tally.reordered_packets += self.receivers.reordered();
+        let (all, persistent) = self.receivers.delivered();
+        tally.data_bytes_delivered += all;
+        tally.persistent_bytes_delivered += persistent;
         tally.lost_on_links += self.nic.tx.lost();
         tally.count_errors(self.nic.tx.errors());
         tally.cnps_sent += self.cnps;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use floodway_engine::Node;
 use floodway_model::{
-    Body, FlowId, FlowSpec, Graph, Instant, NodeId, Packet, PortIx, Program, SharedList, Trigger,
+    Body, FlowId, FlowSpec, Graph, Instant, NodeId, Packet, PortIx, Program, Progressions,
+    SharedList, Trigger,
 };
 
 use super::dependencies::Dependencies;
@@ -25,12 +26,12 @@ pub struct Several {
 
 impl Several {
     /// For these flows; `None` if all hosts have one port.
-    pub fn of(graph: &Graph, flows: &[FlowSpec]) -> Option<Box<Self>> {
+    pub fn of(graph: &Graph, flows: &Progressions<FlowSpec>) -> Option<Box<Self>> {
         if !graph.has_several_ports() {
             return None;
         }
         let mut counts = vec![(0, 0); graph.nodes.len()];
-        for flow in flows {
+        for flow in flows.each() {
             counts[flow.src.index()].0 += 1;
             counts[flow.dst.index()].1 += 1;
         }
@@ -64,11 +65,11 @@ impl Shared {
     /// host that receives it; of hosts with several ports port by port.
     #[inline]
     pub fn places_at_host(&self, flow: FlowId) -> (u32, u32) {
-        let (sent, received) = self.places[flow.index()];
+        let (sent, received) = self.places.at(flow.index());
         match &self.several {
             None => (sent, received),
             Some(several) => {
-                let FlowSpec { src, dst, .. } = self.flows[flow.index()];
+                let FlowSpec { src, dst, .. } = self.flows.at(flow.index());
                 (several.first[src.index()].0 + sent, several.first[dst.index()].1 + received)
             }
         }
@@ -114,13 +115,14 @@ impl MultiportHost {
     /// A host with these ports, with the triggers that start its flows and the indices of its programs.
     pub fn new(
         ports: Vec<Host>,
-        triggers: &[Trigger],
+        triggers: &Progressions<Trigger>,
         (programs, here): (&SharedList<Program>, &[u32]),
         shared: &Arc<Shared>,
     ) -> Self {
-        let outgoing: Vec<FlowId> = ports.iter().flat_map(|port| &port.outgoing).copied().collect();
+        let outgoing: Progressions<FlowId> =
+            ports.iter().flat_map(|port| port.outgoing.each()).collect();
         let incoming = ports.iter().map(|port| port.receivers.len()).sum();
-        let flows = (&outgoing[..], incoming);
+        let flows = (&outgoing, incoming);
         let dependencies = Dependencies::of(flows, triggers, (programs, here), shared);
         let mut host = Self { ports, dependencies, failover: None };
         for port in 0..host.ports.len() {
@@ -238,7 +240,7 @@ impl MultiportHost {
     /// The port that handles a frame: that to which it is addressed, or that whose flow is to be isolated.
     #[cold]
     fn addressee(&self, packet: &Packet, arrives_at: usize) -> usize {
-        let flow = || self.ports[0].shared.flows[packet.flow.index()].src;
+        let flow = || self.ports[0].shared.flows.at(packet.flow.index()).src;
         let port = match packet.body {
             Body::Cim => flow(),
             _ if packet.is_one_hop() => return arrives_at,

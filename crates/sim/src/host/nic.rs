@@ -87,7 +87,7 @@ impl Nic {
     }
 
     /// The next reply that may be sent now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_feedback(&mut self, now: Instant) -> Option<Packet> {
         if !self.control.is_empty() && self.may_send_control(now) {
             return self.control.pop_front();

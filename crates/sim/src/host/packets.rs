@@ -23,7 +23,7 @@ impl Host {
         now: Instant,
         context: &mut Context,
     ) {
-        let receiver = &mut self.receivers[packet.connection as usize];
+        let receiver = self.receivers.at(packet.connection, &self.shared);
         receiver.count(packet, sent_at);
         let connection = receiver.back;
         let profile = self.shared.profile(packet.flow);
@@ -51,8 +51,8 @@ impl Host {
         let answer = self.shared.profile(packet.flow).transport.answer_frame();
         match arrived {
             Arrived { acknowledge: Some(psn), .. } => {
-                let transport = &self.receivers[packet.connection as usize].transport;
-                let body = transport.acknowledgement(packet, (echo, number, sent_at), psn);
+                let receiver = self.receivers.at(packet.connection, &self.shared);
+                let body = receiver.transport.acknowledgement(packet, (echo, number, sent_at), psn);
                 self.reply(packet, connection, answer, body);
             }
             Arrived { missing: Some(missing), .. } => {
@@ -66,6 +66,8 @@ impl Host {
         }
         if self.granting.is_some() {
             self.ask_receiver_half(packet, false, now, context);
+        } else if completes {
+            self.receivers.put_away(packet.connection, &self.shared);
         }
         if completes && self.dependencies.is_some() {
             self.on_received(packet.connection, now, context);
@@ -84,7 +86,7 @@ impl Host {
     ) {
         self.headers += 1;
         self.naks += 1;
-        let receiver = &mut self.receivers[packet.connection as usize];
+        let receiver = self.receivers.at(packet.connection, &self.shared);
         let connection = receiver.back;
         let profile = self.shared.profile(packet.flow);
         let HeaderReply { body, notify: notified } =
@@ -134,7 +136,7 @@ impl Host {
 
     /// An acknowledgement or a NAK has arrived.
     pub(super) fn on_feedback(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
-        let slot = self.slots[packet.connection as usize];
+        let slot = self.slots.of(packet.connection);
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else {
             return self.free_telemetry(packet, context);
         };
@@ -189,8 +191,9 @@ impl Host {
             _ => unreachable!("it is no answer"),
         };
         let mut hops = [Hop::default(); HOPS];
-        let records = context.telemetry.as_ref();
-        let count = records.map_or(0, |records| records.read(echo, &mut hops));
+        let record = context.telemetry.as_ref().and_then(|records| records.of_answer(echo));
+        let count = record.map_or(0, |record| record.read(&mut hops));
+        let tag = record.and_then(|record| record.tag().copied());
         let Some(sender) = &mut self.senders[slot as usize] else { return };
         let Progress { acknowledged, next, fresh, delivered, .. } = progress;
         let answer = Answer {
@@ -204,6 +207,7 @@ impl Host {
             nak,
             trimmed,
             hops: &hops[..count],
+            tag,
         };
         let congestion = &self.shared.profile(packet.flow).congestion;
         // If flows use different congestion controls, only those that need round-trip times record
@@ -223,7 +227,7 @@ impl Host {
 
     /// A CNP has arrived: the flow met congestion.
     pub(super) fn on_cnp(&mut self, connection: u32, now: Instant) {
-        let slot = self.slots[connection as usize];
+        let slot = self.slots.of(connection);
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let profile = self.shared.profile(sender.flow);
         sender.control().on_cnp(&profile.congestion, now);

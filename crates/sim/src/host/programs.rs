@@ -50,7 +50,9 @@ struct Running {
     stream: u32,
     /// Whether the measured interval waits until it has finished.
     awaited: bool,
-    /// Steps that have not finished.
+    /// The number of its first steps that the run waits for.
+    until: u32,
+    /// Of these, steps that have not finished.
     left: u32,
     /// Streams that compute.
     computing: u32,
@@ -152,13 +154,15 @@ impl Programs {
         let (mut sends, mut receives) = (vec![NONE; outgoing], vec![NONE; incoming]);
         for &index in here {
             let program = &all[index as usize];
-            let (step, left) = (steps, program.steps.len() as u32);
+            let (step, count) = (steps, program.steps.len() as u32);
+            let until = shared.sampled.map_or(count, |sampled| sampled.steps(program));
             running.push(Running {
                 program: index,
                 step,
                 stream: streams,
                 awaited: shared.awaits_job(program.workload),
-                left,
+                until,
+                left: until,
                 computing: 0,
                 since: Instant::NEVER,
                 computed: Duration::ZERO,
@@ -169,7 +173,7 @@ impl Programs {
             for (number, flow) in program.received() {
                 receives[shared.places_at_host(flow).1 as usize] = step + number;
             }
-            steps += left;
+            steps += count;
             streams += program.streams() as u32;
         }
         let pairs = |on: On| {
@@ -388,7 +392,8 @@ impl Programs {
     fn finish(&mut self, step: u32, now: Instant) {
         self.times[step as usize][1] = now;
         let owner = self.owner(step);
-        self.running[owner].left -= 1;
+        let of = &mut self.running[owner];
+        of.left -= u32::from(step - of.step < of.until);
         let (action, stream) = self.step(step);
         let (frees, computed) = match action {
             Action::Compute(time) => (time > Duration::ZERO, time > Duration::ZERO),

@@ -3,6 +3,7 @@
 use floodway_model::{Ecn, FlowId, FlowSpec, Instant, Packet};
 
 use super::Profile;
+use super::receivers::Arrived;
 use super::transport;
 
 /// The receiving side of one flow.
@@ -27,6 +28,19 @@ pub struct Receiver {
     last_sent_at: Instant,
 }
 
+/// What is kept of the receiver of a complete message.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rest {
+    /// When the message was complete.
+    pub finished_at: Instant,
+    last_sent_at: Instant,
+    last_cnp: Instant,
+    /// Packets that arrived with CE.
+    pub marked: u32,
+    /// Packets that arrived after one that was sent later.
+    pub reordered: u32,
+}
+
 impl Receiver {
     /// The receiver of a flow; `back` is the connection of its sender.
     pub fn new(id: FlowId, flow: &FlowSpec, back: u32, profile: &Profile) -> Self {
@@ -40,6 +54,24 @@ impl Receiver {
             timer_at: Instant::NEVER,
             persistent: flow.is_persistent(),
             last_sent_at: Instant::ZERO,
+        }
+    }
+
+    /// What is kept of it once the message is complete; `None` if all of it is needed.
+    pub fn rest(&self) -> Option<Rest> {
+        let transport::Receiver::Rocev2(of) = &self.transport else { return None };
+        let last_cnp = of.last_cnp_if_complete()?;
+        let Self { finished_at, last_sent_at, marked, reordered, .. } = *self;
+        Some(Rest { finished_at, last_sent_at, last_cnp, marked, reordered })
+    }
+
+    /// A new receiver becomes the one of which only this was kept.
+    pub fn restore(&mut self, rest: Rest) {
+        let Rest { finished_at, last_sent_at, last_cnp, marked, reordered } = rest;
+        (self.finished_at, self.last_sent_at) = (finished_at, last_sent_at);
+        (self.marked, self.reordered) = (marked, reordered);
+        if let transport::Receiver::Rocev2(of) = &mut self.transport {
+            of.complete(last_cnp);
         }
     }
 
@@ -65,9 +97,10 @@ impl Receiver {
         (self.finished_at < Instant::NEVER).then_some(self.finished_at)
     }
 
-    /// Packets that arrived with CE.
-    pub fn marked(&self) -> u64 {
-        self.marked.into()
+    /// What it knows at the end of a run.
+    pub fn arrived(&self) -> Arrived {
+        let (finished, delivered, marked) = (self.finished_at, self.delivered(), self.marked);
+        Arrived { finished, delivered, marked }
     }
 
     /// Packets that arrived after one that was sent later.
@@ -101,12 +134,13 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
-    use super::Receiver;
+    use super::{Receiver, Rest};
 
-    /// There is one for every flow of a simulation, and a packet that arrives needs it: two cache
-    /// lines are enough for it.
+    /// A packet that arrives needs its receiver: two cache lines are enough for it. There is a rest for every flow that
+    /// is complete.
     #[test]
-    fn a_receiver_fits_into_two_cache_lines() {
+    fn a_receiver_fits_into_two_cache_lines_and_its_rest_into_half_of_one() {
         assert!(size_of::<Receiver>() <= 112, "{} bytes", size_of::<Receiver>());
+        assert_eq!(size_of::<Rest>(), 32);
     }
 }

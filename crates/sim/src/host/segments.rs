@@ -20,7 +20,7 @@ impl Host {
         context: &mut Context,
     ) {
         let place = packet.connection;
-        let receiver = &mut self.receivers[place as usize];
+        let receiver = self.receivers.at(place, &self.shared);
         receiver.count(packet, sent_at);
         let (transport::Receiver::Tcp(tcp), transport::Spec::Tcp(spec)) =
             (&mut receiver.transport, &self.shared.profile(packet.flow).transport)
@@ -57,14 +57,14 @@ impl Host {
     /// A SYN, a SYN/ACK or an acknowledgement has arrived.
     pub(super) fn on_segment_without_data(&mut self, packet: &Packet, now: Instant) {
         if let Body::Syn { feedback } = packet.body {
-            let receiver = &mut self.receivers[packet.connection as usize];
+            let receiver = self.receivers.at(packet.connection, &self.shared);
             if let transport::Receiver::Tcp(tcp) = &mut receiver.transport {
                 let (reply, back) = (tcp.on_syn(feedback), receiver.back);
                 self.answer(packet.flow, back, reply);
             }
             return;
         }
-        let slot = self.slots[packet.connection as usize];
+        let slot = self.slots.of(packet.connection);
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let profile = self.shared.profile(sender.flow);
         let transport::Sender::Tcp(tcp) = &mut sender.transport else { return };
@@ -84,7 +84,7 @@ impl Host {
     /// Sends the part of an application's answers that does not fit into the frame of the
     /// acknowledgement.
     fn send_answers(&mut self, flow: FlowId, place: u32) {
-        let receiver = &mut self.receivers[place as usize];
+        let receiver = self.receivers.at(place, &self.shared);
         let back = receiver.back;
         let transport::Receiver::Tcp(tcp) = &mut receiver.transport else { return };
         let more: Vec<Reply> = std::iter::from_fn(|| tcp.next_answer()).collect();
@@ -98,10 +98,11 @@ impl Host {
                 return;
             }
             self.delayed.pop();
-            let Some(receiver) = self.receivers.get_mut(place as usize) else {
+            if place as usize >= self.receivers.len() {
                 self.on_credit_timer(at, now, context);
                 continue;
-            };
+            }
+            let receiver = self.receivers.at(place, &self.shared);
             // The timer may have been reset since.
             if receiver.timer_at != at {
                 continue;
@@ -119,7 +120,7 @@ impl Host {
 
     /// Schedules the receiver's timer, if it must expire earlier than scheduled.
     fn set_delay(&mut self, place: u32) {
-        let receiver = &mut self.receivers[place as usize];
+        let receiver = self.receivers.at(place, &self.shared);
         let deadline = receiver.deadline();
         if deadline < receiver.timer_at {
             receiver.timer_at = deadline;
@@ -129,7 +130,7 @@ impl Host {
 
     /// Queues a frame back to the sender of a flow, in the class of its data.
     fn answer(&mut self, flow: FlowId, connection: u32, reply: Reply) {
-        let spec = &self.shared.flows[flow.index()];
+        let spec = self.shared.flows.at(flow.index());
         let switch = &self.shared.switch;
         let dscp = self.shared.dscp(flow);
         let queue = switch.classify.queue(dscp, Ecn::NotEct, spec.src, switch.queue.count);

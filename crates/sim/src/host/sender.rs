@@ -234,7 +234,7 @@ impl Sender {
     }
 
     /// The window of congestion control may have changed.
-    #[inline]
+    #[inline(always)]
     pub fn renew_window(&mut self, profile: &Profile, now: Instant) {
         self.transport.renew_window(profile, now);
     }

@@ -9,6 +9,7 @@ use super::sender::Sender;
 use super::{Host, nic};
 use crate::context::Context;
 use crate::observe::{Fact, Kinds};
+use crate::telemetry::Kind;
 
 impl Host {
     /// Sends the next frame, if the wire is free.
@@ -107,8 +108,10 @@ impl Host {
         let mut packet = sender.next_packet(self.shared.profile(sender.flow), now);
         if let Some(packet) = &mut packet {
             self.emitted += 1;
-            if self.shared.telemetry && self.shared.profile(packet.flow).transport.telemetry() {
-                add_record(packet, context);
+            if self.shared.telemetry
+                && let Some(kind) = self.shared.profile(packet.flow).transport.telemetry()
+            {
+                add_record(packet, kind, context);
             }
         } else if sender.is_done() {
             // Nothing remains to be sent or acknowledged.
@@ -176,19 +179,35 @@ impl Host {
     /// Releases the slot of a sender that has ended.
     pub(super) fn end(&mut self, slot: u32, now: Instant) {
         let sender = self.senders[slot as usize].take().expect("it has not ended yet");
-        self.slots[self.shared.places[sender.flow.index()].0 as usize] = u32::MAX;
+        let (place, flows) = (self.shared.places.at(sender.flow.index()).0, self.outgoing.len());
+        self.slots.set(place as usize, u32::MAX, flows);
         if let Some(physical_queues) = &mut self.nic.physical_queues {
             physical_queues.give_back(sender.class, sender.physical_queue);
         }
         let sent = sender.sent();
-        self.ended.push((sender.flow, sent));
+        self.ended.push(sender.flow, sent, flows);
         self.free.push(slot);
+        self.forget_timeouts();
         if self.dependencies.is_some() {
             if sent.acknowledged.is_some() {
                 self.on_acknowledged(sender.flow, now);
             }
             self.keep_connection(*sender);
         }
+    }
+
+    /// Removes the timers of senders that have ended, if most are: they have no effect, but each would be kept until it
+    /// expires.
+    fn forget_timeouts(&mut self) {
+        let senders = self.senders.len() - self.free.len();
+        if self.timeouts.len() < 4 * senders + 64 {
+            return;
+        }
+        let senders = &self.senders;
+        self.timeouts.retain(|Reverse((at, slot, flow))| {
+            let sender = senders[*slot as usize].as_deref();
+            sender.is_some_and(|sender| sender.flow == *flow && sender.timer_at == *at)
+        });
     }
 
     /// Handles expired retransmission timers.
@@ -217,8 +236,8 @@ impl Host {
 
 /// Gives a telemetry record to a packet.
 #[cold]
-fn add_record(packet: &mut Packet, context: &mut Context) {
+fn add_record(packet: &mut Packet, kind: Kind<'_>, context: &mut Context) {
     if let Some(records) = &mut context.telemetry {
-        packet.set_record(records.take());
+        packet.set_record(records.take(kind));
     }
 }

@@ -13,8 +13,11 @@ impl Host {
     /// The flows before this index have started, or depend on others.
     pub(super) fn set_started(&mut self, place: usize) {
         self.started = place;
-        let next = self.outgoing.get(place);
-        self.next_start = next.map_or(Instant::NEVER, |flow| self.shared.flows[flow.index()].start);
+        self.next_start = if place < self.outgoing.len() {
+            self.shared.flows.at(self.outgoing.at(place).index()).start
+        } else {
+            Instant::NEVER
+        };
         self.schedule();
     }
 
@@ -35,11 +38,11 @@ impl Host {
         now: Instant,
         context: &mut Context,
     ) {
-        let flow = self.outgoing[place];
-        let spec = &self.shared.flows[flow.index()];
+        let flow = self.outgoing.at(place);
+        let spec = self.shared.flows.at(flow.index());
         let switch = &self.shared.switch;
         let dscp = self.shared.dscp(flow);
-        let connection = self.shared.places[flow.index()].1;
+        let connection = self.shared.places.at(flow.index()).1;
         let header = Header { connection, dscp };
         let profile = self.shared.profile(flow);
         let seed = random::mix(self.shared.seed ^ u64::from(flow.0));
@@ -54,7 +57,7 @@ impl Host {
             },
         };
         let link = self.nic.tx.link();
-        let mut sender = Sender::new((flow, spec), header, profile, link, route, now);
+        let mut sender = Sender::new((flow, &spec), header, profile, link, route, now);
         if trims {
             sender.transport.expect_headers();
         }
@@ -73,7 +76,7 @@ impl Host {
             self.timeouts.push(Reverse((sender.timer_at, slot, flow)));
         }
         self.senders[slot as usize] = Some(Box::new(sender));
-        self.slots[place] = slot;
+        self.slots.set(place, slot, self.outgoing.len());
         self.nic.make_ready(slot, class);
         self.begin_application(flow, slot, now);
         let on_wire = self.nic.tx.on_wire();

@@ -223,6 +223,9 @@ counters! {
     link_credits_sent: "Credit frames by which switches told neighbours of room for a class.",
     ; rows_of_cake, there "with the ACK filter of CAKE":
     acks_filtered: "Acknowledgements that CAKE dropped because a newer one in the same queue said as much.",
+    ; rows_of_sleek, there "with `host.transport.uet.sleek`":
+    inferred_losses: "Packets that senders took for lost because later ones had arrived, or by a probe; others are retransmitted after a NAK or a timeout.",
+    requests_sent: "Requests of senders for an acknowledgement or for credit, probes included.",
     ; rows_of_errors, there "with bit errors or a retry on links":
     corrupted_frames: "Frames that arrived with a bit error, once for each time that they were sent.",
     replayed_frames: "Frames that a port sent again by its link-level retry, once for each time.",

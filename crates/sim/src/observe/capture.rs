@@ -31,8 +31,8 @@ pub struct Wanted {
 pub enum Seen {
     /// It is sent.
     Sent {
-        /// Whether the link loses it.
-        is_lost: bool,
+        /// Why the link loses it, if it does.
+        lost: Option<DropReason>,
     },
     /// It arrives.
     Arrived,
@@ -180,18 +180,18 @@ impl Observer for Capture {
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
         match *fact {
-            Fact::Sent { port, to, packet, class, until, is_lost, telemetry, .. }
+            Fact::Sent { port, to, packet, class, until, lost, telemetry, .. }
                 if self.is_wanted(packet) =>
             {
                 let here = self.place(at.node, port);
-                let there = self.place(to.0, to.1.index()).filter(|_| !is_lost);
+                let there = self.place(to.0, to.1.index()).filter(|_| lost.is_none());
                 let octets = self.octets_of(packet);
                 let frame = |at, seen| {
                     let telemetry = telemetry.copied().map(Box::new);
                     let octets = octets.clone();
                     Frame { at, seen, class, packet: *packet, telemetry, octets }
                 };
-                self.add(here, SENT, || frame(at.now, Seen::Sent { is_lost }));
+                self.add(here, SENT, || frame(at.now, Seen::Sent { lost }));
                 let arrives = there.map_or(until, |there| until + self.delays[there]);
                 self.add(there, ARRIVED, || frame(arrives, Seen::Arrived));
             }

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::flow::numbered;
 use floodway_model::table::Table;
 use floodway_model::tables::deliveries;
 use floodway_model::{Duration, FlowId, Instant};
@@ -33,6 +32,10 @@ struct Samples {
 }
 
 impl Samples {
+    fn none(interval: Duration) -> Self {
+        Self { next: Instant::ZERO + interval, delivered: 0, samples: Vec::new() }
+    }
+
     fn take(&mut self, interval: Duration, now: Instant) {
         while self.next <= now {
             self.samples.push(self.delivered);
@@ -48,10 +51,12 @@ impl Observer for Deliveries {
         let interval = setup.spec.flow_samples?;
         let mut is_here = vec![false; setup.spec.graph.nodes.len()];
         setup.nodes.iter().for_each(|node| is_here[node.index()] = true);
-        let here = numbered(&setup.spec.flows)
+        let here = (0..)
+            .map(FlowId)
+            .zip(setup.spec.flows.each())
             .filter(|(_, flow)| flow.is_persistent() && is_here[flow.dst.index()]);
-        let none = || Samples { next: Instant::ZERO + interval, delivered: 0, samples: Vec::new() };
-        Some(Self { interval, flows: here.map(|(id, _)| (id, none())).collect() })
+        let flows = here.map(|(id, _)| (id, Samples::none(interval))).collect();
+        Some(Self { interval, flows })
     }
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
@@ -71,10 +76,17 @@ impl Observer for Deliveries {
     }
 }
 
+impl Deliveries {
+    /// A long-lived flow is added during a run. Before it began it has delivered nothing.
+    pub fn add_flow(&mut self, flow: FlowId) {
+        self.flows.insert(flow, Samples::none(self.interval));
+    }
+}
+
 /// Rows in order of time, then of flow. Flows of kernels for which there was no connection are left out.
 pub fn table(spec: &Spec, deliveries: Option<&Deliveries>) -> Table {
     let interval = deliveries.map_or(0, |deliveries| deliveries.interval.0);
-    let begun = |flow: &FlowId| spec.flows[flow.index()].start != Instant::NEVER;
+    let begun = |flow: &FlowId| spec.flows.at(flow.index()).start != Instant::NEVER;
     let all = || deliveries.into_iter().flat_map(|deliveries| &deliveries.flows);
     let flows = || all().filter(|(flow, _)| begun(flow));
     // All flows were sampled until the same time.

@@ -10,6 +10,7 @@ use super::{At, Fact, Kinds, Observer, Setup};
 use crate::Spec;
 use crate::metric::{fine_edge, sojourn_bin};
 use crate::outcome::{name_of, tier_of};
+use crate::session::reading::Waits;
 
 /// Lengths up to this have a bin of their own; longer ones share one.
 const LONGEST: u64 = 4_095;
@@ -176,6 +177,12 @@ impl Observer for Departures {
 }
 
 impl Departures {
+    /// The sojourn times of a queue so far; `None` if nothing has left it on this thread.
+    pub fn waits(&self, node: NodeId, port: usize, queue: usize) -> Option<Waits> {
+        let of = &self.nodes[node.index()].get(port * self.per_port + queue)?.histograms;
+        Some(Waits::new(of.count, of.total, &of.sojourns))
+    }
+
     /// The queues that packets have left: (node, port, queue), and what is known of them.
     fn queues(&self) -> impl Iterator<Item = ((NodeId, usize, usize), &Queue)> {
         (0..).zip(&self.nodes).flat_map(move |(node, queues)| {

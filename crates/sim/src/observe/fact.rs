@@ -1,9 +1,11 @@
 //! The facts that nodes and links report to observers.
 
+use std::sync::Arc;
+
 use floodway_model::{Class, FlowId, Instant, NodeId, Packet, PortIx};
 
 use crate::link::Transmitter;
-use crate::switch::port::DropReason;
+use crate::switch::{self, port::DropReason};
 use crate::telemetry::Record;
 
 /// An event at a node.
@@ -25,8 +27,8 @@ pub enum Fact<'a> {
         until: Instant,
         /// When it is handled there: after its last bit has arrived and the latencies have elapsed.
         handled_at: Instant,
-        /// Whether the link loses it.
-        is_lost: bool,
+        /// Why the link loses it, if it does.
+        lost: Option<DropReason>,
         /// Its telemetry, with the entry of this port.
         telemetry: Option<&'a Record>,
     },
@@ -190,6 +192,11 @@ pub enum Fact<'a> {
         /// End of the pause.
         until: Instant,
     },
+    /// The queue management of a switch changes.
+    Changed {
+        /// The parameters of the switch from now on.
+        switch: &'a Arc<switch::Spec>,
+    },
     /// The state of a port at a sample. The ports of a node are reported in port order.
     Sampled {
         /// The number of the sample.
@@ -297,6 +304,9 @@ impl Kinds {
     /// [`Fact::Occupied`].
     pub const OCCUPIED: Self = Self(1 << 14);
 
+    /// [`Fact::Changed`].
+    pub const CHANGED: Self = Self(1 << 15);
+
     /// The union of two sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
@@ -327,6 +337,7 @@ impl Fact<'_> {
             Self::Joined { .. } => Kinds::JOINED,
             Self::Leaves { .. } => Kinds::LEAVES,
             Self::Dropped { .. } => Kinds::DROPPED,
+            Self::Changed { .. } => Kinds::CHANGED,
             Self::Trimmed { .. } => Kinds::TRIMMED,
             Self::Began { .. } | Self::Reclassified { .. } => Kinds::BEGAN,
             Self::Departed(_) => Kinds::DEPARTED,

@@ -58,7 +58,7 @@ impl Observer for Latencies {
 
     fn new(setup: &Setup<'_>) -> Option<Self> {
         setup.spec.latencies.then(|| Self {
-            workload_of: setup.spec.flows.iter().map(|flow| flow.workload).collect(),
+            workload_of: setup.spec.flows.each().map(|flow| flow.workload).collect(),
             histograms: Vec::new(),
         })
     }

@@ -26,7 +26,7 @@ pub mod voice;
 
 use std::sync::Arc;
 
-use floodway_model::{FlowId, Instant, NodeId};
+use floodway_model::{FlowId, FlowSpec, Instant, NodeId};
 use serde::{Deserialize, Serialize};
 
 use crate::Spec;
@@ -209,10 +209,17 @@ impl Observers {
         self.wanted.has(kinds)
     }
 
-    /// A flow of this workload is added during a run. Explanations are of flows that were known before.
-    pub fn add_flow(&mut self, workload: u16) {
+    /// A flow is added during a run; `is_here`: its receiver is on this thread. Explanations are of flows that were known
+    /// before.
+    pub fn add_flow(&mut self, id: FlowId, flow: &FlowSpec, is_here: bool) {
         if let Some(latencies) = &mut self.all.latencies {
-            latencies.add_flow(workload);
+            latencies.add_flow(flow.workload);
+        }
+        if let Some(deliveries) = &mut self.all.deliveries
+            && is_here
+            && flow.is_persistent()
+        {
+            deliveries.add_flow(id);
         }
     }
 

@@ -7,8 +7,9 @@ use floodway_model::table::Table;
 use floodway_model::tables::{entries, frames, video_segments};
 use floodway_model::{FlowId, Instant, NodeId};
 
+use super::flow_facts::FlowFacts;
 use super::nanoseconds;
-use super::nodes::{FlowFacts, Requests};
+use super::nodes::Requests;
 use crate::Spec;
 use crate::host::application::video::playback::Playback;
 use crate::host::application::{self, video::Segment};
@@ -85,7 +86,7 @@ pub(super) fn video_segments(
     let mut rows = Vec::new();
     for (_, flow, requests) in requests {
         let Requests::Segments(segments) = requests else { continue };
-        let (id, flow) = (*flow, &spec.flows[flow.index()]);
+        let (id, flow) = (*flow, spec.flows.at(flow.index()));
         let profile = spec.profiles.get(usize::from(flow.workload)).or(spec.profiles.first());
         let application = profile.and_then(|profile| profile.application.as_ref());
         let Some(application::Spec::Video(video)) = application else { continue };

@@ -6,7 +6,7 @@ use floodway_model::NodeId;
 use floodway_model::table::Table;
 use floodway_model::tables::{host_ports, links};
 
-use super::nodes::FlowFacts;
+use super::flow_facts::FlowFacts;
 use crate::Spec;
 
 /// What a port has sent and received.
@@ -27,7 +27,7 @@ pub(super) fn table(spec: &Spec, facts: &FlowFacts, all_links: &Table) -> Option
         for (side, node) in [flow.src, flow.dst].into_iter().enumerate() {
             let counts = counts.entry(node).or_default();
             counts.flows[side] += 1;
-            counts.bytes[side] += facts.received[place].delivered;
+            counts.bytes[side] += facts.received(place).delivered;
         }
     }
     let links = links::View::of_table(all_links)?;

@@ -149,7 +149,7 @@ fn rank(spec: &Spec, of: &Ran, end: Instant) -> ranks::Row {
         finish_ns: finished.map_or(f64::NAN, nanoseconds),
         compute_ns: of.computed.as_ns(),
         exposed_ns: (whole.0.saturating_sub(of.computed.0)) as f64 / 1e3,
-        sent_bytes: begun.map(|(_, flow)| spec.flows[flow.index()].bytes).sum(),
+        sent_bytes: begun.map(|(_, flow)| spec.flows.at(flow.index()).bytes).sum(),
     }
 }
 
@@ -180,7 +180,7 @@ fn step_table(spec: &Spec, ends: &Ends, ran: &[Ran]) -> Table {
             stream: step.stream.into(),
             flow: number(other.map(|(flow, _)| flow.0)),
             peer: number(peer.map(|peer| spec.programs[peer as usize].rank)),
-            bytes: other.map_or(0, |(flow, _)| spec.flows[flow.index()].bytes),
+            bytes: other.map_or(0, |(flow, _)| spec.flows.at(flow.index()).bytes),
             start_ns: nanoseconds(began),
             finish_ns: if finished == Instant::NEVER { f64::NAN } else { nanoseconds(finished) },
         }
@@ -209,8 +209,8 @@ fn wait_table(spec: &Spec, facts: &FlowFacts, ends: &Ends, ran: &[Ran]) -> Table
             peer_step: number(peer.map(|(_, step, _)| step)),
             peer_line: peer.map_or(0, |(.., line)| line.into()),
             flow: number(flow.map(|flow| flow.0)),
-            bytes: flow.map_or(0, |flow| spec.flows[flow.index()].bytes),
-            delivered_bytes: flow.map_or(0, |flow| facts.received[flow.index()].delivered),
+            bytes: flow.map_or(0, |flow| spec.flows.at(flow.index()).bytes),
+            delivered_bytes: flow.map_or(0, |flow| facts.received(flow.index()).delivered),
             sent: flow.map_or(0, |flow| (facts.starts[flow.index()] < Instant::NEVER).into()),
         }
     };

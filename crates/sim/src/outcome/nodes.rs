@@ -1,18 +1,17 @@
 //! What the nodes of a process have to say at the end of a run: rows about themselves, and both ends
 //! of flows. What several processes have gathered can be added, and is then what one would have gathered.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use floodway_model::flow::numbered;
 use floodway_model::graph::NodeKind;
 use floodway_model::table::{Table, Values};
 use floodway_model::tables::drops;
-use floodway_model::{FlowId, FlowSpec, Graph, Instant, NodeId};
+use floodway_model::{FlowId, Graph, NodeId};
 use serde::{Deserialize, Serialize};
 
+use super::flow_facts::FlowFacts;
 use super::{
-    End, deadlocks, drop_table, ends, headroom, inputs, link_table, occupancy, pause_table,
-    queue_table,
+    deadlocks, drop_table, headroom, inputs, link_table, occupancy, pause_table, queue_table,
 };
 use crate::Spec;
 use crate::host::Host;
@@ -21,7 +20,6 @@ use crate::host::application::entries::Entry;
 use crate::host::application::interactive::Frame;
 use crate::host::application::video::Segment;
 use crate::host::programs::Ran;
-use crate::host::transport::Sent;
 use crate::run::Finished;
 use crate::switch::port::DropReason;
 
@@ -166,142 +164,4 @@ fn append(table: &mut Table, other: Table, places: &HashMap<&str, (bool, NodeId)
 
 fn arrange<T: Clone>(values: &mut Vec<T>, order: &[usize]) {
     *values = order.iter().map(|&row| values[row].clone()).collect();
-}
-
-/// Per-flow information from both ends, by flow.
-#[derive(Debug)]
-pub(crate) struct FlowFacts {
-    /// When the flow began; [`Instant::NEVER`] if it never did, or is not known to.
-    pub starts: Vec<Instant>,
-    pub sent: Vec<Sent>,
-    /// Data packets that switches dropped or links lost.
-    pub lost: Vec<u64>,
-    pub received: Vec<Received>,
-    /// By flow: see [`Receiver::pushed`](crate::host::Receiver::pushed).
-    pub pushed: BTreeMap<FlowId, Vec<(u32, Instant)>>,
-}
-
-/// What the receiver of a flow knows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Received {
-    /// When the message was complete.
-    pub finished: Option<Instant>,
-    /// Payload bytes delivered.
-    pub delivered: u64,
-    /// Packets that arrived with CE.
-    pub marked: u64,
-}
-
-impl FlowFacts {
-    fn gather(spec: &Spec, finished: &Finished) -> Self {
-        let mut facts = Self::none(spec.flows.len());
-        for host in &finished.hosts {
-            for (flow, counts) in host.ended.iter().copied().chain(host.sending()) {
-                facts.sent[flow.index()] = counts;
-            }
-        }
-        for (flow, packets) in finished.switches.iter().flat_map(|switch| &switch.lost) {
-            facts.lost[flow.index()] += packets;
-        }
-        for (flow, packets) in ends(finished).iter().flat_map(End::outages).flat_map(|o| &o.lost_of)
-        {
-            facts.lost[flow.index()] += packets;
-        }
-        let mut host_at = vec![None; spec.graph.nodes.len()];
-        for host in &finished.hosts {
-            host_at[host.id().index()] = Some(host);
-        }
-        for (id, flow) in numbered(&spec.flows) {
-            if let Some(host) = host_at[flow.dst.index()] {
-                facts.receive(id, host);
-            }
-            if let Some(host) = host_at[flow.src.index()] {
-                facts.starts[id.index()] = host.began(id).unwrap_or(flow.start);
-            }
-        }
-        facts
-    }
-
-    /// Nothing is known of this number of flows.
-    fn none(flows: usize) -> Self {
-        Self {
-            starts: vec![Instant::NEVER; flows],
-            sent: vec![Sent::default(); flows],
-            lost: vec![0; flows],
-            received: vec![Received::default(); flows],
-            pushed: BTreeMap::new(),
-        }
-    }
-
-    /// Notes what the receiver of a flow at this host knows.
-    fn receive(&mut self, id: FlowId, host: &Host) {
-        let receiver = &host.receivers[host.shared().places[id.index()].1 as usize];
-        let (finished, marked) = (receiver.finished(), receiver.marked());
-        let delivered = receiver.delivered();
-        self.received[id.index()] = Received { finished, delivered, marked };
-        if !receiver.pushed().is_empty() {
-            self.pushed.insert(id, receiver.pushed().to_vec());
-        }
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.merge_known(other.known());
-        self.pushed.extend(other.pushed);
-    }
-
-    fn merge_known(&mut self, known: Known) {
-        known.starts.into_iter().for_each(|(flow, start)| self.starts[flow] = start);
-        known.sent.into_iter().for_each(|(flow, sent)| self.sent[flow] = sent);
-        known.lost.into_iter().for_each(|(flow, lost)| self.lost[flow] += lost);
-        known.received.into_iter().for_each(|(flow, received)| self.received[flow] = received);
-    }
-
-    /// What is known of flows that have an end or a path here.
-    fn known(&self) -> Known {
-        fn some<T: Copy>(of: &[T], is_known: impl Fn(&T) -> bool) -> Vec<(usize, T)> {
-            of.iter().copied().enumerate().filter(|(_, one)| is_known(one)).collect()
-        }
-        Known {
-            flows: self.starts.len(),
-            starts: some(&self.starts, |start| *start < Instant::NEVER),
-            sent: some(&self.sent, |sent| *sent != Sent::default()),
-            lost: some(&self.lost, |lost| *lost > 0),
-            received: some(&self.received, |received| *received != Received::default()),
-        }
-    }
-
-    /// For every flow that has begun: its index, its start, and its specification.
-    pub fn begun<'b>(
-        &'b self,
-        spec: &'b Spec,
-    ) -> impl Iterator<Item = (usize, Instant, &'b FlowSpec)> + 'b {
-        let all = self.starts.iter().zip(&spec.flows).enumerate();
-        all.map(|(place, (start, flow))| (place, *start, flow))
-            .filter(|(_, start, _)| *start < Instant::NEVER)
-    }
-}
-
-/// The form in which [`FlowFacts`] go to another process: of a flow each knows little or nothing.
-#[derive(Serialize, Deserialize)]
-struct Known {
-    flows: usize,
-    starts: Vec<(usize, Instant)>,
-    sent: Vec<(usize, Sent)>,
-    lost: Vec<(usize, u64)>,
-    received: Vec<(usize, Received)>,
-}
-
-impl Serialize for FlowFacts {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (self.known(), &self.pushed).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for FlowFacts {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (known, pushed) = <(Known, _)>::deserialize(deserializer)?;
-        let mut facts = Self { pushed, ..Self::none(known.flows) };
-        facts.merge_known(known);
-        Ok(facts)
-    }
 }

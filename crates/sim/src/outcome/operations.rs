@@ -10,12 +10,22 @@ use floodway_model::tables::{collectives, operations, pages, pings};
 
 use super::{FlowFacts, jobs, nanoseconds};
 use crate::Spec;
+use crate::rounds::SampledRounds;
 
 /// One row per operation that has begun, in order of workload and number.
 pub(super) fn table(spec: &Spec, facts: &FlowFacts, jobs: &jobs::Times) -> Table {
     let row = |operation: &Operation| {
-        let flows = || operation.flows.iter().map(|flow| flow.index());
-        let first = &spec.flows[operation.flows[0].index()];
+        let flows = || operation.flows.each().map(|flow| flow.index());
+        let first = spec.flows.at(operation.flows.at(0).index());
+        // A round that is not simulated as a whole, or a job whose last round is not.
+        let is_cut = |sampled: &SampledRounds| {
+            let rounds = sampled.simulated < sampled.of;
+            let number = if operation.job && rounds { u32::MAX } else { operation.number };
+            sampled.cuts(first.workload, number)
+        };
+        if spec.sampled.as_ref().is_some_and(is_cut) {
+            return None;
+        }
         let job = jobs.get(&first.workload).filter(|_| operation.job);
         let (start, finish) = job.copied().or_else(|| times(operation, facts))?;
         Some(operations::Row {
@@ -23,7 +33,7 @@ pub(super) fn table(spec: &Spec, facts: &FlowFacts, jobs: &jobs::Times) -> Table
             operation: operation.number.into(),
             node: first.src.0.into(),
             flows: operation.flows.len() as u64,
-            bytes: flows().map(|flow| spec.flows[flow].bytes).sum(),
+            bytes: flows().map(|flow| spec.flows.at(flow).bytes).sum(),
             start_ns: nanoseconds(start),
             finish_ns: finish.map_or(f64::NAN, nanoseconds),
             measured: u64::from(start.0 >= spec.warmup.0),
@@ -36,18 +46,18 @@ pub(super) fn table(spec: &Spec, facts: &FlowFacts, jobs: &jobs::Times) -> Table
 /// One row per ping that was sent, in order of workload and number.
 pub(super) fn pings(spec: &Spec, facts: &FlowFacts) -> Table {
     let row = |operation: &Operation| {
-        let [request, echo] = *operation.flows else { return None };
+        let [request, echo] = operation.flows[..] else { return None };
         let (request, echo) = (request.index(), echo.index());
         let sent = facts.starts[request];
         if sent == Instant::NEVER {
             return None;
         }
-        let arrived = facts.received[request].finished;
-        let returned = facts.received[echo].finished.filter(|_| arrived.is_some());
+        let arrived = facts.received(request).finished;
+        let returned = facts.received(echo).finished.filter(|_| arrived.is_some());
         let between = |from: Option<Instant>, to: Option<Instant>| {
             from.zip(to).map_or(f64::NAN, |(from, to)| (to - from).as_ns())
         };
-        let flow = &spec.flows[request];
+        let flow = spec.flows.at(request);
         Some(pings::Row {
             workload: flow.workload.into(),
             ping: operation.number.into(),
@@ -67,7 +77,7 @@ pub(super) fn pages(spec: &Spec, facts: &FlowFacts, measured: &Range<Instant>) -
     let row = |operation: &Operation| {
         let page = operation.page?;
         let (start, finish) = times(operation, facts)?;
-        let first = &spec.flows[operation.flows[0].index()];
+        let first = spec.flows.at(operation.flows.at(0).index());
         Some(pages::Row {
             workload: first.workload.into(),
             page: operation.number.into(),
@@ -89,19 +99,22 @@ pub(super) fn apart(spec: &Spec) -> Vec<bool> {
     let mut apart = Vec::new();
     for operation in spec.operations.iter().filter(|operation| !operation.is_work()) {
         apart.resize(spec.flows.len(), false);
-        operation.flows.iter().for_each(|flow| apart[flow.index()] = true);
+        operation.flows.each().for_each(|flow| apart[flow.index()] = true);
     }
     apart
 }
 
 /// When an operation that has begun did so, and when it was complete, if it was.
-fn times(operation: &Operation, facts: &FlowFacts) -> Option<(Instant, Option<Instant>)> {
-    let flows = || operation.flows.iter().map(|flow| flow.index());
+pub(super) fn times(
+    operation: &Operation,
+    facts: &FlowFacts,
+) -> Option<(Instant, Option<Instant>)> {
+    let flows = || operation.flows.each().map(|flow| flow.index());
     let start = flows().map(|flow| facts.starts[flow]).min()?;
     if start == Instant::NEVER {
         return None;
     }
-    let ends = flows().map(|flow| facts.received[flow].finished);
+    let ends = flows().map(|flow| facts.received(flow).finished);
     let finish = ends.collect::<Option<Vec<Instant>>>().and_then(|ends| ends.into_iter().max());
     Some((start, finish))
 }
@@ -114,7 +127,7 @@ pub(super) fn collectives(spec: &Spec, facts: &FlowFacts) -> Table {
         let time = finish.map_or(f64::NAN, |finish| (finish - start).as_ns());
         let bandwidth = collective.bytes as f64 * 8e9 / time;
         Some(collectives::Row {
-            workload: spec.flows[operation.flows[0].index()].workload.into(),
+            workload: spec.flows.at(operation.flows.at(0).index()).workload.into(),
             operation: operation.number.into(),
             kind: collective.kind.name().to_owned(),
             ranks: collective.ranks.into(),

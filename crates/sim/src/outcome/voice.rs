@@ -43,9 +43,9 @@ pub(super) fn tables(
     for operation in spec.operations.iter() {
         let (Some(voice), Some(calls)) = (&operation.voice, calls) else { continue };
         for (flow, direction) in operation.flows.iter().zip(["up", "down"]) {
-            let of = &spec.flows[flow.index()];
+            let of = spec.flows.at(flow.index());
             let heard = calls.flows.get(flow).map_or(&[][..], Vec::as_slice);
-            let sent = facts.sent[flow.index()].packets;
+            let sent = facts.sent(flow.index()).packets;
             let fates = fates(voice, of.start, sent, heard);
             let (workload, call) = (u64::from(of.workload), u64::from(operation.number));
             let time = |time: Option<Duration>| time.map_or(f64::NAN, Duration::as_ns);

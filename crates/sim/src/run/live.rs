@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use floodway_engine::{Layout, Limits, Steps, Stop};
 use floodway_model::flow::numbered;
-use floodway_model::{FlowId, FlowSpec, Instant, NodeId, SharedList};
+use floodway_model::{FlowId, FlowSpec, Instant, NodeId, Progressions};
 
 use super::{Finished, Measurement, Nodes, Share, finish, share_out};
+use crate::Spec;
 use crate::host::{Host, Shared};
 use crate::metric::Metrics;
+use crate::session::reading::Waits;
 use crate::simulation::Rest;
+use crate::switch::{self, Switch};
 
 /// A run that stands between two windows.
 pub(crate) struct Live {
@@ -72,51 +75,79 @@ impl Live {
         self.steps.parts_mut().for_each(|share| share.awaited = awaited);
     }
 
-    /// Adds flows, all of one workload, that start at or after [`Self::simulated`]; `understands`: whether the transport of
-    /// the workload supports trimmed packets.
-    pub fn add(&mut self, flows: Vec<FlowSpec>, understands: bool, rest: &mut Rest) {
+    /// Adds flows that start at or after [`Self::simulated`].
+    pub fn add(&mut self, flows: Vec<FlowSpec>, rest: &mut Rest) {
+        let old = rest.spec.flows.len();
+        self.edit(rest, |live, alone, spec| {
+            let waits = spec.awaited.contains(&true);
+            let mut next: BTreeMap<NodeId, (u32, u32)> = BTreeMap::new();
+            for flow in &flows {
+                let mut place = |node: NodeId, of: fn(&mut (u32, u32)) -> &mut u32| {
+                    let next = of(next.entry(node).or_insert_with(|| live.host(node).flows()));
+                    *next += 1;
+                    *next - 1
+                };
+                alone
+                    .places
+                    .push((place(flow.src, |of| &mut of.0), place(flow.dst, |of| &mut of.1)));
+                if !alone.followers.is_empty() {
+                    alone.followers.push(1);
+                }
+                if waits {
+                    alone.awaited.push(spec.awaits(flow));
+                }
+            }
+            spec.flows.extend(flows);
+        });
+        let flows = &rest.spec.flows;
+        for (id, flow) in numbered(flows).skip(old) {
+            let here = self.hosts[flow.dst.index()].0;
+            for (number, share) in self.steps.parts_mut().enumerate() {
+                share.context.observers().add_flow(id, flow, number == here);
+            }
+            self.host_mut(flow.src).add_outgoing(id);
+            self.host_mut(flow.dst).add_incoming(id);
+        }
+        let understands = |flow: &FlowSpec| {
+            rest.spec.profiles[usize::from(flow.workload)].transport.understands_trimming()
+        };
+        let understand: Vec<bool> = flows[old..].iter().map(understands).collect();
+        self.understand_trimming(old, &understand);
+        self.steps.wakes_have_changed();
+    }
+
+    /// A long-lived flow makes no new packets from a time on that is not before [`Self::simulated`].
+    pub fn stop(&mut self, flow: FlowId, at: Instant, rest: &mut Rest) {
+        self.edit(rest, |_, _, spec| spec.flows[flow.index()].stop = at);
+        let src = rest.spec.flows[flow.index()].src;
+        self.host_mut(src).stop(flow, at);
+    }
+
+    /// All switches have other queue management from a time on that is not before [`Self::simulated`].
+    pub fn change(&mut self, at: Instant, to: &Arc<switch::Spec>) {
+        for switch in self.steps.parts_mut().flat_map(|share| &mut share.nodes.switches) {
+            switch.change_at(at, Arc::clone(to));
+        }
+        self.steps.wakes_have_changed();
+    }
+
+    /// Changes the list of flows, with what hosts share beside it. All have the same list, which is changed in place while
+    /// only one has it.
+    fn edit(&mut self, rest: &mut Rest, edit: impl FnOnce(&Self, &mut Shared, &mut Spec)) {
         let mut shared = self.take_shared();
         let Some(alone) = Arc::get_mut(&mut shared) else {
             unreachable!("only hosts share it, and they have given it back")
         };
-        let old = rest.spec.flows.len();
-        // All have the same list, which grows in place while only one has it.
-        alone.flows = SharedList::default();
+        alone.flows = Progressions::default();
         if let Some(network) = &rest.audited {
-            network.set_flows(SharedList::default());
+            network.set_flows(Progressions::default());
         }
-        let waits = rest.spec.awaited.contains(&true);
-        let mut next: BTreeMap<NodeId, (u32, u32)> = BTreeMap::new();
-        for flow in &flows {
-            let mut place = |node: NodeId, of: fn(&mut (u32, u32)) -> &mut u32| {
-                let next = of(next.entry(node).or_insert_with(|| self.host(node).flows()));
-                *next += 1;
-                *next - 1
-            };
-            alone.places.push((place(flow.src, |of| &mut of.0), place(flow.dst, |of| &mut of.1)));
-            if !alone.followers.is_empty() {
-                alone.followers.push(1);
-            }
-            if waits {
-                let waits = rest.spec.awaited[usize::from(flow.workload)];
-                alone.awaited.push(waits && flow.start.0 >= rest.spec.warmup.0);
-            }
-            self.steps
-                .parts_mut()
-                .for_each(|share| share.context.observers().add_flow(flow.workload));
-        }
-        rest.spec.flows.extend(flows);
+        edit(self, alone, &mut rest.spec);
         alone.flows = rest.spec.flows.clone();
         if let Some(network) = &rest.audited {
             network.set_flows(rest.spec.flows.clone());
         }
         self.give_shared(&shared);
-        for (id, flow) in numbered(&rest.spec.flows).skip(old) {
-            self.host_mut(flow.src).add_outgoing(id);
-            self.host_mut(flow.dst).add_incoming(id);
-        }
-        self.understand_trimming(rest.spec.flows.len(), understands);
-        self.steps.wakes_have_changed();
     }
 
     /// Takes what hosts share from all of them.
@@ -134,21 +165,41 @@ impl Live {
         }
     }
 
-    /// Switches that trim know of so many flows, and of as many more of the same kind, so that this is seldom needed.
-    fn understand_trimming(&mut self, flows: usize, understands: bool) {
+    /// Switches that trim know for each flow whether its transport supports that: of the flows before `old`, of the new
+    /// ones, and of as many more of the last kind, so that this is seldom needed.
+    fn understand_trimming(&mut self, old: usize, new: &[bool]) {
         let switches = self.steps.parts_mut().flat_map(|share| &mut share.nodes.switches);
         let mut longer: Option<Arc<[bool]>> = None;
         for trimming in switches.filter_map(|switch| switch.trimming.as_mut()) {
-            if trimming.understood().len() >= flows {
+            let known = trimming.understood();
+            if known.get(old..old + new.len()) == Some(new) {
                 return;
             }
             let longer = longer.get_or_insert_with(|| {
-                let more = std::iter::repeat_n(understands, 2 * flows);
-                let known = trimming.understood().iter().copied();
-                known.chain(more).take(2 * flows).collect()
+                let last = new.last().copied().unwrap_or(false);
+                let more = std::iter::repeat_n(last, old + new.len());
+                known[..old].iter().chain(new).copied().chain(more).collect()
             });
             trimming.understand(Arc::clone(longer));
         }
+    }
+
+    /// The payload bytes of a flow that have arrived at its destination.
+    pub fn delivered(&self, flow: FlowId, dst: NodeId) -> u64 {
+        self.host(dst).delivered(flow)
+    }
+
+    /// A switch; `None` if the node is not one.
+    pub fn switch(&self, node: NodeId) -> Option<&Switch> {
+        let mut switches = self.steps.parts().flat_map(|share| &share.nodes.switches);
+        switches.find(|switch| switch.id() == node)
+    }
+
+    /// Sojourn times in a queue of a switch, if they are observed.
+    pub fn waits(&self, node: NodeId, port: usize, queue: usize) -> Waits {
+        let observed = self.steps.parts().filter_map(|share| share.context.departures());
+        let mut found = observed.filter_map(|departures| departures.waits(node, port, queue));
+        found.next().unwrap_or_default()
     }
 
     fn host(&self, node: NodeId) -> &Host {

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use floodway_engine::{Layout, Windows};
-use floodway_model::flow::numbered;
 use floodway_model::graph::{Attachment, Node, NodeKind};
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, FlowId, FlowSpec, Graph, NodeId, PortIx, Rate, Trigger};
+use floodway_model::progressions::Collector;
+use floodway_model::{
+    Bytes, Duration, FlowId, FlowSpec, Graph, NodeId, PortIx, Progressions, Rate, Trigger,
+};
 
 use super::sampling;
 use crate::Spec;
@@ -17,6 +19,7 @@ use crate::link::Link;
 use crate::pace::Pacing;
 use crate::retry::Retry;
 use crate::routing::Routes;
+use crate::switch::change::Epoch;
 use crate::switch::{Knowledge, Switch};
 
 /// Transport profiles by workload; a single one if all are equal.
@@ -28,27 +31,31 @@ pub(super) fn profiles(spec: &Spec) -> Vec<Profile> {
     profiles
 }
 
-/// Whether some congestion control relies on answers of receivers.
+/// Whether some congestion control relies on answers of receivers, or a transport on round-trip times of
+/// the idle network, which are known then.
 pub(super) fn asks_for_answers(spec: &Spec) -> bool {
-    spec.profiles.iter().any(|profile| profile.congestion.needs().is_about_answers())
+    let asks = |profile: &Profile| {
+        profile.congestion.needs().is_about_answers() || profile.transport.infers_losses()
+    };
+    spec.profiles.iter().any(asks)
 }
 
 /// Whether some packets have room for telemetry.
 pub(super) fn wants_telemetry(spec: &Spec) -> bool {
-    spec.profiles.iter().any(|profile| profile.transport.telemetry())
+    spec.profiles.iter().any(|profile| profile.transport.telemetry().is_some())
 }
 
 /// By flow: its index among the flows of its sender, and among those of its receiver.
-pub(super) fn places(spec: &Spec) -> Vec<(u32, u32)> {
+pub(super) fn places(spec: &Spec) -> Progressions<(u32, u32)> {
     let mut next = vec![(0, 0); spec.graph.nodes.len()];
-    let place = |flow: &FlowSpec| {
+    let place = |flow: FlowSpec| {
         let sent = next[flow.src.index()].0;
         next[flow.src.index()].0 += 1;
         let received = next[flow.dst.index()].1;
         next[flow.dst.index()].1 += 1;
         (sent, received)
     };
-    spec.flows.iter().map(place).collect()
+    spec.flows.each().map(place).collect()
 }
 
 /// The switches that are `here`.
@@ -69,11 +76,16 @@ pub(super) fn switches(
     let mut epochs = vec![VecDeque::new(); spec.graph.switches().count()];
     let failover = spec.host.failover;
     for (at, tables) in failure::epochs(&spec.failures, &spec.graph, failover) {
-        epochs.iter_mut().zip(tables).for_each(|(epochs, routes)| epochs.push_back((at, routes)));
+        let switches = epochs.iter_mut().zip(tables);
+        switches.for_each(|(epochs, routes)| epochs.push_back((at, Epoch::Routes(routes))));
     }
     let epochs = spec.graph.switches().zip(epochs).filter(|(id, _)| here(*id));
     for (switch, (_, epochs)) in switches.iter_mut().zip(epochs) {
         switch.fail(spec, epochs);
+    }
+    for change in &spec.changes {
+        let to = Arc::new(change.switch.clone());
+        switches.iter_mut().for_each(|switch| switch.change_at(change.at, Arc::clone(&to)));
     }
     switches
 }
@@ -86,15 +98,16 @@ pub(super) fn hosts(
     here: &dyn Fn(NodeId) -> bool,
 ) -> (Vec<Host>, Vec<MultiportHost>) {
     let nodes = spec.graph.nodes.len();
-    let (mut outgoing, mut incoming) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
-    for (id, flow) in numbered(&spec.flows) {
+    let none = || vec![Collector::<FlowId>::default(); nodes];
+    let (mut outgoing, mut incoming) = (none(), none());
+    for (id, flow) in (0..).map(FlowId).zip(spec.flows.each()) {
         outgoing[flow.src.index()].push(id);
         incoming[flow.dst.index()].push(id);
     }
-    let mut triggers: BTreeMap<NodeId, Vec<Trigger>> = BTreeMap::new();
-    for trigger in &spec.triggers {
-        let source = spec.graph.host_of(spec.flows[trigger.begins.index()].src);
-        triggers.entry(source).or_default().push(*trigger);
+    let mut triggers: BTreeMap<NodeId, Collector<Trigger>> = BTreeMap::new();
+    for trigger in spec.triggers.each() {
+        let source = spec.graph.host_of(spec.flows.at(trigger.begins.index()).src);
+        triggers.entry(source).or_default().push(trigger);
     }
     let mut programs: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
     for (index, program) in (0..).zip(&spec.programs) {
@@ -102,9 +115,9 @@ pub(super) fn hosts(
     }
     let mut make = |id: NodeId| {
         let link = links(spec, id)[0];
-        let mut sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
-        sends.shrink_to_fit();
-        let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
+        let [sends, receives] = [&mut outgoing, &mut incoming]
+            .map(|flows| std::mem::take(&mut flows[id.index()]).finish());
+        let mut host = Host::new(id, link, shared.clone(), sends, receives);
         host.regulate(knowledge.peers.regulator(link.peer));
         let end = (id, PortIx(0));
         host.fail(Outages::at(spec, end));
@@ -119,15 +132,15 @@ pub(super) fn hosts(
     for id in spec.graph.first_ports().filter(|id| here(*id)) {
         let programs = programs.get(&id).map_or(&[][..], Vec::as_slice);
         let programs = (&spec.programs, programs);
-        let triggers = triggers.get(&id).map_or(&[][..], Vec::as_slice);
+        let triggers = triggers.remove(&id).unwrap_or_default().finish();
         let ports = spec.graph.ports_of(id);
         if ports.len() == 1 {
             let mut host = make(id);
-            host.wait_for(triggers, programs);
+            host.wait_for(&triggers, programs);
             single.push(host);
         } else {
             let ports = ports.map(&mut make).collect();
-            let mut host = MultiportHost::new(ports, triggers, programs, shared);
+            let mut host = MultiportHost::new(ports, &triggers, programs, shared);
             if spec.host.failover {
                 host.fail_over(failure::failovers(spec, id));
             }

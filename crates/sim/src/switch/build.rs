@@ -20,8 +20,10 @@ use super::port::Port;
 use super::queue::Queue;
 use super::{Spec, Switch, aqm, path, scheduler};
 use crate::Spec as Whole;
+use crate::host::Profile;
 use crate::link::{Link, Transmitter};
 use crate::routing::Routes;
+use crate::telemetry;
 use floodway_engine::Timers;
 
 impl Switch {
@@ -62,7 +64,13 @@ impl Switch {
         let decides_on_departure = spec.aqm.decides_on_departure() || has_aqm;
         let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
             .then(|| Box::new(aqm::State::new(&spec.aqm, usize::from(spec.queue.count))));
-        let timed = whole.departures || spec.aqm.needs_times() || spec.scheduler.needs_times();
+        let tags = |profile: &Profile| {
+            matches!(profile.transport.telemetry(), Some(telemetry::Kind::Tag(_)))
+        };
+        let timed = whole.departures
+            || spec.aqm.needs_times()
+            || spec.scheduler.needs_times()
+            || whole.profiles.iter().any(tags);
         let strict = matches!(spec.scheduler, scheduler::Spec::Strict(_));
         let crossbar = Crossbar::new(&spec.fabric, links, spec.queue.count.into(), strict);
         let crossed = |number: u8| {

@@ -24,7 +24,7 @@ impl Knowledge {
     /// identifier.
     pub fn of(spec: &Spec, shared: &Shared, tables: &[Routes]) -> Self {
         let sizes = spec.switch.queue.discipline.needs_sizes().then(|| {
-            let flows = shared.flows.iter().zip(0..);
+            let flows = shared.flows.each().zip(0..);
             let payload = |flow| shared.profile(floodway_model::FlowId(flow)).transport.payload();
             Arc::new(Sizes::new(flows.map(|(flow, id)| (flow.bytes, payload(id)))))
         });

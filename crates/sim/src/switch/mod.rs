@@ -7,6 +7,7 @@ mod audit;
 pub mod buffer;
 mod build;
 pub mod cell;
+pub mod change;
 pub mod check;
 pub mod classify;
 pub mod congestion_indication;
@@ -44,6 +45,7 @@ use crate::observe::{Fact, Kinds};
 use crate::routing::{Hops, Routes};
 use aqm::Verdict;
 use buffer::Buffer;
+use change::Epoch;
 use congestion_indication::Indication;
 use fabric::Crossbar;
 use flow_control::Mechanisms;
@@ -122,8 +124,8 @@ pub struct Switch {
     next_sample_at: Instant,
     /// State of the choice among equal-cost paths.
     path: path::State,
-    /// When link failures and repairs become known, ascending, and the routes from then on.
-    epochs: VecDeque<(Instant, Routes)>,
+    /// What changes at known times, ascending: routes when failures and repairs become known, and queue management.
+    epochs: VecDeque<(Instant, Epoch)>,
 }
 
 impl Switch {
@@ -373,11 +375,11 @@ impl Switch {
             queue = leaves;
         }
         let port = &mut self.ports[index];
+        port.stamp_head(queue, now, context);
         let queued = port.queues[queue].pop().expect("a queue that was selected has a packet");
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }
-        port.stamp(&queued.packet, now, context);
         port.tx.transmit(&queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         if queue != control {

@@ -163,26 +163,54 @@ impl Port {
         frame
     }
 
-    /// Writes into the telemetry of a packet, if it carries any. The packet is about to go to the
-    /// wire, from a queue or by the bypass.
+    /// Writes into the telemetry of a packet, if it carries any. The packet goes to the wire by the
+    /// bypass.
     #[inline(always)]
     pub fn stamp(&self, packet: &Packet, now: Instant, context: &mut Context) {
         if self.telemetry
             && let Some(number) = packet.record()
             && packet.is_data()
         {
-            self.write_telemetry(number, packet.bytes, now, context);
+            self.write_telemetry(number, packet.bytes, Duration::ZERO, now, context);
+        }
+    }
+
+    /// The same for the packet at the head of a queue, which is about to go to the wire.
+    #[inline(always)]
+    pub fn stamp_head(&self, queue: usize, now: Instant, context: &mut Context) {
+        if self.telemetry {
+            self.stamp_queued(&self.queues[queue], now, context);
         }
     }
 
     #[cold]
-    fn write_telemetry(&self, number: u32, bytes: u16, now: Instant, context: &mut Context) {
+    fn stamp_queued(&self, queue: &Queue, now: Instant, context: &mut Context) {
+        let Some(packet) = queue.head().map(|head| &head.packet) else { return };
+        if let Some(number) = packet.record()
+            && packet.is_data()
+        {
+            self.write_telemetry(number, packet.bytes, queue.sojourn(now), now, context);
+        }
+    }
+
+    #[cold]
+    fn write_telemetry(
+        &self,
+        number: u32,
+        bytes: u16,
+        delay: Duration,
+        now: Instant,
+        context: &mut Context,
+    ) {
         let Some(records) = &mut context.telemetry else { return };
         let link = self.tx.link();
-        let tx_bytes = self.tx.bytes + self.tx.frames * u64::from(link.wire_overhead);
-        // The packet is still in the accounting, unless it bypassed the queue.
-        let backlog = self.occupancy.congestion().saturating_sub(bytes.into());
-        records.write(number, Hop { rate: link.rate, tx_bytes, backlog, at: now });
+        let hop = || {
+            let tx_bytes = self.tx.bytes + self.tx.frames * u64::from(link.wire_overhead);
+            // The packet is still in the accounting, unless it bypassed the queue.
+            let backlog = self.occupancy.congestion().saturating_sub(bytes.into());
+            Hop { rate: link.rate, tx_bytes, backlog, at: now }
+        };
+        records.write(number, hop, |tag| tag.pass((link.node, link.port), delay));
     }
 
     /// Whether anything is queued for the wire.

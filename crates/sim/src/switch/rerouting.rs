@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use floodway_model::{Instant, Packet, PortIx};
 
 use super::Switch;
+use super::change::Epoch;
 use super::path::NextHops;
 use super::port::{DropReason, Port};
 use crate::context::Context;
@@ -37,7 +38,7 @@ impl Switch {
 
     /// Registers what links lose, what they send again and what holds back ports, and the times at which the routes
     /// change because of failures with the routes from then on.
-    pub fn fail(&mut self, spec: &crate::Spec, epochs: VecDeque<(Instant, Routes)>) {
+    pub fn fail(&mut self, spec: &crate::Spec, epochs: VecDeque<(Instant, Epoch)>) {
         self.epochs = epochs;
         for (number, port) in self.ports.iter_mut().enumerate() {
             let end = (self.id, PortIx(number as u16));
@@ -48,19 +49,34 @@ impl Switch {
         }
     }
 
-    /// When a link failure or repair becomes known next.
+    /// When a link failure or repair becomes known, or queue management changes, next.
     pub(super) fn next_change(&self) -> Instant {
         self.epochs.front().map_or(Instant::NEVER, |&(at, _)| at)
     }
 
+    /// Carries out the changes that are due.
+    #[cold]
+    pub(super) fn change(&mut self, now: Instant, context: &mut Context) {
+        let mut routes = None;
+        while let Some((at, epoch)) = self.epochs.pop_front() {
+            if at > now {
+                self.epochs.push_front((at, epoch));
+                break;
+            }
+            match epoch {
+                Epoch::Routes(known) => routes = Some(known),
+                Epoch::Queues(spec) => self.manage_by(spec, now, context),
+            }
+        }
+        if let Some(routes) = routes {
+            self.reroute(routes, now, context);
+        }
+    }
+
     /// A failure or repair has become known: installs the new routes, and drops the packets queued
     /// for a link that is down.
-    #[cold]
-    pub(super) fn reroute(&mut self, now: Instant, context: &mut Context) {
-        while self.next_change() <= now {
-            let (_, routes) = self.epochs.pop_front().expect("there is a next change");
-            self.routes = routes;
-        }
+    fn reroute(&mut self, routes: Routes, now: Instant, context: &mut Context) {
+        self.routes = routes;
         self.path.forget();
         let update = |(number, port): (usize, &mut Port)| {
             port.tx.update(now, context).map(|closes| (number, closes))

@@ -1,4 +1,4 @@
-//! Timed work of a switch: samples, route changes and the timers of mechanisms.
+//! Timed work of a switch: samples, changes of routes and of queue management, and the timers of mechanisms.
 
 use floodway_model::Instant;
 
@@ -19,7 +19,7 @@ impl Switch {
     /// Does everything that is due.
     pub(super) fn on_timer(&mut self, now: Instant, context: &mut Context) {
         if self.next_change() <= now {
-            self.reroute(now, context);
+            self.change(now, context);
         }
         let sampling = *context.metrics.sampling();
         if self.next_sample_at <= now {

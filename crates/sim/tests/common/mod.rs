@@ -92,6 +92,14 @@ pub fn rocev2(spec: &mut Spec, change: impl Fn(&mut transport::rocev2::Spec)) {
     }
 }
 
+/// Lets packets collect from switches what this congestion control needs.
+pub fn collects(spec: &mut Spec, congestion: &congestion::Spec) {
+    rocev2(spec, |rocev2| {
+        rocev2.telemetry = congestion.needs_telemetry();
+        rocev2.csig = congestion.needs_tag().then(Default::default);
+    });
+}
+
 /// The switch of the Congestion Isolation decks: two queues, CI with CIMs, PFC.
 pub fn isolating() -> switch::Spec {
     switch::Spec {

@@ -8,6 +8,7 @@ use floodway_model::{
     Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, PortIx, Rate, Trigger,
 };
 use floodway_sim::Spec;
+use floodway_sim::csig;
 use floodway_sim::errors::Errors;
 use floodway_sim::failure::Failure;
 use floodway_sim::host::application::{self, entries};
@@ -370,6 +371,9 @@ pub fn scenario(seed: u64) -> Spec {
     if rng.bernoulli(0.3) {
         retries(rng, &mut spec);
     }
+    if rng.bernoulli(0.2) {
+        tags(rng, &mut spec);
+    }
     spec.end = Duration::from_ms(200);
     spec.measured_until = spec.end;
     spec.sample_interval = Duration::from_us(100);
@@ -450,6 +454,18 @@ fn retries(rng: &mut Stream, spec: &mut Spec) {
     });
     let errors = |(node, port)| Errors { node, port, rate, frames: Vec::new(), retry: Some(retry) };
     spec.errors = ends.map(errors).collect();
+}
+
+/// Drawn after all that: flows with RoCEv2 whose packets have tags of CSIG, which their control reads.
+fn tags(rng: &mut Stream, spec: &mut Spec) {
+    let format = pick(rng, &[csig::Format::Compact, csig::Format::Wide]);
+    for profile in &mut spec.profiles {
+        if let transport::Spec::Rocev2(rocev2) = &mut profile.transport {
+            (rocev2.telemetry, rocev2.ack_every) = (false, 1);
+            rocev2.csig = Some(csig::Spec { format, unit: None });
+            profile.congestion = congestion::Spec::Poseidon(Default::default());
+        }
+    }
 }
 
 /// What finds no room is trimmed, and what is sent with RoCEv2 is repeated selectively.

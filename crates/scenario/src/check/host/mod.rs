@@ -85,7 +85,9 @@ pub fn path(workload: usize, family: &str, own: bool) -> String {
 /// The longest frame, if packets can be made.
 pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Option<u16> {
     let mut longest = Some(0);
-    for placed in &all(settings) {
+    let all = all(settings);
+    check_credit(&all, findings);
+    for placed in &all {
         placed.transport.check(&mut findings.within(&placed.transport_path));
         placed.congestion.check(&mut findings.within(&placed.congestion_path));
         let around = placed.around(settings);
@@ -99,6 +101,26 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Option<u16> {
     }
     application::check(settings, findings);
     longest
+}
+
+/// Credit of receivers is for all of their links, whatever else goes there.
+fn check_credit(all: &[Placed], findings: &mut Problems<'_>) {
+    let with = all.iter().find_map(|placed| match &placed.congestion {
+        Congestion::Rccc(rccc) => Some((placed, rccc.pace)),
+        _ => None,
+    });
+    let without = all.iter().find(|placed| !matches!(placed.congestion, Congestion::Rccc(_)));
+    if let (Some((placed, pace)), Some(other)) = (with, without) {
+        let table = placed.congestion_table();
+        findings.warn(
+            &[&format!("{table}.pace"), &table],
+            format!(
+                "receivers give credit for {pace} of their links, and flows with `{}` need none",
+                other.congestion.name()
+            ),
+            "where both go to the same host, more is sent than its link carries: lower `pace` to what the others leave",
+        );
+    }
 }
 
 /// Checks what needs the network, with parameters that are possible.

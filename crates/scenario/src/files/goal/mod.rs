@@ -159,7 +159,11 @@ pub(crate) fn read(files: &Files, (path, scenario): (&str, &str)) -> Result<Job,
             (ranks, Places::Binary)
         }
         false => {
-            let source = files.text(path, scenario)?;
+            let source = files.text(path, scenario).map_err(|unreadable| Unreadable {
+                help: "a job is text in UTF-8, or binary as txt2bin of LogGOPSim writes it: check which file this is"
+                    .to_owned(),
+                ..unreadable
+            })?;
             let (ranks, places) = text::read(&source)?;
             (ranks, Places::Text(source, places))
         }

@@ -1,6 +1,6 @@
 //! Whether a network that is written out can be built.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::graph::NodeKind;
@@ -8,6 +8,7 @@ use floodway_model::{Graph, NodeId};
 
 use super::{ADVICE, BETWEEN, Link, Names, Nodes, Spec};
 use crate::check::{MOST_NODES, MOST_PORTS};
+use crate::ports;
 use crate::text::suggest;
 use crate::topology::MOST_HOST_PORTS;
 
@@ -246,27 +247,19 @@ fn check_ways(spec: &Spec, findings: &mut Findings<'_>) {
 /// Whether any two hosts have ports that reach each other, and every switch is reached, in a network with hosts that
 /// have several ports: its switches may be in several parts, because hosts do not forward.
 fn check_planes(spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
-    let apart = graph.parts_of_switches();
-    let in_part = |port: NodeId| apart[graph.node(port).ports[0].peer.index()];
-    let mut sets: BTreeMap<BTreeSet<u32>, NodeId> = BTreeMap::new();
-    for host in graph.first_ports() {
-        sets.entry(graph.ports_of(host).map(in_part).collect()).or_insert(host);
+    if let Some(hosts) = ports::hosts_apart(graph) {
+        let [first, name] = hosts.map(|host| graph.host_name(host));
+        findings.error(
+            &place_of(spec, name),
+            format!("there is no path between `{name}` and `{first}`"),
+            "hosts do not forward: join their switches, or give both a link to one part of the network",
+        );
+        return;
     }
-    let all: Vec<(&BTreeSet<u32>, &NodeId)> = sets.iter().collect();
-    for (place, (parts, host)) in all.iter().enumerate() {
-        let other = all[..place].iter().find(|(others, _)| parts.is_disjoint(others));
-        if let Some((_, other)) = other {
-            let [first, name] = [**other, **host].map(|host| graph.host_name(host));
-            findings.error(
-                &place_of(spec, name),
-                format!("there is no path between `{name}` and `{first}`"),
-                "hosts do not forward: join their switches, or give both a link to one part of the network",
-            );
-            return;
-        }
-    }
-    let reached: BTreeSet<u32> = sets.keys().flatten().copied().collect();
-    if let Some(switch) = graph.switches().find(|id| !reached.contains(&apart[id.index()])) {
+    let parts = graph.parts_of_switches();
+    let in_part = |port: NodeId| parts[graph.node(port).ports[0].peer.index()];
+    let reached: BTreeSet<u32> = graph.hosts().map(in_part).collect();
+    if let Some(switch) = graph.switches().find(|id| !reached.contains(&parts[id.index()])) {
         let name = &graph.node(switch).name;
         findings.error(
             &place_of(spec, name),

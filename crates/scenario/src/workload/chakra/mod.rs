@@ -379,6 +379,8 @@ pub(super) struct Placed {
     job: Job,
     planned: Planned,
     hosts: Vec<u32>,
+    /// By rank, how many nodes it has up to the end of each round; empty if the job has no rounds.
+    rounds: Vec<Vec<u32>>,
 }
 
 impl Placed {
@@ -415,7 +417,12 @@ impl Placed {
             );
             return None;
         }
-        Some(Self { spec, job, planned, hosts })
+        Some(Self { spec, job, planned, hosts, rounds: Vec::new() })
+    }
+
+    /// The same job, whose ranks have so many nodes up to the end of each round.
+    pub(super) fn in_rounds(self, rounds: Vec<Vec<u32>>) -> Self {
+        Self { rounds, ..self }
     }
 }
 

@@ -248,6 +248,12 @@ fn program(
             on: On::Finished,
         }));
     }
+    let ends = placed.rounds.get(rank as usize).into_iter().flatten();
+    let end = |&nodes: &u32| {
+        let last = (nodes as usize).checked_sub(1).map(|last| &made[last]);
+        last.map_or(0, |last| last.first + last.steps)
+    };
+    let rounds = ends.map(end).collect();
     Program {
         host,
         workload,
@@ -259,6 +265,7 @@ fn program(
         },
         steps: steps.steps.into(),
         edges: steps.edges.into(),
+        rounds,
         nodes: made.into(),
     }
 }

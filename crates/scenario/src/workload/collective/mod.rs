@@ -112,6 +112,14 @@ impl From<Kind> for CollectiveKind {
 }
 
 impl Parameters for Spec {
+    fn rounds(&self) -> Option<(u32, &'static str)> {
+        Some((self.rounds, "rounds"))
+    }
+
+    fn with_rounds(&self, rounds: u32) -> Option<Box<dyn Parameters>> {
+        Some(Box::new(Self { rounds, ..self.clone() }))
+    }
+
     fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
         let findings = &mut findings.within(path);
         // Later rounds may be measured.

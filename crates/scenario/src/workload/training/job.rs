@@ -68,9 +68,10 @@ impl Place {
     }
 }
 
-/// The nodes of all ranks, and their groups.
-pub(super) fn nodes(spec: &Spec, degrees: Degrees) -> (Vec<Vec<Node>>, Groups) {
+/// The nodes of all ranks, and their groups; and of each rank, how many nodes there are up to the end of each iteration.
+pub(super) fn nodes(spec: &Spec, degrees: Degrees) -> (Vec<Vec<Node>>, Groups, Vec<Vec<u32>>) {
     let mut groups = Groups::new();
+    let mut rounds: Vec<Vec<u32>> = Vec::new();
     let ranks = 0..degrees.ranks() as u32;
     let all = ranks.map(|rank| {
         let at = Place::new(rank, spec.order, degrees);
@@ -89,11 +90,15 @@ pub(super) fn nodes(spec: &Spec, degrees: Degrees) -> (Vec<Vec<Node>>, Groups) {
             work: None,
             gradients: Vec::new(),
         };
-        (0..spec.iterations).for_each(|_| builder.iteration());
+        let iteration = |_| {
+            builder.iteration();
+            builder.nodes.len() as u32
+        };
+        rounds.push((0..spec.iterations).map(iteration).collect());
         builder.nodes
     });
     let all = all.collect();
-    (all, groups)
+    (all, groups, rounds)
 }
 
 /// Computation that nothing interrupts.

@@ -187,6 +187,8 @@ const MOST_HIDDEN: u32 = 1 << 20;
 const MOST_SEQUENCE: u32 = 1 << 24;
 const MOST_BATCHES: u32 = 65_536;
 const MOST_BYTES: u32 = 16;
+/// In 10^12 operations per second, more than a thousand of the fastest GPUs: probably another unit was meant.
+const FASTEST_GPU: f64 = 1e7;
 
 /// Nodes of all ranks that can be made.
 const MOST_NODES: u64 = 5_000_000;
@@ -469,6 +471,13 @@ impl Spec {
             );
             return None;
         }
+        if self.peak_tflops > FASTEST_GPU {
+            findings.warn(
+                ["peak_tflops"],
+                format!("a GPU makes {:e} x 10^12 operations per second", self.peak_tflops),
+                "write 989.0 for 989e12 operations per second, those of an H100 for dense BF16",
+            );
+        }
         let left = Duration(settings.limit.0.saturating_sub(self.start.0));
         if computes > left.0 as f64 {
             findings.warn(
@@ -505,6 +514,14 @@ impl Spec {
 }
 
 impl Parameters for Spec {
+    fn rounds(&self) -> Option<(u32, &'static str)> {
+        Some((self.iterations, "iterations"))
+    }
+
+    fn with_rounds(&self, rounds: u32) -> Option<Box<dyn Parameters>> {
+        Some(Box::new(Self { iterations: rounds, ..self.clone() }))
+    }
+
     fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
         let findings = &mut findings.within(path);
         // What begins later may be measured.
@@ -518,7 +535,7 @@ impl Parameters for Spec {
         self.check_sizes(degrees, settings, findings)?;
         hosts.truncate(degrees.ranks() as usize);
         self.check_servers(&hosts, settings, findings);
-        let (nodes, groups) = job::nodes(self, degrees);
+        let (nodes, groups, ends) = job::nodes(self, degrees);
         let job = match matched(nodes, groups) {
             Ok(job) => job,
             Err((message, help)) => {
@@ -528,6 +545,7 @@ impl Parameters for Spec {
         };
         let as_trace = self.as_trace();
         let placed = chakra::Placed::new(as_trace, job, hosts, "micro_batches", findings)?;
+        let placed = placed.in_rounds(ends);
         Some(Arc::new(Placed { spec: self.clone(), degrees, placed }))
     }
 }

@@ -101,10 +101,15 @@ fn no_packet_without_credit() {
 
 /// RCCC over Ultra Ethernet: a full packet has 4180 bytes with preamble and gap, and the first credit is one packet.
 fn giving() -> Stand {
+    giving_with(|_| ())
+}
+
+fn giving_with(change: impl Fn(&mut rccc::Spec)) -> Stand {
     stand(|spec| {
         spec.profiles[0].transport = transport::Spec::Uet(Default::default());
         let base_rtt = Some(floodway_model::Duration(1));
-        let rccc = rccc::Spec { base_rtt, ..Default::default() };
+        let mut rccc = rccc::Spec { base_rtt, ..Default::default() };
+        change(&mut rccc);
         spec.profiles[0].congestion = congestion::Spec::Rccc(rccc);
     })
 }
@@ -167,6 +172,33 @@ fn credit_is_what_was_asked_for_at_its_pace() {
         &format!("host 0 at {early}: flow 1: its receiver gives 4181 bytes of credit, and 4180 are asked for"),
         &format!("host 0 at {late}: flow 1: credit adds nothing, and answers no request"),
         &format!("host 0 at {late}: flow 1: its receiver gives 4181 bytes of credit, and 4180 are asked for"),
+    ]);
+}
+
+/// With slow credit of a packet, a packet more than was asked for is given; with a timeout of 20 us, a total is repeated 20 us
+/// after the last that came or went, and not before.
+#[test]
+fn slow_and_repeated_credit_have_bounds() {
+    let start = 4 * UET_HOP;
+    let mut stand = giving_with(|rccc| {
+        rccc.slow_credit = floodway_model::Bytes(4_180);
+        rccc.credit_timeout = Some(Duration(20 * T));
+    });
+    stand.asks(1, 0, 1, start);
+    stand.pulls(1, 4_180, start);
+    stand.pulls(1, 8_360, start + 337_778);
+    let repeated = start + 337_778 + 20 * T;
+    stand.pulls(1, 8_360, repeated);
+    stand.finds(&[]);
+    stand.pulls(1, 8_360, repeated + 19 * T);
+    stand.pulls(1, 8_361, repeated + 40 * T);
+    let time = |at: u64| format!("{}.{:03}ns", at / 1_000, at % 1_000);
+    let (early, more) = (time(repeated + 19 * T), time(repeated + 40 * T));
+    stand.finds(&[
+        &format!("host 0 at {early}: flow 0: credit adds nothing, and answers no request"),
+        &format!(
+            "host 0 at {more}: flow 0: its receiver gives 8361 bytes of credit, and 4180 are asked for"
+        ),
     ]);
 }
 

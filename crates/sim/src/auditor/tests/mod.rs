@@ -7,6 +7,7 @@ mod link_credit;
 mod links;
 mod pauses;
 mod queues;
+mod tags;
 mod trims;
 
 use floodway_model::packet::length;

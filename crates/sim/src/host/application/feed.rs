@@ -13,12 +13,13 @@ impl Host {
     /// Starts the application of a flow that has started in this slot, if it has one.
     pub(in crate::host) fn begin_application(&mut self, flow: FlowId, slot: u32, now: Instant) {
         let shared = &self.shared;
-        let (spec, application) = (&shared.flows[flow.index()], &shared.profile(flow).application);
+        let (spec, application) =
+            (shared.flows.at(flow.index()), &shared.profile(flow).application);
         // The data of a message is available from the beginning.
         let Some(application) = application.as_ref().filter(|_| spec.is_persistent()) else {
             return;
         };
-        let application = Application::new(application, (flow, spec), shared.seed, now);
+        let application = Application::new(application, (flow, &spec), shared.seed, now);
         let place = self.applications.len() as u32;
         let due = match &application.state {
             State::Interactive(state) => state.due(),
@@ -45,7 +46,7 @@ impl Host {
             self.writes.pop();
             let application = &mut self.applications[place as usize];
             let flow = application.flow;
-            let slot = self.slots[self.shared.places[flow.index()].0 as usize];
+            let slot = self.slots.of(self.shared.places.at(flow.index()).0);
             let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { continue };
             let tcp = connection(&mut sender.transport);
             let next = match (&mut application.state, &self.shared.profile(flow).application) {

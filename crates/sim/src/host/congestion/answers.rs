@@ -89,6 +89,7 @@ pub(super) mod tests {
             nak: false,
             trimmed: None,
             hops: &[],
+            tag: None,
         }
     }
 

@@ -1,13 +1,14 @@
 //! Invariants that every congestion control must satisfy for any sequence of events. The list of
 //! members comes from the family, so new members are tested automatically.
 
-use floodway_model::{Duration, EcnFeedback, Instant, Rate};
+use floodway_model::{Bytes, Duration, EcnFeedback, Instant, NodeId, PortIx, Rate};
 use proptest::prelude::*;
 
 use super::{
     Ack, Answer, Congestion, Lost, Needs, Path, Phase, RateSample, Signal, Spec, State, Timeout,
     Trimmed,
 };
+use crate::csig;
 use crate::telemetry::Hop;
 
 /// An acknowledgement of one packet after this round-trip time.
@@ -173,7 +174,11 @@ impl<'a> Flow<'a> {
         let (now, nak, sent) = (self.now, rtt.is_none(), ack.wrapping_add(10));
         let trimmed = nak.then_some(Trimmed::InFabric);
         let (in_flight, hops) = (10, hops.as_slice());
-        let answer = Answer { now, ack, acked, sent, in_flight, rtt, marked, nak, trimmed, hops };
+        let mut tag = csig::Spec::default().tag();
+        tag.pass((NodeId(0), PortIx(0)), rate.time_for(Bytes(backlog)));
+        let tag = Some(tag);
+        let answer =
+            Answer { now, ack, acked, sent, in_flight, rtt, marked, nak, trimmed, hops, tag };
         self.control.on_answer(self.spec, &answer);
     }
 

@@ -5,6 +5,7 @@
 
 use floodway_model::{Duration, Instant};
 
+use crate::csig::Tag;
 use crate::telemetry::Hop;
 
 /// An acknowledgement or NAK of RoCEv2 or Ultra Ethernet.
@@ -33,6 +34,8 @@ pub struct Answer<'a> {
     pub trimmed: Option<Trimmed>,
     /// Telemetry of that packet, in the order of its path; empty without telemetry.
     pub hops: &'a [Hop],
+    /// Congestion signals (CSIG) of that packet; `None` without them.
+    pub tag: Option<Tag>,
 }
 
 /// Where a packet was trimmed.

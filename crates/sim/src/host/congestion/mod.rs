@@ -21,6 +21,7 @@ pub mod cubic;
 pub mod dcqcn;
 pub mod dctcp;
 pub mod events;
+mod fractional;
 pub mod hpcc;
 pub mod hystart;
 pub mod indicated_rate;
@@ -29,6 +30,7 @@ mod laws;
 pub mod line_rate;
 pub mod ndp;
 pub mod nscc;
+pub mod poseidon;
 pub mod powertcp;
 pub mod prague;
 pub mod qcn;
@@ -96,6 +98,7 @@ macro_rules! algorithms {
             of parameters {
                 needs()() -> Needs,
                 needs_telemetry()() -> bool,
+                needs_tag()() -> bool,
                 marks_are_notifications()() -> bool,
                 cnp_interval()() -> Option<Duration>,
                 initial_window(base_rtt: Duration)(base_rtt) -> Option<Duration>,
@@ -206,6 +209,8 @@ algorithms! {
         "A window that is divided by the power of the busiest link: its queue times what arrives there.",
     Timely = "timely" in timely: "A rate that follows the gradient of the round-trip time; also Patched TIMELY, with `patched`.",
     Swift = "swift" in swift: "A window that keeps the round-trip time at a target.",
+    Poseidon = "poseidon" in poseidon:
+        "A window by the largest delay in a switch of the path, as CSIG reports it: a longer target for a smaller rate.",
     RdmaDctcp = "rdma_dctcp" in rdma_dctcp:
         "A rate that shrinks by the share of marked packets (DCTCP for RoCEv2).",
     IndicatedRate = "indicated_rate" in indicated_rate:
@@ -286,6 +291,11 @@ pub trait Control {
 
     /// Whether switches must write telemetry into its packets.
     fn needs_telemetry(_spec: &Self::Spec) -> bool {
+        false
+    }
+
+    /// Whether its packets must have a tag for the congestion signals of switches (CSIG).
+    fn needs_tag(_spec: &Self::Spec) -> bool {
         false
     }
 

@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::Network;
+use super::fractional::{self, Fractional, Limits};
 use super::{Answer, Control, Needs, Path};
-use crate::host::transport;
 
 /// Parameters of Swift. The paper gives few numbers; the simulator csg-htsim has a full set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -101,6 +101,11 @@ impl Check for Spec {
 }
 
 impl Spec {
+    const fn limits(&self) -> Limits {
+        let Self { min_cwnd, max_cwnd, max_mdf, retx_reset_threshold, .. } = *self;
+        Limits { min_cwnd, max_cwnd, max_mdf, retx_reset_threshold }
+    }
+
     /// Increase of the target for a window of `cwnd` packets, in picoseconds: alpha / √cwnd + beta
     /// within bounds, with alpha and beta chosen so that it is `fs_range` at `fs_min_cwnd` and 0 at
     /// `fs_max_cwnd`.
@@ -120,50 +125,15 @@ impl Spec {
 /// State of one flow.
 #[derive(Debug)]
 pub struct State {
-    /// Window in packets.
-    cwnd: f64,
-    /// The last round-trip time; before the first sample, that of the idle network.
-    rtt: Duration,
-    last_decrease: Instant,
-    /// Number of timeouts since the last acknowledgement.
-    timeouts: u32,
+    window: Fractional,
     hops: u8,
-    payload: u64,
-    wire: u64,
 }
 
 impl State {
     /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
-        let fills = path.line_rate.0 as f64 * path.base_rtt.as_secs() / (8.0 * path.wire as f64);
-        let cwnd = spec.initial_cwnd.unwrap_or(fills.ceil().max(1.0));
-        Self {
-            cwnd: cwnd.clamp(spec.min_cwnd, spec.max_cwnd),
-            rtt: path.base_rtt,
-            last_decrease: Instant::ZERO,
-            timeouts: 0,
-            hops: path.hops,
-            payload: path.payload,
-            wire: path.wire,
-        }
-    }
-
-    /// Multiplies the window by `factor`, unless it was reduced less than a round trip ago.
-    fn decrease(&mut self, factor: f64, spec: &Spec, now: Instant) {
-        // The start of the flow does not count as a decrease.
-        let rested =
-            self.last_decrease == Instant::ZERO || now.since(self.last_decrease) >= self.rtt;
-        if rested {
-            self.shrink(self.cwnd * factor, spec, now);
-        }
-    }
-
-    fn shrink(&mut self, cwnd: f64, spec: &Spec, now: Instant) {
-        let cwnd = cwnd.max(spec.min_cwnd);
-        if cwnd < self.cwnd {
-            self.last_decrease = now;
-        }
-        self.cwnd = cwnd;
+        let window = Fractional::new(spec.initial_cwnd, &spec.limits(), path);
+        Self { window, hops: path.hops }
     }
 }
 
@@ -175,58 +145,41 @@ impl Control for State {
         Needs::Answers
     }
 
-    /// Below one packet: one packet per `rtt / cwnd`.
     #[inline]
     fn rate(&mut self, _: &Spec, _: Instant) -> Option<f64> {
-        let rtt = self.rtt.as_secs().max(1e-12);
-        (self.cwnd < 1.0).then(|| 8.0 * self.wire as f64 * self.cwnd / rtt)
+        self.window.rate()
     }
 
     #[inline]
     fn window(&mut self, _: &Spec, _: Instant) -> Option<u64> {
-        Some((self.cwnd as u64).max(1) * self.payload)
+        Some(self.window.bytes())
     }
 
     fn on_answer(&mut self, spec: &Spec, answer: &Answer<'_>) {
-        self.timeouts = 0;
+        let window = &mut self.window;
+        window.timeouts = 0;
         if let Some(rtt) = answer.rtt {
-            self.rtt = rtt;
-            let (delay, target) = (rtt.0 as f64, spec.target(self.hops, self.cwnd));
+            window.rtt = rtt;
+            let (delay, target) = (rtt.0 as f64, spec.target(self.hops, window.cwnd));
             if delay < target {
                 let acked = f64::from(answer.acked);
-                let grown = self.cwnd + spec.ai * acked / self.cwnd.max(1.0);
-                self.cwnd = grown.min(spec.max_cwnd);
+                let grown = window.cwnd + spec.ai * acked / window.cwnd.max(1.0);
+                window.cwnd = grown.min(spec.max_cwnd);
             } else {
                 let factor = 1.0 - spec.beta * (delay - target) / delay;
-                self.decrease(factor.max(1.0 - spec.max_mdf), spec, answer.now);
+                window.decrease(factor.max(1.0 - spec.max_mdf), &spec.limits(), answer.now);
             }
         } else if answer.nak {
-            self.decrease(1.0 - spec.max_mdf, spec, answer.now);
+            window.on_loss(&spec.limits(), answer.now);
         }
     }
 
     fn on_retransmit_timeout(&mut self, spec: &Spec, now: Instant) {
-        self.timeouts += 1;
-        if self.timeouts >= spec.retx_reset_threshold {
-            self.shrink(spec.min_cwnd, spec, now);
-        } else {
-            self.decrease(1.0 - spec.max_mdf, spec, now);
-        }
+        self.window.on_timeout(&spec.limits(), now);
     }
 
     fn check_on(spec: &Spec, network: &Network<'_>, findings: &mut Findings<'_>) {
-        if let transport::Spec::Rocev2(transport) = network.around.transport
-            && transport.ack_every > 1
-        {
-            findings.error(
-                &network.around.of_transport("ack_every"),
-                format!(
-                    "the window of `swift` may be 1 packet, and an acknowledgement comes after {}",
-                    transport.ack_every
-                ),
-                "the sender would wait for its timer: write ack_every = 1",
-            );
-        }
+        fractional::check_single_packets(network, findings);
         let (graph, round_trip) = (network.graph, network.round_trip);
         // Number of switches between the first host and the one farthest from it.
         let links = graph.hosts().next().and_then(|first| {
@@ -269,7 +222,7 @@ mod tests {
     fn flow(cwnd: f64) -> State {
         let path = Path { payload: 1_000, wire: 1_250, ..Path::at(Rate::from_gbps(100)) };
         let mut flow = State::new(&spec(), &path);
-        flow.cwnd = cwnd;
+        flow.window.cwnd = cwnd;
         flow
     }
 
@@ -277,7 +230,7 @@ mod tests {
     fn ack(flow: &mut State, at: u64, rtt: u64) -> f64 {
         let answer = Answer { rtt: Some(Duration::from_us(rtt)), ..answer(at, 1, 2) };
         flow.on_answer(&spec(), &answer);
-        flow.cwnd
+        flow.window.cwnd
     }
 
     fn near(a: f64, b: f64) -> bool {
@@ -309,12 +262,12 @@ mod tests {
     fn it_begins_with_what_fills_the_way() {
         let path = Path { wire: 1_250, ..Path::at(Rate::from_gbps(100)) };
         // 100 KB in 8 us.
-        assert_eq!(State::new(&spec(), &path).cwnd, 80.0);
+        assert_eq!(State::new(&spec(), &path).window.cwnd, 80.0);
         let path = Path { base_rtt: Duration(8_000_001), ..path };
-        assert_eq!(State::new(&spec(), &path).cwnd, 81.0);
+        assert_eq!(State::new(&spec(), &path).window.cwnd, 81.0);
         let some = Spec { initial_cwnd: Some(12.0), ..spec() };
-        assert_eq!(State::new(&some, &path).cwnd, 12.0);
-        assert_eq!(State::new(&Spec { max_cwnd: 10.0, ..some }, &path).cwnd, 10.0);
+        assert_eq!(State::new(&some, &path).window.cwnd, 12.0);
+        assert_eq!(State::new(&Spec { max_cwnd: 10.0, ..some }, &path).window.cwnd, 10.0);
     }
 
     #[test]
@@ -329,7 +282,7 @@ mod tests {
         let mut three = flow(10.0);
         let rtt = Some(Duration::from_us(20));
         three.on_answer(&spec(), &Answer { rtt, acked: 3, ..answer(1, 3, 9) });
-        assert!(near(three.cwnd, 10.3));
+        assert!(near(three.window.cwnd, 10.3));
         // Up to the maximum.
         let mut many = flow(999.9995);
         assert_eq!(ack(&mut many, 1, 9), 1_000.0);
@@ -358,16 +311,16 @@ mod tests {
         let nak = |at| Answer { nak: true, acked: 0, ..answer(at, 1, 2) };
         let mut flow = flow(16.0);
         ack(&mut flow, 10, 20);
-        flow.cwnd = 16.0;
+        flow.window.cwnd = 16.0;
         flow.on_answer(&spec, &nak(100));
         flow.on_answer(&spec, &nak(119));
-        assert_eq!(flow.cwnd, 8.0);
+        assert_eq!(flow.window.cwnd, 8.0);
         flow.on_answer(&spec, &nak(120));
-        assert_eq!(flow.cwnd, 4.0);
+        assert_eq!(flow.window.cwnd, 4.0);
         // Timeouts: half each, and the minimum from the fifth consecutive one on.
         let windows = [1, 2, 3, 4, 5].map(|n| {
             flow.on_retransmit_timeout(&spec, Instant::ZERO + Duration::from_ms(n));
-            flow.cwnd
+            flow.window.cwnd
         });
         assert_eq!(windows, [2.0, 1.0, 0.5, 0.25, 0.001]);
         // An acknowledgement resets the count.
@@ -376,25 +329,25 @@ mod tests {
             other.on_retransmit_timeout(&spec, Instant::ZERO + Duration::from_ms(n));
             ack(&mut other, n * 1_000, 500);
         }
-        assert!(other.timeouts == 0 && other.cwnd >= 0.001);
+        assert!(other.window.timeouts == 0 && other.window.cwnd >= 0.001);
     }
 
     #[test]
     fn parts_of_a_packet_are_paced() {
         let spec = spec();
         let mut flow = flow(4.99);
-        flow.rtt = Duration::from_us(20);
+        flow.window.rtt = Duration::from_us(20);
         assert_eq!(
             (flow.rate(&spec, Instant::ZERO), flow.window(&spec, Instant::ZERO)),
             (None, Some(4_000))
         );
-        flow.cwnd = 1.0;
+        flow.window.cwnd = 1.0;
         assert_eq!(
             (flow.rate(&spec, Instant::ZERO), flow.window(&spec, Instant::ZERO)),
             (None, Some(1_000))
         );
         // A quarter of a packet: one in 80 us, 10,000 bits on the wire: 125 Mb/s.
-        flow.cwnd = 0.25;
+        flow.window.cwnd = 0.25;
         assert!(near(flow.rate(&spec, Instant::ZERO).unwrap(), 125e6));
         assert_eq!(flow.window(&spec, Instant::ZERO), Some(1_000));
     }

@@ -78,6 +78,11 @@ impl Sender {
         self.cut.ecn
     }
 
+    /// It makes no new packets from this time on, unless it has ended already.
+    pub fn stop_at(&mut self, at: Instant) {
+        self.stop = at;
+    }
+
     /// Whether all packets are sent.
     pub fn is_done(&self) -> bool {
         self.next == self.packets
@@ -133,6 +138,10 @@ impl SendingSide for Sender {
     #[inline]
     fn is_done(&self) -> bool {
         self.is_done()
+    }
+
+    fn stop_at(&mut self, at: Instant) {
+        self.stop_at(at);
     }
 
     #[inline]

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Profile;
 use super::congestion::{self, Needs, Path};
+use crate::telemetry;
 
 floodway_model::family! {
     /// How a message becomes packets and arrives complete.
@@ -31,8 +32,10 @@ floodway_model::family! {
         answer_frame() -> u16;
         credit_frame() -> u16;
         requests() -> bool;
+        infers_losses() -> bool;
         shortest_frame() -> u16;
-        telemetry() -> bool;
+        telemetry() -> Option<telemetry::Kind<'_>>;
+        telemetry_bytes() -> u16;
         recovery() -> Option<&rocev2::recovery::Spec>;
         repeats() -> bool;
         understands_trimming() -> bool;
@@ -64,6 +67,7 @@ floodway_model::family! {
             mut state {
                 control() -> &mut congestion::State;
                 expect_headers();
+                stop_at(at: Instant);
                 #[inline(always)]
                 next_frame(profile: &Profile, now: Instant) -> Option<Frame>;
                 #[inline(always)]
@@ -145,6 +149,11 @@ pub trait Transport {
         false
     }
 
+    /// Whether a packet is taken for lost when later ones have arrived (Ultra Ethernet).
+    fn infers_losses(&self) -> bool {
+        false
+    }
+
     /// Length of the credit of its receivers, and of the requests of its senders.
     fn credit_frame(&self) -> u16 {
         length::ROCE_CREDIT
@@ -155,9 +164,14 @@ pub trait Transport {
         length::SHORTEST_FRAME
     }
 
-    /// Whether switches write telemetry into packets.
-    fn telemetry(&self) -> bool {
-        false
+    /// What switches write into its packets; `None` if nothing.
+    fn telemetry(&self) -> Option<telemetry::Kind<'_>> {
+        None
+    }
+
+    /// Length of what switches write, which a packet has from the beginning.
+    fn telemetry_bytes(&self) -> u16 {
+        0
     }
 
     /// The loss recovery of RoCEv2; `None` for other transports.
@@ -237,6 +251,9 @@ pub trait SendingSide {
 
     /// Switches may trim its packets.
     fn expect_headers(&mut self) {}
+
+    /// It makes no new packets from this time on, which is not before now; it is that of a long-lived flow.
+    fn stop_at(&mut self, at: Instant);
 
     /// The next frame; `None` if no more may be sent.
     fn next_frame(&mut self, profile: &Profile, now: Instant) -> Option<Frame>;
@@ -481,6 +498,10 @@ pub struct Sent {
     pub retransmitted: u64,
     /// Timeouts.
     pub timeouts: u32,
+    /// Packets that were taken for lost because later ones had arrived, or by a probe (Ultra Ethernet).
+    pub inferred: u32,
+    /// Requests, probes included (Ultra Ethernet).
+    pub requests: u32,
     /// Number of measured round-trip times.
     pub rtts: u32,
     /// Their sum.

@@ -243,10 +243,10 @@ impl Observer for Delays {
                     self.make_room(end, wire, at.now);
                 }
             }
-            Fact::Sent { port, to, packet, class, begins, until, handled_at, is_lost, .. } => {
+            Fact::Sent { port, to, packet, class, begins, until, handled_at, lost, .. } => {
                 if let Some(of) = self.place(packet.flow) {
                     let times = (begins, until, handled_at);
-                    self.on_sent(of, (port, class), times, (to.0, is_lost), packet, at);
+                    self.on_sent(of, (port, class), times, (to.0, lost), packet, at);
                 }
             }
             Fact::Arrived { packet } => self.on_arrived(packet, at),
@@ -323,7 +323,7 @@ impl Delays {
         of: usize,
         (port, class): (usize, Class),
         (begins, until, handled_at): (Instant, Instant, Instant),
-        (to, is_lost): (NodeId, bool),
+        (to, lost): (NodeId, Option<DropReason>),
         packet: &Packet,
         at: &At,
     ) {
@@ -350,8 +350,8 @@ impl Delays {
                 of.on_marked((at.node, port));
             }
         }
-        if let Some(key) = key.filter(|_| is_lost) {
-            of.on_lost(key, at.node, DropReason::LostOnLink, &mut self.logs);
+        if let Some((key, reason)) = key.zip(lost) {
+            of.on_lost(key, at.node, reason, &mut self.logs);
         }
     }
 

@@ -60,6 +60,10 @@ impl Aqm for State {
         Self { spec: spec.clone(), backlog: 0.0, capacity: None, previous: Instant::ZERO }
     }
 
+    fn start_at(&mut self, now: Instant) {
+        self.previous = now;
+    }
+
     /// In the order of the paper's pseudo code.
     fn on_arrival(&mut self, _: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
         let Spec { gamma, alpha, .. } = self.spec;

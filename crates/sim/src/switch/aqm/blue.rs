@@ -76,6 +76,10 @@ impl Aqm for State {
         Self { spec: spec.clone(), queues: vec![Marking::default(); queues].into() }
     }
 
+    fn start_at(&mut self, now: Instant) {
+        self.queues.iter_mut().for_each(|marking| marking.changed = now);
+    }
+
     /// The link became idle when its last frame ended. The probability is not needed before the
     /// next packet arrives, so it is updated only then, as of that time.
     fn on_arrival(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {

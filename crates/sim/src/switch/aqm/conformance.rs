@@ -44,6 +44,31 @@ impl Port {
     }
 }
 
+/// What begins ten seconds later decides as it does from time zero on: it catches up on nothing.
+#[test]
+fn a_late_start_is_a_start() {
+    let verdicts = |spec: &Spec, after: Duration| {
+        let mut port = Port::new(spec);
+        port.stand.wait(after);
+        port.state.start_at(port.stand.now);
+        let arrivals = (0..3_000_u32).map(|number| {
+            port.stand.wait(Duration::from_us(100));
+            let queue = usize::from(number % 3 == 0);
+            let ecn = if queue == 0 { Ecn::Ect0 } else { Ecn::NotEct };
+            let arrives = port.arrive(queue, ecn);
+            // Half as many leave.
+            let leaves = (number % 2 == 0).then(|| port.leave(queue)).flatten();
+            (arrives, leaves)
+        });
+        arrivals.collect::<Vec<_>>()
+    };
+    for spec in Spec::all() {
+        let (early, late) =
+            (verdicts(&spec, Duration::ZERO), verdicts(&spec, Duration::from_ms(10_000)));
+        assert_eq!(early, late, "{}", spec.name());
+    }
+}
+
 fn ecn() -> impl Strategy<Value = Ecn> {
     prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1), Just(Ecn::Ce)]
 }

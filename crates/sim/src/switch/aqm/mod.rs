@@ -58,6 +58,7 @@ floodway_model::family! {
             on_departure(queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict;
             on_overflow(queue: usize, packet: &Packet, view: &mut View<'_>);
             on_empty(now: Instant);
+            start_at(now: Instant);
         }
     }
     DropTail = "drop_tail" in drop_tail: "Takes everything until the queue is full.",
@@ -309,4 +310,9 @@ pub trait Aqm {
     /// The last packet has left the buffer of the switch. Only called if that is
     /// [measured](Aqm::measured_on).
     fn on_empty(&mut self, _now: Instant) {}
+
+    /// It begins at this time, in the place of another algorithm, rather than at time zero. Called before all else, of an
+    /// algorithm that is put in place during a run. The default does nothing, for algorithms whose initial state names
+    /// no time.
+    fn start_at(&mut self, _now: Instant) {}
 }

@@ -15,6 +15,11 @@ impl Periodic {
         Self { next: Instant::ZERO + period }
     }
 
+    /// Due for the first time one `period` after this time, at which nothing has been due yet.
+    pub fn start_at(&mut self, period: Duration, now: Instant) {
+        self.next = now + period;
+    }
+
     /// Calls `update` for every time up to `now` at which it was due. When `update` returns that it
     /// has settled, so that it would change nothing until the next event, the remaining times are
     /// skipped.

@@ -9,7 +9,7 @@
 //! has a controller of its own.
 
 use floodway_model::check::{Check, Findings};
-use floodway_model::{Duration, Packet};
+use floodway_model::{Duration, Instant, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +92,10 @@ impl Aqm for State {
         Some(spec.scalable)
     }
 
+    fn start_at(&mut self, now: Instant) {
+        self.updates.start_at(self.spec.update_interval, now);
+    }
+
     fn new(spec: &Spec, queues: usize) -> Self {
         Self {
             spec: spec.clone(),
@@ -122,7 +126,7 @@ impl Aqm for State {
 mod tests {
     use super::*;
     use crate::switch::aqm::stand::Stand;
-    use floodway_model::{Ecn, Instant};
+    use floodway_model::Ecn;
 
     const MS: Duration = Duration::from_ms(1);
 

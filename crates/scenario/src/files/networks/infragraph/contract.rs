@@ -6,15 +6,17 @@
 //! joins them to one, with the lower rate and the sum of the delays; without a second link it is left out. Processors and
 //! memories are left out with their links: they neither send nor forward here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::fmt;
 
 use floodway_model::check::{FASTEST, LONGEST_LATENCY};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, NodeId, Rate};
 
-use super::document::{Choice, Link};
+use super::document::{BandwidthUnit, Choice, LatencyUnit, Link};
 use super::expand::{Expanded, Node, Wrong};
 use crate::files::networks::Rates;
+use crate::ports;
 
 /// A link between two sets of components.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +92,12 @@ fn rate(link: &Link, rates: &Rates) -> Result<Option<Rate>, Wrong> {
     let Some(bandwidth) = link.physical.as_ref().and_then(|of| of.bandwidth.as_ref()) else {
         return Ok(None);
     };
+    let given = [
+        (bandwidth.gigabits_per_second, BandwidthUnit::GigabitsPerSecond),
+        (bandwidth.gigabytes_per_second, BandwidthUnit::GigabytesPerSecond),
+        (bandwidth.gigatransfers_per_second, BandwidthUnit::GigatransfersPerSecond),
+    ];
+    chosen(link, "bandwidth", bandwidth.choice, given)?;
     // Gigabytes are 10^9 bytes here, as gigabits are 10^9 bits (assumed: the schema does not say).
     let bits = match (bandwidth.gigabits_per_second, bandwidth.gigabytes_per_second) {
         (Some(bits), None) => bits,
@@ -120,11 +128,35 @@ fn rate(link: &Link, rates: &Rates) -> Result<Option<Rate>, Wrong> {
     Ok(Some(rate))
 }
 
+/// Refuses a value in another unit than that of `choice`: one of the two is an error.
+fn chosen<T: Copy + PartialEq + fmt::Display>(
+    link: &Link,
+    what: &str,
+    choice: Option<T>,
+    given: [(Option<f64>, T); 3],
+) -> Result<(), Wrong> {
+    let other =
+        given.iter().find(|(value, unit)| value.is_some() && choice.is_some_and(|of| of != *unit));
+    match (choice, other) {
+        (Some(choice), Some((_, unit))) => Err((
+            format!("link `{}` has a {what} in {unit}, and its choice is {choice}", link.name),
+            "write the unit of the value as its choice".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The delay of a link; none without a latency.
 fn delay(link: &Link) -> Result<Duration, Wrong> {
     let Some(latency) = link.physical.as_ref().and_then(|of| of.latency.as_ref()) else {
         return Ok(Duration::ZERO);
     };
+    let given = [
+        (latency.ms, LatencyUnit::Ms),
+        (latency.us, LatencyUnit::Us),
+        (latency.ns, LatencyUnit::Ns),
+    ];
+    chosen(link, "latency", latency.choice, given)?;
     let values = [(latency.ms, 1e9), (latency.us, 1e6), (latency.ns, 1e3)];
     let mut given = values.iter().filter_map(|(value, unit)| value.map(|value| value * unit));
     let ps = match (given.next(), given.next()) {
@@ -338,37 +370,12 @@ fn build<'a>(
             "hosts are components with choice `xpu`, or `nic` where there is none".to_owned(),
         ));
     }
-    apart(&graph).map_or(Ok(graph), |message| {
-        Err((message, "join all hosts by switches, or leave some out".to_owned()))
-    })
-}
-
-/// Says which hosts have no path between them, if no part of the network has all of them.
-fn apart(graph: &Graph) -> Option<String> {
-    let mut part: Vec<usize> = vec![usize::MAX; graph.nodes.len()];
-    let mut hosts: BTreeMap<usize, BTreeSet<NodeId>> = BTreeMap::new();
-    for id in graph.ids() {
-        if part[id.index()] != usize::MAX {
-            continue;
-        }
-        let mut open = vec![id];
-        while let Some(at) = open.pop() {
-            if std::mem::replace(&mut part[at.index()], id.index()) == id.index() {
-                continue;
-            }
-            if graph.node(at).kind == NodeKind::Host {
-                hosts.entry(id.index()).or_default().insert(graph.host_of(at));
-            }
-            let next = graph.node(at).ports.iter().map(|port| port.peer);
-            open.extend(next.filter(|of| part[of.index()] == usize::MAX));
-        }
+    match ports::hosts_apart(&graph).map(|hosts| hosts.map(|host| graph.host_name(host))) {
+        None => Ok(graph),
+        Some([one, other]) => Err((
+            format!("there is no path between `{one}` and `{other}`"),
+            "hosts do not forward, GPUs neither: join all by switches, or leave some out"
+                .to_owned(),
+        )),
     }
-    let largest = hosts.values().max_by_key(|of| of.len())?;
-    let missing = graph.first_ports().find(|host| !largest.contains(host))?;
-    let one = largest.first()?;
-    Some(format!(
-        "there is no path between `{}` and `{}`",
-        graph.host_name(missing),
-        graph.host_name(*one)
-    ))
 }

@@ -46,7 +46,7 @@ pub(super) fn expand(from: &Infrastructure) -> Result<Expanded<'_>, Wrong> {
     let (mut sum, mut known) = (0u64, BTreeMap::new());
     for instance in &from.instances {
         let device = found(&devices, &instance.device, "device", &instance.name)?;
-        let of_device = size(device, &devices, &mut known)?;
+        let of_device = size(device, &devices, &mut known, 0)?.nodes;
         sum = sum.saturating_add(of_device.saturating_mul(instance.count.into()));
     }
     if sum > MOST_NODES {
@@ -125,14 +125,34 @@ fn inside<'a>(component: &str, devices: &Devices<'a>) -> Result<&'a Device, Wron
     found(devices, component, "device", component)
 }
 
-/// How many nodes a device has with those inside; one that is empty takes time as well. Sizes that are known are in
-/// `known`, and `None` is one that is being found.
+/// How often devices may be inside others. Servers and racks need a few; every level takes a part of the stack.
+const MOST_LEVELS: u32 = 64;
+
+/// What is known of a device with those inside.
+#[derive(Clone, Copy, Debug)]
+struct Size {
+    /// Its nodes. One that is empty takes time as well.
+    nodes: u64,
+    /// The levels of devices in it.
+    levels: u32,
+}
+
+/// The size of a device, which is `level` levels inside others. Sizes that are known are in `known`, and `None` is one that
+/// is being found.
 fn size<'a>(
     device: &'a Device,
     devices: &Devices<'a>,
-    known: &mut BTreeMap<&'a str, Option<u64>>,
-) -> Result<u64, Wrong> {
+    known: &mut BTreeMap<&'a str, Option<Size>>,
+    level: u32,
+) -> Result<Size, Wrong> {
+    let too_deep = || {
+        Err((
+            format!("device `{}` is more than {MOST_LEVELS} levels inside others", device.name),
+            "leave out devices that have one device as their only component".to_owned(),
+        ))
+    };
     match known.get(device.name.as_str()) {
+        Some(Some(size)) if level + size.levels > MOST_LEVELS => return too_deep(),
         Some(Some(size)) => return Ok(*size),
         Some(None) => {
             return Err((
@@ -140,19 +160,25 @@ fn size<'a>(
                 "a component with choice `device` is a device of the same name".to_owned(),
             ));
         }
+        None if level > MOST_LEVELS => return too_deep(),
         None => {}
     }
     known.insert(&device.name, None);
-    let mut sum = 0u64;
+    let (mut nodes, mut levels) = (0u64, 0);
     for component in &device.components {
         let one = match component.choice {
-            Choice::Device => size(inside(&component.name, devices)?, devices, known)?,
+            Choice::Device => {
+                let size = size(inside(&component.name, devices)?, devices, known, level + 1)?;
+                levels = levels.max(size.levels + 1);
+                size.nodes
+            }
             _ => 1,
         };
-        sum = sum.saturating_add(one.saturating_mul(component.count.into()));
+        nodes = nodes.saturating_add(one.saturating_mul(component.count.into()));
     }
-    known.insert(&device.name, Some(sum.max(1)));
-    Ok(sum.max(1))
+    let size = Size { nodes: nodes.max(1), levels };
+    known.insert(&device.name, Some(size));
+    Ok(size)
 }
 
 impl<'a> Expanded<'a> {

@@ -40,7 +40,8 @@ fn graphs_have_the_nodes_and_edges_of_the_package() {
 /// value. Nodes and edges are those of the networkx graph, for one server and for two.
 #[test]
 fn blueprints_of_servers_have_the_graphs_of_the_package() {
-    let rates = [("pcie", 512), ("xpu_fabric", 3_600), ("cpu_fabric", 512), ("c2c_link", 3_600)];
+    // Of these each has the links that it has.
+    let all = [("pcie", 512), ("xpu_fabric", 3_600), ("cpu_fabric", 512), ("c2c_link", 3_600)];
     for (text, (nodes, edges), [hosts, switches]) in [
         (
             include_str!("../../../../../attack/corpus/network_infragraph/dgx-h100.yaml"),
@@ -61,6 +62,7 @@ fn blueprints_of_servers_have_the_graphs_of_the_package() {
         assert_eq!(counted(text), (nodes, edges));
         let two = text.replace("- count: 1\n  device", "- count: 2\n  device");
         assert_eq!(counted(&two), (2 * nodes, 2 * edges));
+        let rates: Vec<_> = all.into_iter().filter(|(link, _)| text.contains(link)).collect();
         let graph = with_rates(text, &rates).unwrap();
         assert_eq!([graph.first_ports().count(), graph.switches().count()], [hosts, switches]);
         // Without them all of a server would be one.
@@ -95,12 +97,12 @@ fn two_rails_and_a_spine() -> String {
 
 #[test]
 fn gpus_are_hosts_and_their_nics_ports() {
-    // GPUs do not forward from NVLink to their NIC.
+    // GPUs do not forward from NVLink to their NIC. Those of one rail have a path.
     assert_eq!(
         network(TWO_RAILS).unwrap_err(),
         [
-            "there is no path between `host.0.xpu.0` and `host.1.xpu.0`",
-            "join all hosts by switches, or leave some out",
+            "there is no path between `host.0.xpu.1` and `host.1.xpu.0`",
+            "hosts do not forward, GPUs neither: join all by switches, or leave some out",
         ]
     );
     let graph = network(&two_rails_and_a_spine()).unwrap();
@@ -262,4 +264,100 @@ fn what_is_not_understood_is_named() {
     );
     assert_eq!(network(&text).unwrap_err()[0], "device `box` is inside itself");
     assert!(network("[1, 2]").is_err() && network("").is_err());
+}
+
+/// Three hosts at three switches, of which each pair has one: any two have a path, and no switch has all.
+#[test]
+fn two_hosts_need_one_part_of_the_network_in_common() {
+    let ends = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (0, 2)];
+    let edge = |(nic, switch): (u32, u32)| {
+        format!(
+            "{{\"ep1\": {{\"instance\": \"box[{nic}]\", \"component\": \"nic[{}]\"}}, \"ep2\": {{\"instance\": \"switch[{switch}]\", \
+             \"component\": \"asic\"}}, \"scheme\": \"one2one\", \"link\": \"wire\"}}",
+            u32::from(nic != switch)
+        )
+    };
+    let edges = |ends: &[(u32, u32)]| ends.iter().copied().map(edge).collect::<Vec<_>>().join(", ");
+    let (before, _) = SMALL.split_once("\"instance\": \"box\", ").unwrap();
+    let before = before
+        .replace("\"nic\", \"count\": 1", "\"nic\", \"count\": 2")
+        .replace("\"one2one\", \"link\": \"on board\"", "\"many2many\", \"link\": \"on board\"")
+        .replace("\"device\": \"switch\", \"count\": 1", "\"device\": \"switch\", \"count\": 3");
+    let before = before.strip_suffix("{\"ep1\": {").unwrap();
+    let graph = network(&format!("{before}{}]}}", edges(&ends))).unwrap();
+    assert_eq!(graph.first_ports().count(), 3);
+    assert_eq!(ports(&graph).len(), 6);
+    assert_eq!(
+        network(&format!("{before}{}]}}", edges(&ends[..4]))).unwrap_err()[0],
+        "there is no path between `box.0.xpu.0` and `box.2.xpu.0`"
+    );
+}
+
+#[test]
+fn short_files_can_neither_fill_the_memory_nor_the_stack() {
+    // The parser would need minutes for the first, which is 200 KB, and does not accept the second.
+    let error = |text: String| network(&text).unwrap_err()[0].clone();
+    assert_eq!(
+        error(format!("devices:\n  {}", "[".repeat(100_000) + &"]".repeat(100_000))),
+        "more than 128 brackets are open"
+    );
+    assert!(error("- ".repeat(100_000)).starts_with("this is no infrastructure"));
+    // A name of 100 KB, 100,000 times.
+    let long = "x".repeat(100_000);
+    assert_eq!(
+        error(format!("devices:\n- name: &n {long}\n{}", "- name: *n\n".repeat(100_000))),
+        "this is no infrastructure of InfraGraph: devices[0].name: a name has 100000 bytes, and at most 1000 are possible \
+         at line 2 column 9"
+    );
+    // A device in a device, and so on; also if the inner ones were seen before.
+    let chain = |levels: u32, instances: &[u32]| {
+        let device = |level: u32| {
+            format!(
+                "- {{name: d{level}, components: [{{name: d{}, choice: device, count: 1}}]}}\n",
+                level + 1
+            )
+        };
+        let devices: String = (0..levels).map(device).collect();
+        let last =
+            format!("- {{name: d{levels}, components: [{{name: x, choice: xpu, count: 1}}]}}\n");
+        let instance = |level: &u32| format!("- {{name: i{level}, device: d{level}, count: 1}}\n");
+        let instances: String = instances.iter().map(instance).collect();
+        error(format!("devices:\n{devices}{last}instances:\n{instances}"))
+    };
+    assert_eq!(chain(100_000, &[0]), "device `d65` is more than 64 levels inside others");
+    assert_eq!(chain(65, &[1, 0]), "device `d1` is more than 64 levels inside others");
+    assert!(chain(64, &[1, 0]).ends_with("has no link to a switch"));
+}
+
+#[test]
+fn a_choice_is_that_of_the_value() {
+    let of = |from: &str, to: &str| network(&TWO_RAILS.replace(from, to)).unwrap_err();
+    assert_eq!(
+        of("choice: us, us: 0.5", "choice: us, ns: 500"),
+        [
+            "link `eth` has a latency in ns, and its choice is us",
+            "write the unit of the value as its choice",
+        ]
+    );
+    assert_eq!(
+        of("choice: gigabits_per_second, ", "choice: gigabytes_per_second, ")[0],
+        "link `eth` has a bandwidth in gigabits_per_second, and its choice is gigabytes_per_second"
+    );
+}
+
+#[test]
+fn errors_have_the_line_of_what_they_name() {
+    let line = |from: &str, to: &str| {
+        assert!(TWO_RAILS.contains(from), "{from}");
+        let text = TWO_RAILS.replacen(from, to, 1);
+        let source = Arc::new(Source::new("network.yaml", text));
+        read(&source, &[].into()).unwrap_err().place.position().map(|at| at.line)
+    };
+    // The name of the link, not its first use.
+    assert_eq!(line("gigabits_per_second: 400", "gigabits_per_second: 0"), Some(24));
+    assert_eq!(line("link: nvlink", "link: nvlnk"), Some(13));
+    assert_eq!(line("component: \"nic[0]\"", "component: \"nic[7]\""), Some(29));
+    assert_eq!(line("- {name: host, device: server", "- {name: host, device: box"), Some(26));
+    // Nothing in the file is called like a host.
+    assert_eq!(line("name: two-rails", "name: rails"), None);
 }

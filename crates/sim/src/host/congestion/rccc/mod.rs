@@ -21,9 +21,14 @@
 //!   credit does not come within the retransmission timeout of the transport, it requests again, and
 //!   then after twice that time. A receiver answers a request even if nothing remains to be granted,
 //!   because the last credit may have been lost.
-//! - Not modeled: credit for contexts that ask for none (slow credit; here a context ends with its
-//!   message), the timeout of credit at the receiver, and the control of the pace by marks and trimmed
-//!   packets that uet-htsim has for oversubscribed networks.
+//! - With `slow_credit`, a receiver for whose credit no flow waits gives some to flows that ask for none,
+//!   so that they have it when they need it, and so that it makes up for lost credit. A context ends with
+//!   its message here, so that flows get it which have been granted everything and are not complete.
+//! - With `credit_timeout`, a receiver repeats the total of a flow of which nothing has come for so long.
+//!   The specification has a timeout of credit at the destination (section 3.6.14.5); what it does there
+//!   and how long it is are assumed.
+//! - Not modeled: the control of the pace by marks and trimmed packets that uet-htsim has for
+//!   oversubscribed networks.
 
 mod pacer;
 mod sender;
@@ -61,6 +66,15 @@ pub struct Spec {
     pub grant: Bytes,
     /// Rate at which a receiver gives credit, relative to that of its link. Default 0.99 (uet-htsim).
     pub pace: f64,
+    /// Credit that a receiver gives beyond what a flow has asked for, while no flow waits for credit.
+    /// Default 0B, none (uet-htsim: the maximum of a sender).
+    #[serde(skip_serializing_if = "is_none")]
+    pub slow_credit: Bytes,
+    /// Time after which a receiver repeats the total credit of a flow that is not complete and of which
+    /// nothing has come since; must be above a round trip. Default none (assumed: Ultra Ethernet has such
+    /// a timeout, of unknown length).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credit_timeout: Option<Duration>,
     /// Parameters of the window by network signals that limits senders in addition. Default none: no
     /// such window.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,8 +83,21 @@ pub struct Spec {
 
 impl Default for Spec {
     fn default() -> Self {
-        Self { base_rtt: None, max_window: 1.5, grant: Bytes(16_384), pace: 0.99, nscc: None }
+        Self {
+            base_rtt: None,
+            max_window: 1.5,
+            grant: Bytes(16_384),
+            pace: 0.99,
+            slow_credit: Bytes(0),
+            credit_timeout: None,
+            nscc: None,
+        }
     }
+}
+
+/// So that the parameters of runs without it are written as they were before there was such credit.
+fn is_none(slow_credit: &Bytes) -> bool {
+    *slow_credit == Bytes(0)
 }
 
 /// Credit in one frame must be far below what the counter in it distinguishes.
@@ -85,6 +112,9 @@ impl Check for Spec {
         findings.range("grant", self.grant, Bytes(1)..=LARGEST_GRANT, why);
         let why = "above 1, queues at the receiver's port never drain; usual is 0.99";
         findings.range("pace", self.pace, 0.01..=1.0, why);
+        let why = "usual is 1.5 bandwidth-delay products, as the first credit";
+        findings.range("slow_credit", self.slow_credit, ..=LARGEST_GRANT, why);
+        findings.positive("credit_timeout", self.credit_timeout, "remove it for none");
         if let Some(nscc) = &self.nscc {
             nscc.check(&mut findings.within("nscc"));
         }
@@ -130,6 +160,29 @@ impl Spec {
             );
         }
         let frame = u64::from(around.transport.largest_frame()).max(1);
+        let round_trip = network.round_trip;
+        if let Some(timeout) = self.credit_timeout.filter(|timeout| *timeout <= round_trip) {
+            findings.error(
+                "credit_timeout",
+                format!(
+                    "the timeout of credit ({timeout}) is not above the round-trip time of an empty \
+                     network ({round_trip})"
+                ),
+                "credit would be repeated while packets are on their way: raise it well above that",
+            );
+        }
+        if self.slow_credit.0 > FARTHEST * frame {
+            findings.error(
+                "slow_credit",
+                format!(
+                    "{} are {} packets, and what a sender asks for is known up to {FARTHEST} packets \
+                     behind what it was given",
+                    self.slow_credit,
+                    self.slow_credit.0 / frame
+                ),
+                format!("write at most \"{}B\"", FARTHEST * frame),
+            );
+        }
         let bdp = network.fastest_host().bytes_in(base_rtt).0;
         if bdp > FARTHEST * frame {
             findings.warn(

@@ -1,6 +1,6 @@
 //! The receiving side of RCCC: the credit of a host for all its senders.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use floodway_model::packet::Entropy;
 use floodway_model::{Duration, Instant};
@@ -18,6 +18,10 @@ pub struct Pacer {
     flows: Vec<Granted>,
     /// Flows that ask for credit, in order of service; may include flows that have completed since.
     queue: VecDeque<u32>,
+    /// Flows that ask for none and may be given slow credit, likewise.
+    idle: VecDeque<u32>,
+    /// Flows to which credit is to be repeated if nothing comes of them, at this time or later.
+    watched: BTreeSet<(Instant, u32)>,
     /// Earliest time of the next credit: what the last one permits occupies the link until then.
     next_at: Instant,
 }
@@ -36,11 +40,27 @@ struct Granted {
     /// Whether it is in the queue, and whether the next credit answers a request.
     is_queued: bool,
     answers: bool,
+    /// What may be given beyond the target, and whether it waits for that.
+    slow: u64,
+    is_idle: bool,
+    /// Time after which credit is repeated, when that is, and whether it is watched for that.
+    timeout: Option<Duration>,
+    repeat_at: Instant,
+    is_watched: bool,
+    has_ended: bool,
 }
 
 impl Granted {
     fn wants(&self) -> bool {
         self.answers || self.target > self.granted
+    }
+
+    /// What may be given to it while no flow wants any.
+    fn slow(&self) -> u64 {
+        match self.has_ended {
+            true => 0,
+            false => (self.target + self.slow).saturating_sub(self.granted),
+        }
     }
 }
 
@@ -49,6 +69,8 @@ impl Pacer {
     fn flow(&mut self, spec: &Spec, arrival: &Arrival) -> &mut Granted {
         let flow = &mut self.flows[arrival.place as usize];
         flow.grant = spec.grant.0;
+        flow.slow = spec.slow_credit.0;
+        flow.timeout = spec.credit_timeout;
         flow.byte_time = 8e12 / (arrival.rate.0.max(1) as f64 * spec.pace);
         flow
     }
@@ -59,6 +81,57 @@ impl Pacer {
             flow.is_queued = true;
             self.queue.push_back(place);
         }
+        if flow.slow > 0 && flow.slow() > 0 && !flow.is_idle {
+            flow.is_idle = true;
+            self.idle.push_back(place);
+        }
+    }
+
+    /// Something has come of a flow, or it was given credit: its timeout begins anew.
+    fn watch(&mut self, place: u32, now: Instant) {
+        let flow = &mut self.flows[place as usize];
+        let Some(timeout) = flow.timeout else { return };
+        flow.repeat_at = now + timeout;
+        if !flow.is_watched {
+            flow.is_watched = true;
+            self.watched.insert((flow.repeat_at, place));
+        }
+    }
+
+    /// Queues the flows whose credit is to be repeated.
+    fn expire(&mut self, now: Instant) {
+        while let Some(&(at, place)) = self.watched.first()
+            && at <= now
+        {
+            self.watched.pop_first();
+            let flow = &mut self.flows[place as usize];
+            flow.is_watched = false;
+            // One that waits for credit is watched again when it gets that.
+            if flow.has_ended || flow.is_queued {
+                continue;
+            }
+            if flow.repeat_at > now {
+                flow.is_watched = true;
+                self.watched.insert((flow.repeat_at, place));
+                continue;
+            }
+            flow.answers = true;
+            self.enqueue(place);
+        }
+    }
+
+    /// Gives credit to a flow, at most so much.
+    fn give(&mut self, place: u32, most: u64, now: Instant) -> Credit {
+        let flow = &mut self.flows[place as usize];
+        let grant = most.min(flow.grant);
+        flow.granted += grant;
+        flow.answers = false;
+        let bytes = if grant == 0 { EMPTY } else { grant };
+        self.next_at = now + Duration((bytes as f64 * flow.byte_time).ceil() as u64);
+        let number = flow.granted as u32;
+        self.enqueue(place);
+        self.watch(place, now);
+        Credit { place, number }
     }
 }
 
@@ -67,7 +140,8 @@ impl Receiving for Pacer {
 
     fn new(flows: usize) -> Self {
         let flows = vec![Granted::default(); flows];
-        Self { flows, queue: VecDeque::new(), next_at: Instant::ZERO }
+        let (queue, idle) = (VecDeque::new(), VecDeque::new());
+        Self { flows, queue, idle, watched: BTreeSet::new(), next_at: Instant::ZERO }
     }
 
     fn add_flow(&mut self) {
@@ -76,6 +150,7 @@ impl Receiving for Pacer {
 
     fn on_arrival(&mut self, spec: &Spec, arrival: &Arrival) {
         let Some(Entropy { target: Some(target), repeated, .. }) = arrival.entropy else { return };
+        self.watch(arrival.place, arrival.now);
         let flow = self.flow(spec, arrival);
         // A packet that others have overtaken asks for less, and modulo 1024 it might be taken for more.
         if !repeated && arrival.number < flow.newest {
@@ -95,6 +170,7 @@ impl Receiving for Pacer {
     }
 
     fn on_request(&mut self, spec: &Spec, arrival: &Arrival, Request { target }: Request) {
+        self.watch(arrival.place, arrival.now);
         let flow = self.flow(spec, arrival);
         let ahead = target.wrapping_sub(flow.granted as u32) as i32;
         flow.target = flow.target.max(flow.granted.saturating_add_signed(ahead.into()));
@@ -104,14 +180,17 @@ impl Receiving for Pacer {
 
     fn on_end(&mut self, _: &Spec, place: u32, _: Instant) {
         let flow = &mut self.flows[place as usize];
-        (flow.target, flow.answers) = (flow.granted, false);
+        (flow.target, flow.answers, flow.has_ended) = (flow.granted, false, true);
     }
 
     fn next_wake(&self) -> Instant {
-        if self.queue.is_empty() { Instant::NEVER } else { self.next_at }
+        let is_empty = self.queue.is_empty() && self.idle.is_empty();
+        let next = if is_empty { Instant::NEVER } else { self.next_at };
+        self.watched.first().map_or(next, |(at, _)| next.min(*at))
     }
 
     fn next_credit(&mut self, now: Instant) -> Option<Credit> {
+        self.expire(now);
         if now < self.next_at {
             return None;
         }
@@ -121,14 +200,16 @@ impl Receiving for Pacer {
             if !flow.wants() {
                 continue;
             }
-            let grant = flow.target.saturating_sub(flow.granted).min(flow.grant);
-            flow.granted += grant;
-            flow.answers = false;
-            let bytes = if grant == 0 { EMPTY } else { grant };
-            self.next_at = now + Duration((bytes as f64 * flow.byte_time).ceil() as u64);
-            let number = flow.granted as u32;
-            self.enqueue(place);
-            return Some(Credit { place, number });
+            let most = flow.target.saturating_sub(flow.granted);
+            return Some(self.give(place, most, now));
+        }
+        while let Some(place) = self.idle.pop_front() {
+            let flow = &mut self.flows[place as usize];
+            flow.is_idle = false;
+            let most = flow.slow();
+            if most > 0 {
+                return Some(self.give(place, most, now));
+            }
         }
         None
     }

@@ -282,3 +282,61 @@ fn requests_are_answered() {
     pacer.on_end(&spec, 1, Instant::ZERO);
     assert_eq!(all(&mut pacer, 2 * start), []);
 }
+
+/// Slow credit of two packets: when the three that flow 0 asks for are given, two more follow at the same pace. Flow 1,
+/// which asks for one then, gets that before the rest of the slow credit. A complete flow gets none.
+#[test]
+fn slow_credit_comes_when_no_flow_waits() {
+    let spec = Spec { grant: Bytes(PACKET), slow_credit: Bytes(2 * PACKET), ..Default::default() };
+    let mut pacer = Pacer::new(2);
+    asks(&mut pacer, &spec, 0, (0, 3));
+    let paced = 121_213;
+    let given = |n: u64, total: u64| (n * paced, 0, total as u32 * PACKET as u32);
+    for (n, total) in [(0, 1), (1, 2), (2, 3), (3, 4)] {
+        assert_eq!(pacer.next_wake().0, n * paced);
+        let Credit { place, number } = pacer.next_credit(Instant(n * paced)).unwrap();
+        assert_eq!((n * paced, place, number), given(n, total));
+    }
+    asks(&mut pacer, &spec, 1, (0, 1));
+    pacer.on_end(&spec, 1, Instant(3 * paced));
+    let mut other = Pacer::new(2);
+    std::mem::swap(&mut pacer, &mut other);
+    assert_eq!(all(&mut other, 3 * paced), [given(4, 5)]);
+    // Both ask: the slow credit of each comes after that.
+    asks(&mut pacer, &spec, 0, (0, 1));
+    asks(&mut pacer, &spec, 1, (0, 1));
+    let order: Vec<_> = all(&mut pacer, 0).into_iter().map(|(_, place, _)| place).collect();
+    assert_eq!(order, [0, 1, 0, 1, 0, 1]);
+}
+
+/// With a timeout of 20 us, the total is repeated 20 us after the last that came of a flow or went to it, and every 20 us
+/// until something comes; not to a complete flow.
+#[test]
+fn credit_is_repeated_after_its_timeout() {
+    let us = 1_000_000;
+    let spec = Spec { credit_timeout: Some(Duration(20 * us)), ..Default::default() };
+    let mut pacer = Pacer::new(2);
+    asks(&mut pacer, &spec, 0, (0, 2));
+    asks(&mut pacer, &spec, 1, (0, 2));
+    let mut given = Vec::new();
+    let mut now = 0;
+    while now < 90 * us {
+        while let Some(Credit { place, number }) = pacer.next_credit(Instant(now)) {
+            given.push((now, place, number));
+        }
+        if now == 40 * us {
+            pacer.on_end(&spec, 1, Instant(now));
+        }
+        if now == 50 * us {
+            let target = Some(2);
+            let entropy = Some(Entropy { target, ..Default::default() });
+            let arrival = Arrival { number: 1, entropy, now: Instant(now), ..Arrival::of(0) };
+            pacer.on_arrival(&spec, &arrival);
+        }
+        now += us / 2;
+    }
+    // 3000 bytes take 0.24 us, so that the second is given at 0.5 us here.
+    let times: Vec<_> = given.iter().map(|&(at, place, _)| (at * 2 / us, place)).collect();
+    assert_eq!(times, [(0, 0), (1, 1), (40, 0), (41, 1), (80, 0), (140, 0)]);
+    assert!(given.iter().all(|&(.., total)| total == 2 * PACKET as u32));
+}

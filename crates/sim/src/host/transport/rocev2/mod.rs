@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Full, Network, Transport};
 use crate::host::congestion::{self, Needs};
+use crate::{csig, telemetry};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
@@ -37,6 +38,10 @@ pub struct Spec {
     /// in their acknowledgements. Default false; true for congestion control that needs it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub telemetry: bool,
+    /// Tag for congestion signals (CSIG), which replaces `telemetry`. Default none; for congestion
+    /// control that needs it, a tag with its defaults.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub csig: Option<csig::Spec>,
     /// Overhead of a data packet on the wire beyond its payload, without preamble and gap. Default
     /// 62B (Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4; the HPCC authors' simulator has 48B).
     pub overhead: Bytes,
@@ -58,6 +63,7 @@ impl Default for Spec {
             ack_every: 1,
             in_flight: None,
             telemetry: false,
+            csig: None,
             overhead: Bytes(length::ROCE_OVERHEAD.into()),
             answer: Bytes(length::ROCE_ACK.into()),
             shortest: Bytes(length::SHORTEST_FRAME.into()),
@@ -71,6 +77,16 @@ impl Check for Spec {
         let why = "1 acknowledges every packet, n every n-th";
         findings.range("ack_every", self.ack_every, 1.., why);
         self.recovery.check(&mut findings.within("recovery"));
+        if let Some(csig) = &self.csig {
+            csig.check(&mut findings.within("csig"));
+            if self.telemetry {
+                findings.error(
+                    ["telemetry", "csig"],
+                    "packets have room for either telemetry of all switches or the tag of CSIG",
+                    "remove one of the two; congestion control that needs one has it by default",
+                );
+            }
+        }
         findings.positive("mtu", self.mtu, "a full packet carries so much, for example \"1024B\"");
         const REMOVE: &str = "remove it for that of RoCEv2";
         findings.range("overhead", self.overhead, Bytes(0)..=LONGEST_HEADERS, REMOVE);
@@ -126,8 +142,15 @@ impl Transport for Spec {
     }
 
     #[inline]
-    fn telemetry(&self) -> bool {
-        self.telemetry
+    fn telemetry(&self) -> Option<telemetry::Kind<'_>> {
+        match &self.csig {
+            Some(csig) => Some(telemetry::Kind::Tag(csig)),
+            None => self.telemetry.then_some(telemetry::Kind::Hops),
+        }
+    }
+
+    fn telemetry_bytes(&self) -> u16 {
+        self.room()
     }
 
     fn recovery(&self) -> Option<&recovery::Spec> {
@@ -209,8 +232,12 @@ impl Spec {
     }
 
     /// Bytes for telemetry.
-    const fn room(&self) -> u16 {
-        if self.telemetry { length::TELEMETRY } else { 0 }
+    fn room(&self) -> u16 {
+        match &self.csig {
+            Some(csig) => csig.format.bytes(),
+            None if self.telemetry => length::TELEMETRY,
+            None => 0,
+        }
     }
 
     /// Payload of a packet of a message of `bytes` in `packets` packets.

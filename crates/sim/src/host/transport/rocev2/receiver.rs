@@ -41,6 +41,18 @@ impl Receiver {
         }
     }
 
+    /// When the last CNP was sent, [`Instant::NEVER`] if none was, if the message is complete. Of a complete message
+    /// nothing else has an effect any more: no packet is missing, and all are acknowledged.
+    pub fn last_cnp_if_complete(&self) -> Option<Instant> {
+        let complete = self.expected == self.packets && self.unacknowledged == 0;
+        (complete && self.held.is_none()).then_some(self.last_cnp)
+    }
+
+    /// All of the message has arrived, and the last CNP was sent at this time.
+    pub fn complete(&mut self, last_cnp: Instant) {
+        (self.expected, self.last_cnp) = (self.packets, last_cnp);
+    }
+
     /// A packet has arrived.
     #[inline]
     pub fn on_data(&mut self, transport: &Spec, psn: u32, now: Instant) -> Arrived {
@@ -130,5 +142,50 @@ impl Receiver {
         let short =
             u64::from(self.packets) * self.mtu - self.bytes.min(u64::from(self.packets) * self.mtu);
         in_order + full - if held.contains(last) { short } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_model::NodeId;
+
+    use super::*;
+
+    #[test]
+    fn a_complete_receiver_that_is_made_again_does_the_same() {
+        let interval = Some(Duration::from_us(50));
+        let recovery = recovery::Spec::SelectiveRepeat(Default::default());
+        let selective_repeat = Spec { recovery, ..Spec::default() };
+        let flow = FlowSpec {
+            src: NodeId(0),
+            dst: NodeId(1),
+            bytes: 1,
+            start: Instant::ZERO,
+            stop: Instant::NEVER,
+            workload: 0,
+            in_turn: false,
+        };
+        for spec in [Spec::default(), selective_repeat] {
+            let flow = FlowSpec { bytes: 3 * spec.mtu.0, ..flow.clone() };
+            let mut receiver = Receiver::new(&flow, &spec);
+            let made = receiver.clone();
+            for psn in 0..3 {
+                assert_eq!(receiver.last_cnp_if_complete(), None);
+                receiver.on_data(&spec, psn, Instant(u64::from(psn)));
+                assert_eq!(receiver.may_notify(interval, Instant(7)), psn == 0);
+            }
+            let last_cnp = receiver.last_cnp_if_complete().unwrap();
+            assert_eq!(last_cnp, Instant(7));
+            let mut again = made;
+            again.complete(last_cnp);
+            assert_eq!(format!("{again:?}"), format!("{receiver:?}"));
+            // A retransmission is acknowledged, and its mark is notified when the interval has passed.
+            for at in [49_000_000, 50_000_007].map(Instant) {
+                let arrived = [&mut again, &mut receiver].map(|of| of.on_data(&spec, 1, at));
+                assert_eq!(arrived.map(|arrived| arrived.acknowledge), [Some(3); 2]);
+                let notified = [&mut again, &mut receiver].map(|of| of.may_notify(interval, at));
+                assert_eq!(notified, [at.0 > 50_000_000; 2]);
+            }
+        }
     }
 }

@@ -59,6 +59,11 @@ impl Sender {
         }
     }
 
+    /// It makes no new packets from this time on, unless it has ended already.
+    pub fn stop_at(&mut self, at: Instant) {
+        self.stop = at;
+    }
+
     /// Whether everything is acknowledged.
     pub fn is_done(&self) -> bool {
         self.unacknowledged == self.packets

@@ -64,6 +64,10 @@ impl SendingSide for Sender {
         self.expect_headers();
     }
 
+    fn stop_at(&mut self, at: Instant) {
+        self.stop_at(at);
+    }
+
     #[inline(always)]
     fn next_frame(&mut self, profile: &Profile, now: Instant) -> Option<Frame> {
         self.next_frame(spec(profile), now)

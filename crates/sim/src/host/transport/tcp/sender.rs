@@ -110,6 +110,11 @@ impl<C: Control> Sender<C> {
         }
     }
 
+    /// Endless data ends at this time.
+    pub fn stop_at(&mut self, at: Instant) {
+        self.unsent.stop_at(at);
+    }
+
     /// Whether everything is acknowledged and no more data will be handed over.
     #[inline]
     pub fn is_done(&self) -> bool {

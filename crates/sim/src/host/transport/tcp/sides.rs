@@ -54,6 +54,7 @@ impl SendingSide for Sender {
             rtts: count as u32,
             rtt_sum: Duration(sum as u64),
             acknowledged: None,
+            ..Sent::default()
         }
     }
 
@@ -69,6 +70,10 @@ impl SendingSide for Sender {
     #[inline]
     fn has_more(&self) -> bool {
         self.has_more()
+    }
+
+    fn stop_at(&mut self, at: Instant) {
+        self.stop_at(at);
     }
 
     #[inline]

@@ -96,6 +96,11 @@ impl Unsent {
         self.bytes < self.mss
     }
 
+    /// Endless data ends at this time.
+    pub fn stop_at(&mut self, at: Instant) {
+        self.stop = at;
+    }
+
     /// Ends endless data at its stop time.
     #[inline]
     pub fn end_by(&mut self, now: Instant) {

@@ -2,8 +2,8 @@
 //! UDP port 4793). Packets may arrive in any order, and each is delivered once. Acknowledgements are
 //! cumulative and selective, with a bitmap, and one covers several packets. A packet is retransmitted
 //! if it has arrived trimmed or if its timer has expired; a gap in the bitmap is no loss, because paths
-//! reorder. Every packet carries an entropy value that its sender chooses ([`entropy`]) and over which
-//! switches with `switch.path.ecmp` hash.
+//! reorder, unless losses are inferred ([`sleek`]). Every packet carries an entropy value that its sender
+//! chooses ([`entropy`]) and over which switches with `switch.path.ecmp` hash.
 //!
 //! Parameters are those of public notes about Ultra Ethernet 1.0 where these give them, otherwise those
 //! of the consortium's simulator uet-htsim. What is simplified here:
@@ -17,6 +17,7 @@ mod receiver;
 mod requests;
 mod sender;
 mod sides;
+pub mod sleek;
 #[cfg(test)]
 mod tests;
 
@@ -62,6 +63,11 @@ pub struct Spec {
     /// Maximum number of packets from the first one that is not acknowledged to the last one sent
     /// (maximum PSN range). Default 1024 (Ultra Ethernet: 8 units of 128 packets).
     pub psn_range: u32,
+    /// Inference of losses from packets that have arrived above a missing one, and from probes, for
+    /// networks that do not trim. Default none: lost packets are retransmitted after
+    /// `retransmit_timeout`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sleek: Option<sleek::Spec>,
     /// Choice of the entropy value of each packet.
     pub entropy: entropy::Spec,
 }
@@ -78,6 +84,7 @@ impl Default for Spec {
             retransmit_timeout: Duration::from_ms(1),
             timeout_doublings: 5,
             psn_range: 1_024,
+            sleek: None,
             entropy: entropy::Spec::default(),
         }
     }
@@ -104,6 +111,9 @@ impl Check for Spec {
         let why = "an acknowledgement can name packets at most so far apart; usual are 1024";
         findings.range("psn_range", self.psn_range, 1..=Answered::FARTHEST, why);
         self.entropy.check(&mut findings.within("entropy"));
+        if let Some(sleek) = &self.sleek {
+            sleek.check(&mut findings.within("sleek"));
+        }
     }
 }
 
@@ -127,6 +137,10 @@ impl Transport for Spec {
 
     fn requests(&self) -> bool {
         true
+    }
+
+    fn infers_losses(&self) -> bool {
+        self.sleek.is_some()
     }
 
     fn credit_frame(&self) -> u16 {
@@ -170,6 +184,11 @@ impl Transport for Spec {
                 ),
                 "every packet would be sent again: raise it well above the round-trip time",
             );
+        }
+        if let Some(sleek) = &self.sleek {
+            let wire = u64::from(self.frame(self.mtu.0)) + network.wire_overhead.0;
+            let bdp = network.slowest.bytes_in(round_trip).0 as f64 / wire.max(1) as f64;
+            sleek::check_on(self, sleek, bdp, findings);
         }
     }
 }

@@ -8,6 +8,7 @@ use floodway_model::{Body, Duration, Echo, Ecn, FlowSpec, Instant};
 use super::Spec;
 use super::entropy;
 use super::requests::Requests;
+use super::sleek;
 use crate::host::congestion;
 use crate::host::transport::numbers::Numbers;
 use crate::host::transport::{Frame, Progress, Sent, Transport};
@@ -34,7 +35,7 @@ struct Due {
 
 /// What the sender knows of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     /// Its last transmission is in flight.
     Sent,
     /// It has arrived.
@@ -75,6 +76,8 @@ pub struct Sender {
     timeline: VecDeque<Due>,
     entropy: entropy::Entropy,
     pub(super) requests: Requests,
+    /// Inference of losses, if it is on.
+    pub(super) sleek: Option<Box<sleek::State>>,
 }
 
 impl Sender {
@@ -98,7 +101,13 @@ impl Sender {
             timeline: VecDeque::new(),
             entropy: entropy::Entropy::new(&spec.entropy, seed),
             requests: Requests::default(),
+            sleek: None,
         }
+    }
+
+    /// It makes no new packets from this time on, unless it has ended already.
+    pub fn stop_at(&mut self, at: Instant) {
+        self.stop = at;
     }
 
     /// Whether everything is acknowledged.
@@ -140,6 +149,38 @@ impl Sender {
     /// The window in packets.
     pub(super) fn window(&self) -> u32 {
         self.window
+    }
+
+    /// The first packet that is not acknowledged.
+    pub(super) fn unacknowledged(&self) -> u32 {
+        self.unacknowledged
+    }
+
+    /// The first packet never sent.
+    pub(super) fn fresh(&self) -> u32 {
+        self.fresh
+    }
+
+    /// Number of packets that have arrived above the first one that is missing.
+    pub(super) fn held_above(&self) -> u32 {
+        self.received.saturating_sub(self.unacknowledged)
+    }
+
+    /// What is known of a packet, and when its last transmission began; `None` if it is acknowledged or
+    /// was never sent.
+    pub(super) fn transmission(&mut self, psn: u32) -> Option<(State, Instant)> {
+        self.slot(psn).map(|slot| (slot.state, slot.sent_at))
+    }
+
+    /// A packet in flight is inferred to be lost.
+    pub(super) fn take_for_lost(&mut self, psn: u32) {
+        let Some(slot) = self.slot(psn) else { return };
+        slot.state = State::Lost;
+        let value = slot.entropy;
+        self.lost.insert(psn);
+        self.lost_count += 1;
+        self.sent.inferred += 1;
+        self.entropy.on_trimmed(value);
     }
 
     /// Number of packets to send, new ones and those to send again.
@@ -191,6 +232,7 @@ impl Sender {
         let place = self.timeline.iter().rposition(|other| other.at <= due.at);
         self.timeline.insert(place.map_or(0, |place| place + 1), due);
         self.sweep();
+        self.reset_probe(now);
         // The receiver must not wait for packets that the sender will not send (section 3.5.12).
         let short_window =
             u64::from(self.window) * u64::from(spec.frame(spec.mtu.0)) < spec.ack_trigger.0;
@@ -244,6 +286,10 @@ impl Sender {
         self.received = self.received.max(known + unknown).min(self.fresh);
         let delivered = self.received - counted;
         self.sweep();
+        if self.sleek.is_some() {
+            self.infer_losses(about.psn(ack).is_some(), now);
+            self.reset_probe(now);
+        }
         Progress { rtt, ..self.progress(before, delivered) }
     }
 
@@ -295,7 +341,7 @@ impl Sender {
     }
 
     /// Removes transmissions that are not in flight from the beginning of the timeline.
-    fn sweep(&mut self) {
+    pub(super) fn sweep(&mut self) {
         while let Some(&Due { sent_at, psn, .. }) = self.timeline.front() {
             let in_flight = |slot: &mut Slot| (slot.state, slot.sent_at) == (State::Sent, sent_at);
             if self.slot(psn).is_some_and(in_flight) {

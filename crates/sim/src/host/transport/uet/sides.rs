@@ -4,7 +4,7 @@
 use floodway_model::packet::Entropy;
 use floodway_model::{Body, Duration, Echo, Ecn, FlowSpec, Instant, Packet};
 
-use super::{Receiver, Sender, Spec};
+use super::{Receiver, Sender, Spec, sleek};
 use crate::host::Profile;
 use crate::host::congestion::{self, Demand, Path};
 use crate::host::transport::{
@@ -35,6 +35,8 @@ impl SendingSide for Sender {
     ) -> Self {
         let mut sender = Self::new(flow, control, parameters, path.seed ^ OF_ENTROPY);
         sender.requests.begin(path.base_rtt);
+        let sleek = parameters.sleek.as_ref();
+        sender.sleek = sleek.map(|sleek| Box::new(sleek::State::new(sleek, path)));
         sender
     }
 
@@ -60,6 +62,10 @@ impl SendingSide for Sender {
 
     fn has_more(&self) -> bool {
         self.has_more()
+    }
+
+    fn stop_at(&mut self, at: Instant) {
+        self.stop_at(at);
     }
 
     fn next_frame(&mut self, profile: &Profile, now: Instant) -> Option<Frame> {
@@ -126,9 +132,11 @@ impl SendingSide for Sender {
         let (spec, control) = (spec(profile), &profile.congestion);
         self.schedule_request(spec, now);
         let is_news = self.lacks_credit() && !self.control.awaits_credit(control);
-        if !self.is_blocked(spec) || !(is_news || self.requests.is_due) {
+        let is_due = self.is_blocked(spec) && (is_news || self.requests.is_due);
+        if !self.takes_probe(now) && !is_due {
             return None;
         }
+        self.sent.requests += 1;
         self.requests.is_due = false;
         self.requests.due = Instant::NEVER;
         self.schedule_request(spec, now);
@@ -138,7 +146,8 @@ impl SendingSide for Sender {
     }
 
     fn deadline(&self, _: &Profile) -> Instant {
-        self.deadline().min(self.requests.due)
+        let probe_at = self.sleek.as_ref().map_or(Instant::NEVER, |sleek| sleek.probe_at);
+        self.deadline().min(self.requests.due).min(probe_at)
     }
 
     /// Without packets in flight there is no timer.
@@ -151,6 +160,9 @@ impl SendingSide for Sender {
             self.control.on_retransmit_timeout(&profile.congestion, now);
         }
         self.requests.on_timer(now);
+        if let Some(sleek) = &mut self.sleek {
+            sleek.on_timer(now);
+        }
         self.renew_window(profile, now);
     }
 }

@@ -13,7 +13,7 @@
 pub mod low_latency;
 
 use floodway_model::check::{Check, Findings};
-use floodway_model::{Duration, Packet};
+use floodway_model::{Duration, Instant, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -146,6 +146,10 @@ impl Aqm for State {
 
     fn is_for_two_queues(_: &Self::Spec) -> bool {
         true
+    }
+
+    fn start_at(&mut self, now: Instant) {
+        self.updates.start_at(self.spec.update_interval, now);
     }
 
     fn new(spec: &Spec, _: usize) -> Self {

@@ -183,6 +183,10 @@ impl Aqm for State {
         if spec.ecn { &["ecn", "mark_ecnth"] } else { &[] }
     }
 
+    fn start_at(&mut self, now: Instant) {
+        self.updates.start_at(self.spec.tupdate, now);
+    }
+
     fn new(spec: &Spec, queues: usize) -> Self {
         let queue = Queue {
             drop_prob: 0.0,

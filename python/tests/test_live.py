@@ -1,0 +1,174 @@
+"""The page of `floodway live` in a browser: flows come and go, queue management is switched, numbers follow."""
+
+import json
+import os
+import subprocess
+import time
+import urllib.request
+
+import pytest
+
+VIEWS = {
+    "light": {"color_scheme": "light", "viewport": {"width": 1300, "height": 1000}},
+    "dark": {"color_scheme": "dark", "viewport": {"width": 1300, "height": 1000}},
+    "narrow": {"color_scheme": "light", "viewport": {"width": 400, "height": 800}},
+}
+
+
+class Running:
+    """A run that goes on at twenty times real time, and the address of its page."""
+
+    def __init__(self, program, scenarios, folder, *options):
+        words = [program, "live", scenarios / "live.toml", "--port", "0", "--quiet"]
+        words += ["--speed", "20", "--until", "3600s", "--out", folder / "out", *options]
+        self.child = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        self.folder = folder / "out"
+        self.url = self.child.stdout.readline().strip()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.child.kill()
+        self.child.wait()
+        self.child.stdout.close()
+
+    def state(self):
+        """What the program says, without the page."""
+        with urllib.request.urlopen(self.url + "state", timeout=20) as answer:
+            return json.load(answer)
+
+
+@pytest.fixture
+def running(program, scenarios, tmp_path):
+    with Running(program, scenarios, tmp_path) as found:
+        yield found
+
+
+class View:
+    """The page, with what went wrong and what was asked for."""
+
+    def __init__(self, browser, running, **options):
+        self.wrong, self.asked = [], set()
+        self.running = running
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.page.on("console", lambda said: self.wrong.append(said.text))
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("request", lambda request: self.asked.add(request.url))
+        self.page.goto(running.url)
+        self.page.locator("#kinds .kind").nth(1).wait_for()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+    def number(self, name):
+        """A number that the page shows, without its unit."""
+        text = self.page.locator(f'[data-number="{name}"] dd').text_content()
+        return float(text.split()[0])
+
+    def wait_until(self, expression):
+        """Wait until something is so on the page, whose policy allows no predicates of others."""
+        begun = time.monotonic()
+        while not self.page.evaluate(expression):
+            assert time.monotonic() - begun < 60, f"it has not happened: {expression}"
+            self.page.wait_for_timeout(50)
+
+    def advance(self, seconds):
+        """Wait until so much simulated time has passed."""
+        clock = "parseFloat(document.querySelector('#clock').textContent)"
+        now = self.page.evaluate(clock)
+        self.wait_until(f"{clock} > {now + seconds}")
+
+
+def test_flows_and_queue_management_are_steered(browser, running):
+    with View(browser, running, **VIEWS["light"]) as view:
+        page = view.page
+        assert page.locator("h1").text_content() == "steered"
+        # Cubic alone has the link, 1430 of 1500 bytes of 40 Mb/s, and waits behind drop-tail.
+        view.advance(3)
+        assert view.number("rate-0") == pytest.approx(40 * 1430 / 1500, rel=0.02)
+        assert view.number("use") == pytest.approx(100, abs=1)
+        assert view.number("delay-0") > 20
+        # Two flows of DCTCP beside it, by the number and then by the slider.
+        page.locator("#count-1").fill("1")
+        page.locator("#count-1").press("Enter")
+        view.wait_until("document.querySelector('#actions').textContent.includes('scalable: 1 flows')")
+        page.locator("#range-1").focus()
+        page.locator("#range-1").press("ArrowRight")
+        view.wait_until("document.querySelector('#actions').textContent.includes('scalable: 2 flows')")
+        assert running.state()["now"]["flows"] == [1, 2]
+        # Two queues: packets in the first one wait less than a millisecond and a half.
+        page.locator("#management-1").check()
+        view.wait_until("document.querySelector('#actions').textContent.includes('queues of dualq')")
+        view.advance(6)
+        assert view.number("delay-0") < 1.5 < view.number("delay-1")
+        assert view.number("rate-0") + 2 * view.number("rate-1") == pytest.approx(38.1, rel=0.1)
+        ratio = view.number("rate-0") / view.number("rate-1")
+        assert view.number("ratio") == pytest.approx(ratio, rel=0.3)
+        # The charts have a line for each kind and each queue that is used.
+        assert page.locator("#rates .u-legend .u-series").count() == 3
+        assert page.locator("#delays .u-legend .u-series").count() == 5
+        # What cannot be chosen says why.
+        assert page.locator("#management-2").is_disabled()
+        assert "its hosts differ" in page.locator("#managements").text_content()
+        # No flows are left.
+        for place in ("0", "1"):
+            page.locator(f"#count-{place}").fill("0")
+            page.locator(f"#count-{place}").press("Enter")
+        view.wait_until("document.querySelector('[data-number=\"rate-1\"] dd').textContent === 'no flows'")
+        view.advance(3)
+        assert view.number("use") == 0
+        assert view.wrong == []
+        assert all(url.startswith((running.url, "data:")) for url in view.asked)
+
+
+def test_a_refusal_is_shown_and_two_pages_agree(browser, running):
+    with View(browser, running, **VIEWS["dark"]) as one, View(browser, running) as other:
+        one.page.locator("#count-0").fill("500")
+        one.page.locator("#count-0").press("Enter")
+        one.wait_until("document.querySelector('#notice').textContent.includes('too many')")
+        one.page.locator("#count-0").fill("1.5")
+        one.page.locator("#count-0").press("Enter")
+        one.wait_until("document.querySelector('#notice').textContent.includes('whole number')")
+        one.page.locator("#count-0").fill("3")
+        one.page.locator("#count-0").press("Enter")
+        other.wait_until("document.querySelector('#count-0').value === '3'")
+        # One is closed; the run goes on.
+        one.context.close()
+        other.advance(1)
+        other.page.locator("#pause").click()
+        other.wait_until("document.querySelector('#clock').textContent.includes('paused')")
+        paused = running.state()["now"]["time_s"]
+        assert running.state()["now"]["time_s"] == paused
+        other.page.locator("#pause").click()
+        other.advance(1)
+        # Bodies that are refused are logged by the browser as failed requests, and nothing else.
+        assert other.wrong == []
+        other.page.locator("#end").click()
+        other.wait_until("document.querySelector('#notice').textContent.includes('The run has ended')")
+        assert other.page.locator("#pause").is_disabled()
+        assert running.child.wait(timeout=60) == 0
+    lines = [json.loads(line) for line in (running.folder / "actions.jsonl").read_text().splitlines()]
+    assert [line.get("action") for line in lines[1:]] == [{"flows": {"kind": "cubic", "count": 3}}, None]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_page_is_whole(browser, running, view, tmp_path):
+    with View(browser, running, **VIEWS[view]) as shown:
+        shown.page.locator("#count-1").fill("2")
+        shown.page.locator("#count-1").press("Enter")
+        shown.advance(4)
+        shown.page.locator("#management-1").check()
+        shown.advance(6)
+        wide, room = shown.page.evaluate(
+            "[document.body.scrollWidth, document.documentElement.clientWidth]"
+        )
+        assert wide <= room
+        assert shown.wrong == []
+        picture = os.environ.get("FLOODWAY_PICTURES")
+        if picture:
+            shown.page.screenshot(path=f"{picture}/live-{view}.png", full_page=True)
