@@ -13,7 +13,7 @@ use floodway_model::check::{FASTEST, LONGEST_LATENCY};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, NodeId, Rate};
 
-use super::document::{BandwidthUnit, Choice, LatencyUnit, Link};
+use super::document::{Bandwidth, BandwidthUnit, Choice, LatencyUnit, Link};
 use super::expand::{Expanded, Node, Wrong};
 use crate::files::networks::Rates;
 use crate::ports;
@@ -191,7 +191,11 @@ fn sets(from: &Expanded<'_>, kinds: &[Choice], rates: &Rates) -> Vec<usize> {
     for &(a, b, link) in &from.edges {
         let both = kept(kinds[a]) && kept(kinds[b]);
         let without = !rates.contains_key(&link.name)
-            && link.physical.as_ref().is_none_or(|of| of.bandwidth.is_none());
+            && link
+                .physical
+                .as_ref()
+                .and_then(|of| of.bandwidth.as_ref())
+                .is_none_or(Bandwidth::is_empty);
         if both && without {
             let (a, b) = (root(&mut sets, a), root(&mut sets, b));
             sets[a.max(b)] = a.min(b);
