@@ -278,9 +278,8 @@ impl<'a> Ways<'a> {
 pub fn has_relays(graph: &Graph) -> bool {
     let ways = Ways::new(graph);
     // Of servers that are alike, one is enough.
-    let some = graph.first_ports().take(64);
-    some.into_iter()
-        .any(|src| graph.first_ports().any(|dst| dst != src && ways.relayed((src, dst)).is_some()))
+    let mut some = graph.first_ports().take(64);
+    some.any(|src| graph.first_ports().any(|dst| dst != src && ways.relayed((src, dst)).is_some()))
 }
 
 /// The first of these pairs of hosts between which there is no path under a rule.

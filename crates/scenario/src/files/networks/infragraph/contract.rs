@@ -13,7 +13,7 @@ use floodway_model::check::{FASTEST, LONGEST_LATENCY};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, NodeId, Rate};
 
-use super::document::{BandwidthUnit, Choice, LatencyUnit, Link};
+use super::document::{Bandwidth, BandwidthUnit, Choice, LatencyUnit, Link};
 use super::expand::{Expanded, Node, Wrong};
 use crate::files::networks::Rates;
 use crate::ports;
@@ -190,13 +190,12 @@ fn sets(from: &Expanded<'_>, kinds: &[Choice], rates: &Rates) -> Vec<usize> {
     let mut sets: Vec<usize> = (0..from.nodes.len()).collect();
     for &(a, b, link) in &from.edges {
         let both = kept(kinds[a]) && kept(kinds[b]);
-        let bandwidth = link.physical.as_ref().and_then(|of| of.bandwidth.as_ref());
-        // A unit without a value is none.
-        let of_file = bandwidth.is_some_and(|of| {
-            let [bits, bytes] = [of.gigabits_per_second, of.gigabytes_per_second];
-            bits.or(bytes).or(of.gigatransfers_per_second).is_some()
-        });
-        let without = !rates.contains_key(&link.name) && !of_file;
+        let without = !rates.contains_key(&link.name)
+            && link
+                .physical
+                .as_ref()
+                .and_then(|of| of.bandwidth.as_ref())
+                .is_none_or(Bandwidth::is_empty);
         if both && without {
             let (a, b) = (root(&mut sets, a), root(&mut sets, b));
             sets[a.max(b)] = a.min(b);

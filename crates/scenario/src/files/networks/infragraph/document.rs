@@ -177,6 +177,16 @@ pub(super) struct Bandwidth {
     pub(super) gigatransfers_per_second: Option<f64>,
 }
 
+impl Bandwidth {
+    /// Whether it has no value, whatever the unit: the blueprints of the package have such ones.
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { gigabits_per_second, gigabytes_per_second, gigatransfers_per_second, .. } = self;
+        [gigabits_per_second, gigabytes_per_second, gigatransfers_per_second]
+            .iter()
+            .all(|value| value.is_none())
+    }
+}
+
 /// The unit of a bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
