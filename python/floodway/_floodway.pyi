@@ -102,10 +102,9 @@ class Checked:
         self,
         variant: str,
         replication: int,
-        threads: int | None,
+        crew: tuple[int | None, Ranks | None],
         audit: bool,
         watch: Callable[[float, float, int, int, int], object] | None,
-        ranks: Ranks | None,
     ) -> Outcome | None: ...
     def charts(
         self, variant: str, replication: int, simulated_ns: float, tables: list[Table]
@@ -115,9 +114,8 @@ class Checked:
         variants: list[str],
         place: tuple[str, str],
         kept: tuple[str | None, list[str]],
-        threads: int | None,
+        crew: tuple[int | None, Ranks | None],
         watch: Callable[[str | None, float, int, int, float, int], object] | None,
-        ranks: Ranks | None,
     ) -> list[str]: ...
 
 @final

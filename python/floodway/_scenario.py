@@ -384,7 +384,8 @@ class Scenario:
             bar = shown(leads(ranks) and progress, f"{self.name} {variant} {replication}")
             watch = (lambda *values: bar(Progress(*values))) if bar else None
             try:
-                outcome = self._checked.simulate(variant, replication, threads, audit, watch, ranks)
+                crew = (threads, ranks)
+                outcome = self._checked.simulate(variant, replication, crew, audit, watch)
             finally:
                 if bar:
                     bar.close()
@@ -510,7 +511,8 @@ class Scenario:
             watch = (lambda *values: bar(Advance(*values))) if bar else None
             try:
                 place = (os.fspath(path), existing)
-                others = self._checked.execute(names, place, (trace, places), threads, watch, ranks)
+                kept, crew = (trace, places), (threads, ranks)
+                others = self._checked.execute(names, place, kept, crew, watch)
             finally:
                 if bar:
                     bar.close()

@@ -24,6 +24,9 @@ use crate::table::Table;
 /// The name of a switch and its patch.
 type Patch = (String, String);
 
+/// Threads of each process, and the processes that make a run together, if there are several.
+type Crew<'py> = (Option<usize>, Option<Bound<'py, PyAny>>);
+
 /// A valid scenario.
 #[pyclass(frozen, module = "floodway._floodway")]
 pub struct Checked(Scenario);
@@ -139,17 +142,16 @@ impl Checked {
     /// Runs one variant in one replication, and calls `watch` with the simulated time and its
     /// limit, both in nanoseconds, packet-hops, and flows that have ended and that will. `audit`: whether the invariants of the
     /// simulation are checked at every event. `ranks`: processes that make the run together; the first has its outcome.
-    #[pyo3(signature = (variant, replication, threads, audit, watch, ranks))]
     fn simulate(
         &self,
         py: Python<'_>,
         variant: &str,
         replication: u32,
-        threads: Option<usize>,
+        crew: Crew<'_>,
         audit: bool,
         watch: Option<Bound<'_, PyAny>>,
-        ranks: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Option<Outcome>> {
+        let (threads, ranks) = crew;
         let ranks = ranks.map(|ranks| Communicator::new(&ranks)).transpose()?;
         let seed = self.0.replication_seed(replication);
         let ready = || -> PyResult<&Variant> {
@@ -208,18 +210,16 @@ impl Checked {
     /// Runs variants in all replications into a results directory; see [`experiment::execute`]. Notes
     /// about files there that are not floodway's.
     /// `ranks`: processes that make each run together; the first writes the results.
-    #[pyo3(signature = (variants, place, kept, threads, watch, ranks))]
     fn execute(
         &self,
         py: Python<'_>,
         variants: Vec<String>,
         place: (PathBuf, String),
         kept: (Option<String>, Vec<String>),
-        threads: Option<usize>,
+        crew: Crew<'_>,
         watch: Option<Bound<'_, PyAny>>,
-        ranks: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Vec<String>> {
-        let (path, existing) = place;
+        let ((path, existing), (threads, ranks)) = (place, crew);
         let named = variants.iter().map(|name| self.variant(py, name)).collect::<PyResult<_>>();
         let place = (&*path, &*existing);
         let kept = (kept.0.as_deref(), kept.1);

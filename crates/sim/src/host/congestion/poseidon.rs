@@ -280,7 +280,7 @@ mod tests {
         }
         // The paper's: two flows of 50 Gb/s, 2 us + 40 us ln 2 / ln 1000.
         let half = Spec::default().target(50e9, 100e9);
-        assert!(near(half, (2.0 + 40.0 * 0.693_147_18 / 6.907_755_28) * US), "{half}");
+        assert!(near(half, (2.0 + 40.0 * std::f64::consts::LN_2 / 6.907_755_28) * US), "{half}");
     }
 
     #[test]
