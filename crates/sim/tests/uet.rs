@@ -8,6 +8,7 @@ use crate::common::timeline::traced;
 use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Body, Bytes, Duration, FlowSpec, Graph, Instant, NodeId, PortIx, Rate};
+use floodway_sim::delays::Sample;
 use floodway_sim::failure::Failure;
 use floodway_sim::host::congestion;
 use floodway_sim::host::transport::{self, uet};
@@ -182,6 +183,22 @@ fn entropy_spreads_flows_over_paths() {
     println!("{flows:?} {} {}", alone as f64 / many as f64, alone as f64 / one as f64);
     assert!(one >= collided, "{one} {collided}");
     assert!((alone..collided).contains(&many), "{alone} {many} {collided}");
+}
+
+/// Acknowledgements that come by several paths overtake each other, and many acknowledge the same behind a gap. Each is
+/// followed by itself, so that parts add up, which the simulator checks, and following them changes nothing.
+#[test]
+fn delays_of_sprayed_packets_add_up() {
+    let flows = (0..8).map(|src| flow(src, 8 + src / 2, 200 * MTU, 0)).collect();
+    let mut spec = ultra(clos(2, 8, 8), flows, |_| ());
+    nscc(&mut spec);
+    marked_and_trimmed(&mut spec, 36_000);
+    let plain = run(spec.clone());
+    assert!(plain.counter("trimmed_packets") > 0);
+    spec.explained = Some(Sample { flows: 8, share: 1.0 });
+    let explained = run(spec);
+    assert_eq!(explained.fingerprint, plain.fingerprint);
+    assert_eq!(explained.table("explained").rows(), 8);
 }
 
 /// One entropy value is the path of the flow, whatever else the packet carries: RoCEv2 takes the same.

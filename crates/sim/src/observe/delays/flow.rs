@@ -26,6 +26,16 @@ pub fn data_key(packet: &Packet) -> Option<Key> {
     }
 }
 
+/// What tells an acknowledgement of TCP or Ultra Ethernet from others of its flow: what it acknowledges, and the count
+/// of packets that have come, without which those behind a gap would all be alike.
+fn told_apart(packet: &Packet) -> Option<u64> {
+    match packet.body {
+        Body::TcpAck { ack, .. } => Some(u64::from(ack) << 8),
+        Body::UetAck { ack, received, .. } => Some(u64::from(ack) << 8 | u64::from(received)),
+        _ => None,
+    }
+}
+
 /// Whether a frame is an acknowledgement that is followed.
 pub fn is_answer(packet: &Packet) -> bool {
     matches!(packet.body, Body::Ack { .. } | Body::TcpAck { .. } | Body::UetAck { .. })
@@ -228,7 +238,7 @@ impl Flow {
 
     /// The acknowledgement that leaves `node` now, and whether the receiver has just made it.
     fn answer(&mut self, packet: &Packet, node: NodeId, now: Instant) -> Option<&mut Trip> {
-        let ack = match packet.body {
+        let number = match packet.body {
             Body::Ack { psn, sent_at, .. } => {
                 let key = (sent_at, psn);
                 if node != self.dst {
@@ -238,17 +248,17 @@ impl Flow {
                 let since = data.map_or(now, |data| data.at.min(now));
                 return Some(self.answers.add(key, node, since));
             }
-            Body::TcpAck { ack, .. } | Body::UetAck { ack, .. } => ack,
+            Body::TcpAck { .. } | Body::UetAck { .. } => told_apart(packet)?,
             _ => return None,
         };
         if node != self.dst {
             // Acknowledgements do not overtake each other in a node, so the first of equal ones is next.
-            let waits = |trip: &Trip| trip.node == node && trip.ack == ack && trip.at <= now;
+            let waits = |trip: &Trip| trip.node == node && trip.ack == number && trip.at <= now;
             return self.answers.iter_mut().find(|trip| waits(trip));
         }
         let (key, since) = self.newest?;
         let trip = self.answers.add(key, node, since);
-        trip.ack = ack;
+        trip.ack = number;
         Some(trip)
     }
 
@@ -262,8 +272,10 @@ impl Flow {
         };
         let key = match packet.body {
             Body::Ack { psn, sent_at, .. } => Some((sent_at, psn)),
-            Body::TcpAck { ack, .. } | Body::UetAck { ack, .. } => {
-                let is_it = |trip: &Trip| (trip.node, trip.at, trip.ack) == (self.src, now, ack);
+            Body::TcpAck { .. } | Body::UetAck { .. } => {
+                let number = told_apart(packet);
+                let is_it =
+                    |trip: &Trip| (trip.node, trip.at, Some(trip.ack)) == (self.src, now, number);
                 self.answers.iter().find(|(_, trip)| is_it(trip)).map(|(key, _)| *key)
             }
             _ => None,

@@ -22,8 +22,8 @@ pub struct Trip {
     pub at: Instant,
     /// The port at which it waits in a queue of a switch.
     pub waits_at: Option<Place>,
-    /// The number that a TCP acknowledgement acknowledges.
-    pub ack: u32,
+    /// What tells an acknowledgement without a time from others of its flow.
+    pub ack: u64,
     /// The port at which a switch has marked it.
     pub marked_at: Option<Place>,
     /// Whether it has arrived.
