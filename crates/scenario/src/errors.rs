@@ -160,8 +160,8 @@ impl LinkErrors {
 
     /// Probability that a frame of so many bytes is lost: it has an error, or with a retry one error after the other.
     pub fn loss(&self, bytes: u64) -> f64 {
-        let times = self.retry.as_ref().map_or(1, |retry| retry.count + 1);
-        (0..times).map(|_| frame_error_rate(self.bit_error_rate, bytes)).product()
+        let times = self.retry.as_ref().map_or(1.0, |retry| f64::from(retry.count) + 1.0);
+        frame_error_rate(self.bit_error_rate, bytes).powf(times)
     }
 
     /// What it is, for readers: its links, and the probability of an error in a frame of so many bytes.

@@ -94,6 +94,7 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Option<u16> {
         let of_congestion = &mut findings.within(placed.congestion_table());
         if fit::check(placed, &around, of_congestion) {
             placed.congestion.check_signals(&around, of_congestion);
+            check_tag(placed, &around, findings);
         }
         let of_transport = &mut findings.within(around.transport_table);
         let frame = placed.transport.check_frame(settings.wire_overhead, of_transport);
@@ -101,6 +102,30 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Option<u16> {
     }
     application::check(settings, findings);
     longest
+}
+
+/// Tags of CSIG have the delay of a packet in its queue, which queues of some flow controls do not know.
+fn check_tag(placed: &Placed, around: &Around<'_>, findings: &mut Problems<'_>) {
+    let has_tag = match &placed.transport {
+        Transport::Rocev2(rocev2) => rocev2.csig.is_some() || placed.congestion.needs_tag(),
+        _ => false,
+    };
+    let flow_control = &around.switch.flow_control;
+    let without_times = [
+        (flow_control.bfc.is_some(), "bfc", "physical queues of Backpressure Flow Control"),
+        (flow_control.drc.is_some(), "drc", "queues by direction of Directional Rate Control"),
+    ];
+    for (_, field, queues) in without_times.into_iter().filter(|(uses, ..)| has_tag && *uses) {
+        let (field, tag) = (format!("switch.flow_control.{field}"), around.of_transport("csig"));
+        let tag = tag.trim_start_matches('/');
+        findings.error(
+            &[&field, tag, &placed.congestion_path],
+            format!("tags of CSIG have the delay of each packet, and the {queues} keep no times"),
+            format!(
+                "remove [{field}], or choose a congestion control without a tag and remove `csig`"
+            ),
+        );
+    }
 }
 
 /// Credit of receivers is for all of their links, whatever else goes there.

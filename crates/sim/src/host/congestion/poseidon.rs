@@ -3,7 +3,7 @@
 //! so that all flows of a bottleneck, which see the same delay, have the same rate, and a flow reacts only
 //! to the bottleneck at which its share is smallest: shares are max-min fair over several bottlenecks.
 //!
-//! The delay comes in a tag of fixed length ([`csig`](crate::csig)), not in an entry for each switch.
+//! The delay comes in a tag of fixed length ([`csig`]), not in an entry for each switch.
 //!
 //! With A = ln(max_rate) - ln(min_rate), the target of a rate r is T(r) = p (ln(max_rate) - ln(r)) / A + k,
 //! and the window is multiplied by exp(m A (T(r) - d) / p) for a delay d: with m = 1 at once by what leads to
