@@ -100,8 +100,12 @@ fn a_change_in_a_session_is_one_in_a_list() {
         known.changes = vec![Change { at, switch: to.clone() }];
         let run = Run { threads, stop: &false.into(), watch: &|_| {} };
         let known = Simulation::new(known).run_with(&run);
-        // The session goes on after the flows have ended, so that other tables have more samples.
-        for table in ["flows", "drops", "sojourns"] {
+        // The session goes on after the last message has arrived: acknowledgements arrive, and other tables have more
+        // samples.
+        assert_eq!(fct_ps(&outcome), fct_ps(&known));
+        let marks = |of: &Outcome| of.table("flows").u64s("marked_packets").to_vec();
+        assert_eq!(marks(&outcome), marks(&known));
+        for table in ["drops", "sojourns"] {
             assert_eq!(outcome.table(table), known.table(table), "{table}");
         }
         assert_eq!(marked(&outcome), marked(&known));

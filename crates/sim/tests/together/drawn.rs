@@ -456,8 +456,13 @@ fn retries(rng: &mut Stream, spec: &mut Spec) {
     spec.errors = ends.map(errors).collect();
 }
 
-/// Drawn after all that: flows with RoCEv2 whose packets have tags of CSIG, which their control reads.
+/// Drawn after all that: flows with RoCEv2 whose packets have tags of CSIG, which their control reads. Two flow controls
+/// have queues that keep no times.
 fn tags(rng: &mut Stream, spec: &mut Spec) {
+    let control = &spec.switch.flow_control;
+    if control.bfc.is_some() || control.drc.is_some() {
+        return;
+    }
     let format = pick(rng, &[csig::Format::Compact, csig::Format::Wide]);
     for profile in &mut spec.profiles {
         if let transport::Spec::Rocev2(rocev2) = &mut profile.transport {
