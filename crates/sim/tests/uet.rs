@@ -189,16 +189,17 @@ fn entropy_spreads_flows_over_paths() {
 /// followed by itself, so that parts add up, which the simulator checks, and following them changes nothing.
 #[test]
 fn delays_of_sprayed_packets_add_up() {
-    let flows = (0..8).map(|src| flow(src, 8 + src / 2, 200 * MTU, 0)).collect();
-    let mut spec = ultra(clos(2, 8, 8), flows, |_| ());
+    let pairs = (0..32).flat_map(|src| [(src, (src + 8) % 32), (src, (src * 5 + 11) % 32)]);
+    let flows = pairs.map(|(src, dst)| flow(src, dst, 100 * MTU, 0)).collect();
+    let mut spec = ultra(clos(4, 4, 8), flows, |uet| uet.ack_trigger = Bytes(0));
     nscc(&mut spec);
     marked_and_trimmed(&mut spec, 36_000);
     let plain = run(spec.clone());
     assert!(plain.counter("trimmed_packets") > 0);
-    spec.explained = Some(Sample { flows: 8, share: 1.0 });
+    spec.explained = Some(Sample { flows: 64, share: 1.0 });
     let explained = run(spec);
     assert_eq!(explained.fingerprint, plain.fingerprint);
-    assert_eq!(explained.table("explained").rows(), 8);
+    assert_eq!(explained.table("explained").rows(), 64);
 }
 
 /// One entropy value is the path of the flow, whatever else the packet carries: RoCEv2 takes the same.
