@@ -5,11 +5,12 @@
 mod job;
 mod model;
 mod order;
+mod placed;
 
 use std::sync::Arc;
 
+use floodway_model::Duration;
 use floodway_model::check::{Check, Finding, Findings, Severity, count_of, rough_time};
-use floodway_model::{Duration, FlowSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +18,13 @@ use super::chakra::{self, Streams};
 use super::collective::schedule::Algorithm;
 use super::collective::{MOST_CHANNELS, MOST_CHUNKS, one};
 use super::goal::Sends;
-use super::{Hosts, Parameters, Ready, Surroundings, Traffic, Workload, check};
+use super::{Hosts, Parameters, Ready, check};
 use crate::check::Problems;
 use crate::document::Document;
 use crate::files::chakra::job as matched;
 use crate::topology;
 pub use model::{Degrees, Numbers};
+use placed::Placed;
 
 /// Parameters. A transformer with an inner size of four times the hidden size. Every message is a flow of its own, with
 /// a congestion control that begins anew. Hosts are named: none is taken from the order of placement, and
@@ -556,51 +558,5 @@ impl Spec {
         let mut found: Vec<Finding> = Vec::new();
         self.check(&mut Findings::new("", &mut found));
         found.iter().all(|finding| finding.severity != Severity::Error)
-    }
-}
-
-/// With its hosts found.
-#[derive(Debug)]
-struct Placed {
-    spec: Spec,
-    degrees: Degrees,
-    placed: chakra::Placed,
-}
-
-impl Workload for Placed {
-    fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
-        self.placed.flows(around)
-    }
-
-    fn traffic(&self, around: Surroundings<'_>) -> Traffic {
-        self.placed.traffic(around)
-    }
-
-    fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
-        self.placed.expected_flows(around)
-    }
-
-    fn waits_for_arrivals(&self) -> bool {
-        true
-    }
-
-    fn waits_for_acknowledgements(&self) -> Option<&'static str> {
-        self.placed.waits_for_acknowledgements()
-    }
-
-    fn is_finite(&self) -> bool {
-        true
-    }
-
-    fn largest_flow(&self) -> u64 {
-        self.placed.largest_flow()
-    }
-
-    fn size_fields(&self) -> Vec<String> {
-        ["hidden", "layers", "sequence"].map(str::to_owned).into()
-    }
-
-    fn training(&self, workload: String) -> Option<Numbers> {
-        Some(self.spec.numbers(self.degrees, workload))
     }
 }
