@@ -6,7 +6,8 @@ use floodway_model::NodeId;
 use floodway_scenario::{Overrides, Scenario};
 use floodway_sim::{Outcome, Simulation, Spec};
 
-fn scenario(text: &str, set: &[&str]) -> Scenario {
+/// A scenario of Ethernet hosts, with what a test adds.
+pub fn scenario(text: &str, set: &[&str]) -> Scenario {
     let text = format!(
         "name = \"ports\"\narrivals = \"1us\"\nlimit = \"50ms\"\n[switch.queue]\nsize = \"100MB\"\n\
          [host]\ntransport = \"ethernet\"\n{text}\n"
@@ -101,8 +102,8 @@ fn rules_choose_ports() {
     assert_eq!(chosen("0"), ports(first));
 }
 
-/// Links from and to switches whose name begins with this one: how many frames they carried.
-fn frames(outcome: &Outcome, name: &str) -> u64 {
+/// Links from and to nodes whose names begin with this one: how many frames they carried.
+pub fn frames(outcome: &Outcome, name: &str) -> u64 {
     let links = outcome.table("links");
     let ends = links.texts("node").iter().zip(links.texts("peer")).zip(links.u64s("frames"));
     let of = ends.filter(|((node, peer), _)| node.starts_with(name) || peer.starts_with(name));

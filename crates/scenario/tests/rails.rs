@@ -1,18 +1,9 @@
 //! Messages over several ports and over other GPUs, and rails without spines, against arithmetic.
 
 use floodway_model::NodeId;
-use floodway_scenario::{Overrides, Scenario};
 use floodway_sim::{Outcome, Simulation, Spec};
 
-fn scenario(text: &str, set: &[&str]) -> Scenario {
-    let text = format!(
-        "name = \"rails\"\narrivals = \"1us\"\nlimit = \"50ms\"\n[switch.queue]\nsize = \"100MB\"\n\
-         [host]\ntransport = \"ethernet\"\n{text}\n"
-    );
-    let set = set.iter().map(|set| (*set).to_owned()).collect();
-    Scenario::parse(&text, "rails.toml", &Overrides { quick: false, set })
-        .unwrap_or_else(|error| panic!("{}", error.plain()))
-}
+use crate::multiport::{frames, scenario};
 
 fn spec(text: &str, set: &[&str]) -> Spec {
     let scenario = scenario(text, set);
@@ -35,14 +26,6 @@ fn time(outcome: &Outcome) -> u64 {
 /// A full frame of 1500 bytes of payload at so many Gb/s, preamble and gap included.
 fn wire(gbps: u64) -> u64 {
     1_538 * 8_000 / gbps
-}
-
-/// Frames on links from or to nodes whose names begin like this.
-fn frames(outcome: &Outcome, name: &str) -> u64 {
-    let links = outcome.table("links");
-    let ends = links.texts("node").iter().zip(links.texts("peer")).zip(links.u64s("frames"));
-    let of = ends.filter(|((node, peer), _)| node.starts_with(name) || peer.starts_with(name));
-    of.map(|(_, frames)| *frames).sum()
 }
 
 /// A broadcast of 400 frames from one host to another, and an all-reduce of 4 hosts whose messages have 40 frames.
