@@ -44,6 +44,7 @@ from floodway._operator import (
 )
 from floodway._overlay import Overlay, lay_over
 from floodway._progress import Advance, Progress
+from floodway._ranks import Ranks
 from floodway._results import Comparison, Results, compare, open
 from floodway._run import Run
 from floodway._scenario import Scenario, Variant, load, parse
@@ -74,6 +75,7 @@ __all__ = [
     "Overlay",
     "Problem",
     "Progress",
+    "Ranks",
     "Results",
     "ResultsError",
     "Run",

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypedDict, final, type_check_only
 
 from floodway._errors import Problem
-from floodway._ranks import Ranks
+from floodway._messages import Messages
 
 __all__ = [
     "Checked",
@@ -24,6 +24,7 @@ __all__ = [
     "change",
     "chart_of_changes",
     "chart_of_points",
+    "execute_over",
     "headroom",
     "headroom_risk",
     "headroom_search",
@@ -42,6 +43,7 @@ __all__ = [
     "profiles",
     "program",
     "remedy",
+    "simulate_over",
     "sources",
     "study",
     "together",
@@ -102,10 +104,10 @@ class Checked:
         self,
         variant: str,
         replication: int,
-        crew: tuple[int | None, Ranks | None],
+        threads: int | None,
         audit: bool,
         watch: Callable[[float, float, int, int, int], object] | None,
-    ) -> Outcome | None: ...
+    ) -> Outcome: ...
     def charts(
         self, variant: str, replication: int, simulated_ns: float, tables: list[Table]
     ) -> list[Picture]: ...
@@ -114,7 +116,7 @@ class Checked:
         variants: list[str],
         place: tuple[str, str],
         kept: tuple[str | None, list[str]],
-        crew: tuple[int | None, Ranks | None],
+        threads: int | None,
         watch: Callable[[str | None, float, int, int, float, int], object] | None,
     ) -> list[str]: ...
 
@@ -357,6 +359,22 @@ def parse(text: str, file: str, quick: bool, set: list[str]) -> Checked: ...
 def together(all: list[Stored]) -> tuple[str, list[Picture], str]: ...
 def open(path: str) -> Stored: ...
 def printable(text: str) -> str: ...
+def simulate_over(
+    scenario: Checked,
+    variant: str,
+    replication: int,
+    threads: int,
+    messages: Messages,
+    watch: Callable[[float, float, int, int, int], object] | None,
+) -> Outcome | None: ...
+def execute_over(
+    scenario: Checked,
+    variants: list[str],
+    place: tuple[str, str, str | None],
+    threads: int,
+    messages: Messages,
+    watch: Callable[[str | None, float, int, int, float, int], object] | None,
+) -> list[str]: ...
 def study(
     name: str,
     level: str,

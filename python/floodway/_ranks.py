@@ -1,140 +1,153 @@
-"""Messages between the processes of one run, by a communicator of mpi4py."""
+"""One run over the processes of a communicator of mpi4py."""
 
 from __future__ import annotations
 
 import os
-import time
-from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
 
-#: Tags of messages: frames between two windows, and everything else.
-_FRAMES, _OCTETS = 1, 2
-
-#: Looks before the core is offered to others, and before it is left to them.
-_SPINS, _YIELDS = 100, 150
-
-#: Seconds between looks from then on.
-_NAP = 20e-6
+from floodway import _arguments, _floodway, _toml
+from floodway._errors import warn_of, warn_of_others
+from floodway._messages import Messages
+from floodway._progress import Advance, Progress, shown
+from floodway._results import Results
+from floodway._results import open as open_results
+from floodway._run import Run
+from floodway._scenario import Scenario
 
 
 class Ranks:
-    """The processes of a communicator, as the compiled half needs them.
+    """The processes of a communicator (ranks), which make each run together.
 
-    All calls are completed by looking. Blocking calls of MPI spin, and would take the cores of
-    ranks that work if there are more ranks than cores.
+    All of them call the same methods with the same arguments. Results are the same as those of one
+    process. Rank 0 gets them, and the others get None. A communicator of one process runs as
+    `Scenario` does.
+
+    Parameters
+    ----------
+    comm
+        A communicator of mpi4py, such as ``MPI.COMM_WORLD`` or a part of it.
     """
 
-    def __init__(self, comm: Any) -> None:
-        from mpi4py import MPI
+    def __init__(self, comm: object) -> None:
+        self._comm = comm
 
-        if isinstance(comm, MPI.Comm) and comm == MPI.COMM_NULL:
-            raise ValueError(
-                "`comm` is MPI.COMM_NULL: this process belongs to no communicator, so it must not "
-                "call this"
-            )
-        if not isinstance(comm, MPI.Intracomm):
-            raise TypeError(
-                "`comm` has to be a communicator of mpi4py such as MPI.COMM_WORLD, not "
-                f"{type(comm).__name__}"
-            )
-        if MPI.Query_thread() < MPI.THREAD_SERIALIZED:
-            raise ValueError(
-                "MPI was started without support for threads, and a run is not on the main thread: "
-                'set mpi4py.rc.thread_level = "serialized" before the import of mpi4py.MPI, or '
-                "leave it as it is"
-            )
-        self._mpi = MPI
-        # One of our own, so that messages of the program cannot be taken for ours.
-        self._comm = comm.Dup()
-        self.rank: int = comm.Get_rank()
-        self.count: int = comm.Get_size()
+    def run(
+        self,
+        scenario: Scenario,
+        variant: str | None = None,
+        replication: int = 0,
+        threads: int = 1,
+        progress: bool | Callable[[Progress], object] = True,
+    ) -> Run | None:
+        """Simulate one variant in one replication, as `Scenario.run` does.
 
-    def close(self) -> None:
-        """Free the communicator. All ranks call it."""
-        self._comm.Free()
+        Parameters
+        ----------
+        scenario
+            The scenario.
+        variant
+            Its name; may be left out if there is one only.
+        replication
+            Which one, counted from 0.
+        threads
+            Of each process.
+        progress
+            As for `Scenario.run`. Rank 0 shows it.
 
-    def abort(self) -> None:
-        """End all ranks at once."""
-        self._comm.Abort(1)
-
-    def exchange(
-        self, words: Sequence[int], letters: Sequence[tuple[int, bytes]]
-    ) -> tuple[list[int], list[bytes]]:
-        """Reduce words, and exchange octets with neighbors.
-
-        Of the first words of all ranks it gives the least, of the others the sums.
+        Raises
+        ------
+        ValueError
+            If the ranks have something else to run, or are more than the switches.
+        RuntimeError
+            If another rank cannot run it, or has stopped it.
         """
-        MPI, comm = self._mpi, self._comm
-        first, others = array("Q", words[:1]), array("Q", words[1:])
-        least, sums = array("Q", bytes(8)), array("Q", bytes(8 * len(others)))
-        requests = [
-            comm.Iallreduce([first, MPI.UINT64_T], [least, MPI.UINT64_T], op=MPI.MIN),
-            comm.Iallreduce([others, MPI.UINT64_T], [sums, MPI.UINT64_T], op=MPI.SUM),
-        ]
-        requests += [
-            comm.Isend([octets, MPI.BYTE], dest=rank, tag=_FRAMES) for rank, octets in letters
-        ]
-        arrived = [self._receive(rank, _FRAMES) for rank, _ in letters]
-        self._complete(requests)
-        return [*least, *sums], arrived
+        variant = scenario._one(variant)
+        threads = _arguments.threads(threads) or 1
+        with self._messages() as messages:
+            if messages is None:
+                return scenario.run(variant, replication, threads, progress)
+            bar = shown(messages.rank == 0 and progress, f"{scenario.name} {variant} {replication}")
+            watch = (lambda *values: bar(Progress(*values))) if bar else None
+            try:
+                outcome = _floodway.simulate_over(
+                    scenario._checked, variant, replication, threads, messages, watch
+                )
+            finally:
+                if bar:
+                    bar.close()
+        if outcome is None:
+            return None
+        if outcome.stop == "interrupted":
+            raise RuntimeError("another rank stopped the run: it has no result")
+        warn_of(outcome.violations, "run")
+        return scenario._run(outcome, variant, replication)
 
-    def give(self, rank: int, octets: bytes) -> None:
-        """Send octets to a rank that gets them."""
-        self._complete([self._comm.Isend([octets, self._mpi.BYTE], dest=rank, tag=_OCTETS)])
+    def compare(
+        self,
+        scenario: Scenario,
+        out: str | os.PathLike[str] | None = None,
+        variants: Iterable[str] | None = None,
+        existing: str = "refuse",
+        trace: str | None = None,
+        threads: int = 1,
+        progress: bool | Callable[[Advance], object] = True,
+    ) -> Results | None:
+        """Simulate all variants in all replications, as `Scenario.compare` does.
 
-    def get(self, rank: int) -> bytes:
-        """Receive what a rank gives."""
-        return self._receive(rank, _OCTETS)
+        Rank 0 writes the results directory, and nobody else needs it. Runs are made one after the
+        other, each by all ranks.
 
-    def broadcast(self, octets: bytes) -> bytes:
-        """Give everybody the octets of rank 0."""
-        if self.rank > 0:
-            return self.get(0)
-        for rank in range(1, self.count):
-            self.give(rank, octets)
-        return octets
+        Parameters
+        ----------
+        scenario
+            The scenario.
+        out, variants, existing, trace
+            As for `Scenario.compare`.
+        threads
+            Of each process.
+        progress
+            As for `Scenario.compare`. Rank 0 shows it.
 
-    def _receive(self, rank: int, tag: int) -> bytes:
-        status = self._mpi.Status()
-        message = _until(lambda: self._comm.Improbe(source=rank, tag=tag, status=status))
-        octets = bytearray(status.Get_count(self._mpi.BYTE))
-        self._complete([message.Irecv([octets, self._mpi.BYTE])])
-        return bytes(octets)
+        Raises
+        ------
+        ResultsError
+            On rank 0, if results are there or cannot be kept, or another process writes to `out`.
+        ValueError, RuntimeError
+            As for `run`.
+        """
+        default = Path("results") / scenario.name
+        path = _arguments.directory("out", default if out is None else out)
+        threads = _arguments.threads(threads) or 1
+        names = list(scenario.variants) if variants is None else _toml.texts("variants", variants)
+        if not names:
+            raise ValueError("nothing is compared: name at least one variant, or None for all")
+        with self._messages() as messages:
+            if messages is None:
+                return scenario.compare(path, names, existing, trace, (), threads, progress)
+            bar = shown(messages.rank == 0 and progress, scenario.name)
+            watch = (lambda *values: bar(Advance(*values))) if bar else None
+            try:
+                place = (os.fspath(path), existing, trace)
+                others = _floodway.execute_over(
+                    scenario._checked, names, place, threads, messages, watch
+                )
+            finally:
+                if bar:
+                    bar.close()
+            if messages.rank > 0:
+                return None
+        warn_of_others(others)
+        results = open_results(path)
+        warn_of((text for run in results.runs for text in run.violations), "comparison")
+        return results
 
-    def _complete(self, requests: list[Any]) -> None:
-        _until(lambda: self._mpi.Request.Testall(requests))
-
-
-def _until(happens: Callable[[], Any]) -> Any:
-    """Look until something happens, and give it."""
-    looks = 0
-    while not (happened := happens()):
-        looks += 1
-        if looks > _YIELDS:
-            time.sleep(_NAP)
-        elif looks > _SPINS:
-            os.sched_yield() if hasattr(os, "sched_yield") else time.sleep(0)
-    return happened
-
-
-@contextmanager
-def over(comm: Any) -> Iterator[Ranks | None]:
-    """The processes of a communicator while a run goes over them.
-
-    There are none without a communicator, and if it has one process.
-    """
-    if comm is None:
-        yield None
-        return
-    ranks = Ranks(comm)
-    try:
-        yield ranks if ranks.count > 1 else None
-    finally:
-        ranks.close()
-
-
-def leads(ranks: Ranks | None) -> bool:
-    """Whether this process has the results."""
-    return ranks is None or ranks.rank == 0
+    @contextmanager
+    def _messages(self) -> Iterator[Messages | None]:
+        """Messages between the ranks during a run; none if there is one process."""
+        messages = Messages(self._comm)
+        try:
+            yield messages if messages.count > 1 else None
+        finally:
+            messages.close()

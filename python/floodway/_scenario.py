@@ -8,14 +8,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from floodway import _arguments, _floodway, _patches, _sweep, _toml
 from floodway._errors import Problem, warn_of, warn_of_others
 from floodway._html import details
 from floodway._html import table as html_table
 from floodway._progress import Advance, Progress, shown
-from floodway._ranks import leads, over
 from floodway._results import Results
 from floodway._results import open as open_results
 from floodway._run import Run, Tables
@@ -318,7 +317,6 @@ class Scenario:
         found = json.loads(self._checked.derived(variants))["variants"]
         return {numbers.pop("name"): numbers for numbers in found}
 
-    @overload
     def run(
         self,
         variant: str | None = None,
@@ -326,30 +324,7 @@ class Scenario:
         threads: int | None = None,
         progress: bool | Callable[[Progress], object] = True,
         audit: bool = False,
-        comm: None = None,
-    ) -> Run: ...
-
-    @overload
-    def run(
-        self,
-        variant: str | None = None,
-        replication: int = 0,
-        threads: int | None = None,
-        progress: bool | Callable[[Progress], object] = True,
-        audit: bool = False,
-        *,
-        comm: object,
-    ) -> Run | None: ...
-
-    def run(
-        self,
-        variant: str | None = None,
-        replication: int = 0,
-        threads: int | None = None,
-        progress: bool | Callable[[Progress], object] = True,
-        audit: bool = False,
-        comm: object = None,
-    ) -> Run | None:
+    ) -> Run:
         """Simulate one variant in one replication.
 
         Other threads of Python go on meanwhile. An interrupt, such as Ctrl-C, stops it at once.
@@ -368,10 +343,6 @@ class Scenario:
         audit
             Whether the invariants of the simulation are checked at every event. Results are the
             same; the run takes longer.
-        comm
-            A communicator of mpi4py, if its processes are to make one run together. All of them
-            call this with the same arguments; the result is the same as without, rank 0 has it, and
-            the others have None. `threads` are those of each process, default 1.
 
         Warns
         -----
@@ -380,19 +351,13 @@ class Scenario:
         """
         variant = self._one(variant)
         threads = _arguments.threads(threads)
-        with over(comm) as ranks:
-            bar = shown(leads(ranks) and progress, f"{self.name} {variant} {replication}")
-            watch = (lambda *values: bar(Progress(*values))) if bar else None
-            try:
-                crew = (threads, ranks)
-                outcome = self._checked.simulate(variant, replication, crew, audit, watch)
-            finally:
-                if bar:
-                    bar.close()
-        if outcome is None:
-            return None
-        if ranks is not None and outcome.stop == "interrupted":
-            raise RuntimeError("another rank stopped the run: it has no result")
+        bar = shown(progress, f"{self.name} {variant} {replication}")
+        watch = (lambda *values: bar(Progress(*values))) if bar else None
+        try:
+            outcome = self._checked.simulate(variant, replication, threads, audit, watch)
+        finally:
+            if bar:
+                bar.close()
         warn_of(outcome.violations, "run")
         return self._run(outcome, variant, replication)
 
@@ -416,7 +381,6 @@ class Scenario:
         tables = [table._inner for table in run.tables.values()]
         return self._checked.charts(run.variant, run.replication, run.simulated_ns, tables)
 
-    @overload
     def compare(
         self,
         out: str | os.PathLike[str] | None = None,
@@ -426,34 +390,7 @@ class Scenario:
         pcap: Iterable[str] = (),
         threads: int | None = None,
         progress: bool | Callable[[Advance], object] = True,
-        comm: None = None,
-    ) -> Results: ...
-
-    @overload
-    def compare(
-        self,
-        out: str | os.PathLike[str] | None = None,
-        variants: Iterable[str] | None = None,
-        existing: str = "refuse",
-        trace: str | None = None,
-        pcap: Iterable[str] = (),
-        threads: int | None = None,
-        progress: bool | Callable[[Advance], object] = True,
-        *,
-        comm: object,
-    ) -> Results | None: ...
-
-    def compare(
-        self,
-        out: str | os.PathLike[str] | None = None,
-        variants: Iterable[str] | None = None,
-        existing: str = "refuse",
-        trace: str | None = None,
-        pcap: Iterable[str] = (),
-        threads: int | None = None,
-        progress: bool | Callable[[Advance], object] = True,
-        comm: object = None,
-    ) -> Results | None:
+    ) -> Results:
         """Simulate all variants in all replications, into a results directory.
 
         It is what ``floodway run`` does: the directory has a report, a summary with intervals and
@@ -481,11 +418,6 @@ class Scenario:
         progress
             Whether a bar shows how far it is, in a terminal or a notebook; or a function that is
             told now and then. What it raises stops the runs.
-        comm
-            A communicator of mpi4py, if its processes are to make each run together. All of them
-            call this with the same arguments; rank 0 writes the results and gives them, and the
-            others give None. `threads` are those of each process, default 1. There is no `pcap`
-            then.
 
         Raises
         ------
@@ -506,18 +438,14 @@ class Scenario:
         places = _toml.texts("pcap", pcap)
         if not names:
             raise ValueError("nothing is compared: name at least one variant, or None for all")
-        with over(comm) as ranks:
-            bar = shown(leads(ranks) and progress, self.name)
-            watch = (lambda *values: bar(Advance(*values))) if bar else None
-            try:
-                place = (os.fspath(path), existing)
-                kept, crew = (trace, places), (threads, ranks)
-                others = self._checked.execute(names, place, kept, crew, watch)
-            finally:
-                if bar:
-                    bar.close()
-        if not leads(ranks):
-            return None
+        bar = shown(progress, self.name)
+        watch = (lambda *values: bar(Advance(*values))) if bar else None
+        try:
+            place = (os.fspath(path), existing)
+            others = self._checked.execute(names, place, (trace, places), threads, watch)
+        finally:
+            if bar:
+                bar.close()
         warn_of_others(others)
         results = open_results(path)
         warn_of((text for run in results.runs for text in run.violations), "comparison")

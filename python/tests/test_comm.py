@@ -21,6 +21,7 @@ import floodway
 
 comm = MPI.COMM_WORLD
 scenario = floodway.load("scenario.toml")
+ranks = floodway.Ranks(comm)
 """
 
 
@@ -49,7 +50,7 @@ def test_a_run_is_that_of_one_process(ranks, threads, here):
     done = over(
         ranks,
         f"""
-run = scenario.run("hpcc", 1, threads={threads}, comm=comm)
+run = ranks.run(scenario, "hpcc", 1, threads={threads})
 assert (run is None) == (comm.rank > 0)
 if run:
     print(run.fingerprint, run.hops, len(run.flows))
@@ -61,11 +62,11 @@ if run:
 
 def test_an_experiment_is_that_of_one_process(program, here):
     script = """
-results = scenario.compare("many", comm=comm)
+results = ranks.compare(scenario, "many")
 assert (results is None) == (comm.rank > 0)
 if results:
     print(len(results.runs))
-again = scenario.compare("many", existing="resume", comm=comm)
+again = ranks.compare(scenario, "many", existing="resume")
 """
     every(over(2, script), 1, "4")
     assert said([program, "run", "scenario.toml", "--threads", 1, "--out", "alone"]).returncode == 0
@@ -81,7 +82,7 @@ def test_a_part_of_the_processes_can_make_a_run(here):
 half = comm.Split(color=comm.rank // 2)
 token, there = bytearray(b"token"), bytearray(5)
 requests = [comm.Isend([token, MPI.BYTE], (comm.rank + 1) % 3, tag) for tag in (1, 2)]
-run = scenario.run("plain", comm.rank // 2, comm=half)
+run = floodway.Ranks(half).run(scenario, "plain", comm.rank // 2)
 for tag in (1, 2):
     comm.Recv([there, MPI.BYTE], (comm.rank - 1) % 3, tag)
     assert there == token
@@ -104,24 +105,16 @@ DIFFERS = (
 
 #: What is tried, and what every rank says of it.
 REFUSED = {
-    'scenario.run("plain", audit=True, comm=comm)': (
-        "`audit` does not work with `comm`, because the auditor compares both ends of every link "
-        "at every event: leave out one of them"
-    ),
-    'scenario.compare("out", pcap=["all"], comm=comm)': (
-        "`pcap` does not work with `comm`, because a capture is one file of one process: leave out "
-        "one of them"
-    ),
-    'scenario.with_(explained_flows=3).run("plain", comm=comm)': (
+    'ranks.run(scenario.with_(explained_flows=3), "plain")': (
         "variant `plain` explains delays (`explained_flows`), which one process has to see from "
-        "end to end: set `explained_flows=0`, or run it without `comm`"
+        "end to end: set `explained_flows=0`, or run it in one process"
     ),
-    'scenario.run("plain", comm.rank, comm=comm)': DIFFERS,
-    'scenario.with_(seed=comm.rank).compare("out", comm=comm)': DIFFERS,
-    'scenario.run("plain", comm=comm.rank)': (
+    'ranks.run(scenario, "plain", comm.rank)': DIFFERS,
+    'ranks.compare(scenario.with_(seed=comm.rank), "out")': DIFFERS,
+    'floodway.Ranks(comm.rank).run(scenario, "plain")': (
         "`comm` has to be a communicator of mpi4py such as MPI.COMM_WORLD, not int"
     ),
-    'scenario.run("plain", comm=MPI.COMM_NULL)': (
+    'floodway.Ranks(MPI.COMM_NULL).run(scenario, "plain")': (
         "`comm` is MPI.COMM_NULL: this process belongs to no communicator, so it must not call this"
     ),
 }
@@ -142,7 +135,7 @@ except (TypeError, ValueError) as error:
 def test_there_are_no_more_ranks_than_switches(here):
     script = """
 try:
-    scenario.compare("out", comm=comm)
+    ranks.compare(scenario, "out")
 except ValueError as error:
     print("start at most" in str(error), flush=True)
 """
@@ -152,7 +145,7 @@ except ValueError as error:
 def test_a_rank_that_fails_before_the_run_is_named(here):
     script = """
 try:
-    scenario.run("plain", comm=comm) if comm.rank == 0 else scenario.run("nothing", comm=comm)
+    ranks.run(scenario, "plain" if comm.rank == 0 else "nothing")
 except RuntimeError as error:
     print("rank 1 cannot run this" in str(error), flush=True)
 except floodway.ScenarioError as error:
@@ -163,9 +156,9 @@ except floodway.ScenarioError as error:
 
 def test_results_that_are_there_stay(here):
     script = """
-scenario.compare("out", variants=["plain"], comm=comm)
+ranks.compare(scenario, "out", variants=["plain"])
 try:
-    scenario.compare("out", variants=["plain"], comm=comm)
+    ranks.compare(scenario, "out", variants=["plain"])
 except floodway.ResultsError as error:
     print('existing="resume"' in str(error), flush=True)
 """
@@ -179,7 +172,8 @@ def watch(progress):
     raise KeyboardInterrupt
 
 try:
-    run = scenario.with_({"limit": "2s", "arrivals": "1s"}).run("plain", progress=watch, comm=comm)
+    longer = scenario.with_({"limit": "2s", "arrivals": "1s"})
+    run = ranks.run(longer, "plain", progress=watch)
     print(run)
 except KeyboardInterrupt:
     print("stopped", flush=True)
@@ -196,7 +190,7 @@ scenario = scenario.with_({"limit": "2s", "arrivals": "1s"})
 if comm.rank == 1:
     threading.Timer(0.5, _thread.interrupt_main).start()
 try:
-    scenario.run("plain", comm=comm)
+    ranks.run(scenario, "plain")
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 except RuntimeError as error:

@@ -48,7 +48,7 @@ const ARGUMENTS: [(&str, &str); 21] = [
     ("`--resume`", "`existing=\"resume\"`"),
     ("`--force`", "`existing=\"replace\"`"),
     ("add `--set explained_flows=0`", "set `explained_flows=0`"),
-    ("without `--mpi`", "without `comm`"),
+    ("run it without `--mpi`", "run it in one process"),
 ];
 
 /// A message with the arguments of Python in place of the options.

@@ -4,7 +4,6 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use floodway_lab::capture::Choice;
-use floodway_lab::ranks::{agree, dismiss, follow};
 use floodway_lab::study::{Failure, Order, run};
 use floodway_lab::{Budget, Existing, How, Total, Watcher, What, words_of_others};
 use floodway_report::html;
@@ -19,7 +18,7 @@ use pyo3::prelude::*;
 use crate::background::{self, Desk};
 use crate::chart::Picture;
 use crate::error;
-use crate::ranks::{Communicator, refused as refused_by_ranks};
+use crate::ranks::Communicator;
 
 /// How far an experiment has come: its name if it is one of several, and its runs.
 pub type News = (Option<String>, Total);
@@ -133,33 +132,6 @@ pub fn execute(
     };
     let done = background::work(py, work, |news| tell(watch, news))?;
     done.map_err(|failed| error::results(py, &failed))
-}
-
-/// Like [`execute`], by all ranks together: the first goes through the experiment as if it were alone and writes the
-/// results, and says to the others what to run.
-pub fn execute_over(
-    py: Python<'_>,
-    (scenario, variants): (&Scenario, &[&Variant]),
-    place: (&Path, &str),
-    (trace, pcap): (Option<&str>, Vec<String>),
-    (threads, ranks): (Option<usize>, &Communicator),
-    watch: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<String>> {
-    let traced = trace.is_some();
-    let agreed = py.detach(|| agree(scenario, variants, traced, ranks));
-    agreed.map_err(|reason| refused_by_ranks(&reason))?;
-    if ranks.rank() == 0 {
-        let what = (scenario, variants);
-        let done = execute(py, what, place, (trace, pcap), (threads, Some(ranks)), watch);
-        py.detach(|| dismiss(ranks));
-        return done;
-    }
-    background::work(
-        py,
-        |desk: &Desk<News>| follow(scenario, variants, traced, (ranks, &desk.stop)),
-        |_| Ok(()),
-    )?;
-    Ok(Vec::new())
 }
 
 /// Why a study keeps no results. Its argument for `--force` is not that of experiments.

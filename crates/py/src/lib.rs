@@ -58,6 +58,8 @@ mod _floodway {
     #[pymodule_export]
     use crate::program::program;
     #[pymodule_export]
+    use crate::ranks::{execute_over, simulate_over};
+    #[pymodule_export]
     use crate::results::{Stored, open, together};
     #[pymodule_export]
     use crate::scenario::{Checked, load, parse};

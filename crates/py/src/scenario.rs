@@ -9,7 +9,6 @@ use floodway_scenario::derived::Derived;
 use floodway_scenario::import::sonic::Options;
 use floodway_scenario::import::sonic::patch::{Operation, patches};
 use floodway_scenario::{Error, Overrides, Scenario, Variant};
-use floodway_sim::Ranks;
 use floodway_study::RunClaims;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,15 +16,11 @@ use pyo3::prelude::*;
 use crate::chart::Picture;
 use crate::error;
 use crate::experiment;
-use crate::ranks::{Communicator, refuse};
 use crate::simulate::{self, Outcome};
 use crate::table::Table;
 
 /// The name of a switch and its patch.
 type Patch = (String, String);
-
-/// Threads of each process, and the processes that make a run together, if there are several.
-type Crew<'py> = (Option<usize>, Option<Bound<'py, PyAny>>);
 
 /// A valid scenario.
 #[pyclass(frozen, module = "floodway._floodway")]
@@ -141,39 +136,23 @@ impl Checked {
 
     /// Runs one variant in one replication, and calls `watch` with the simulated time and its
     /// limit, both in nanoseconds, packet-hops, and flows that have ended and that will. `audit`: whether the invariants of the
-    /// simulation are checked at every event. `ranks`: processes that make the run together; the first has its outcome.
+    /// simulation are checked at every event.
     fn simulate(
         &self,
         py: Python<'_>,
         variant: &str,
         replication: u32,
-        crew: Crew<'_>,
+        threads: Option<usize>,
         audit: bool,
         watch: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Option<Outcome>> {
-        let (threads, ranks) = crew;
-        let ranks = ranks.map(|ranks| Communicator::new(&ranks)).transpose()?;
+    ) -> PyResult<Outcome> {
+        let variant = self.variant(py, variant)?;
         let seed = self.0.replication_seed(replication);
-        let ready = || -> PyResult<&Variant> {
-            let variant = self.variant(py, variant)?;
-            let mut budget = Budget::of_one(variant, seed, 1);
-            if let Some(ranks) = &ranks {
-                budget.share(ranks.ranks());
-            }
-            let checked = budget.check(&self.0.file_name);
-            checked.map_err(|refused| error::scenario(py, &refused))?;
-            let reason = "the auditor compares both ends of every link at every event";
-            refuse("audit", audit && ranks.is_some(), reason)?;
-            Ok(variant)
-        };
-        let Some(ranks) = &ranks else {
-            let variant = ready()?;
-            let build = || variant.build_replication(replication, seed);
-            return simulate::simulate(py, build, (threads, audit), watch.as_ref()).map(Some);
-        };
-        let variant = ranks.need(py, ready())?;
+        Budget::of_one(variant, seed, 1)
+            .check(&self.0.file_name)
+            .map_err(|refused| error::scenario(py, &refused))?;
         let build = || variant.build_replication(replication, seed);
-        simulate::simulate_over(py, (&variant.name, build), threads, ranks, watch.as_ref())
+        simulate::simulate(py, build, (threads, audit), watch.as_ref())
     }
 
     /// The charts of a page about one run alone, from its tables.
@@ -209,30 +188,23 @@ impl Checked {
 
     /// Runs variants in all replications into a results directory; see [`experiment::execute`]. Notes
     /// about files there that are not floodway's.
-    /// `ranks`: processes that make each run together; the first writes the results.
+    #[pyo3(signature = (variants, place, kept, threads, watch))]
     fn execute(
         &self,
         py: Python<'_>,
         variants: Vec<String>,
         place: (PathBuf, String),
         kept: (Option<String>, Vec<String>),
-        crew: Crew<'_>,
+        threads: Option<usize>,
         watch: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Vec<String>> {
-        let ((path, existing), (threads, ranks)) = (place, crew);
-        let named = variants.iter().map(|name| self.variant(py, name)).collect::<PyResult<_>>();
+        let (path, existing) = place;
+        let variants: Vec<&Variant> =
+            variants.iter().map(|name| self.variant(py, name)).collect::<PyResult<_>>()?;
         let place = (&*path, &*existing);
         let kept = (kept.0.as_deref(), kept.1);
-        let Some(ranks) = ranks else {
-            let variants: Vec<&Variant> = named?;
-            let what = (&self.0, &*variants);
-            return experiment::execute(py, what, place, kept, (threads, None), watch.as_ref());
-        };
-        let ranks = Communicator::new(&ranks)?;
-        let captured = refuse("pcap", !kept.1.is_empty(), "a capture is one file of one process");
-        let variants: Vec<&Variant> = ranks.need(py, captured.and(named))?;
-        let what = (&self.0, &*variants);
-        experiment::execute_over(py, what, place, kept, (threads, &ranks), watch.as_ref())
+        let crew = (threads, None);
+        experiment::execute(py, (&self.0, &variants), place, kept, crew, watch.as_ref())
     }
 }
 

@@ -1,13 +1,11 @@
 //! A simulation, which Python can watch and interrupt.
 
-use floodway_lab::ranks::one;
 use floodway_report::manifest::hex;
 use floodway_sim::simulation::Run;
 use floodway_sim::{self as sim, Progress, Simulation, Spec};
 use pyo3::prelude::*;
 
 use crate::background;
-use crate::ranks::{Communicator, refused};
 use crate::table::Table;
 
 /// What came out of a run.
@@ -46,24 +44,6 @@ pub fn simulate(
     };
     let outcome = background::work(py, work, |progress| tell(watch, progress))?;
     Outcome::new(py, outcome)
-}
-
-/// Like [`simulate`], by all ranks together, on one thread of each unless more are asked for. Rank 0 has the outcome.
-pub fn simulate_over(
-    py: Python<'_>,
-    (variant, build): (&str, impl FnOnce() -> Spec + Send),
-    threads: Option<usize>,
-    ranks: &Communicator,
-    watch: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Option<Outcome>> {
-    let work = |desk: &background::Desk<Progress>| {
-        let watch = |progress| desk.say(progress);
-        let run = Run { threads: threads.unwrap_or(1), stop: &desk.stop, watch: &watch };
-        one((variant, build()), ranks, &run)
-    };
-    let outcome = background::work(py, work, |progress| tell(watch, progress))?;
-    let outcome = outcome.map_err(|reason| refused(&reason))?;
-    outcome.map(|outcome| Outcome::new(py, outcome)).transpose()
 }
 
 /// Passes on how far a simulation is: the simulated time and its limit, both in nanoseconds, packet-hops, and
