@@ -108,7 +108,7 @@ def test_flows_and_queue_management_are_steered(browser, running):
         # Two queues: packets in the first one wait less than a millisecond and a half.
         page.locator("#management-1").check()
         view.wait_until(
-            "document.querySelector('#actions').textContent.includes('queues of dualq')"
+            "document.querySelector('#actions').textContent.includes('queue management: dualq')"
         )
         view.advance(6)
         assert view.number("delay-0") < 1.5 < view.number("delay-1")

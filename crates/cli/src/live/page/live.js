@@ -257,7 +257,7 @@
 
   // What the program says.
 
-  const words = ({ flows, management }) => (flows ? `${flows.kind}: ${flows.count} flows` : `queues of ${management}`);
+  const words = ({ flows, management }) => (flows ? `${flows.kind}: ${flows.count} flows` : `queue management: ${management}`);
 
   function show() {
     const pace = now.paused ? 'paused' : `${now.pace.toFixed(now.pace < 10 ? 1 : 0)} × real time`;
