@@ -90,7 +90,8 @@ impl Combination {
         text += "at = \"arrival\"\n";
         let mut table = |path: &str, name: &str| writeln!(text, "[{path}.{name}]").unwrap();
         table("host.transport", transport);
-        if is_by_credit(congestion) {
+        // Other transports repeat packets one by one in any case.
+        if is_by_credit(congestion) && transport == "rocev2" {
             text += "recovery = \"selective_repeat\"\n";
         }
         let mut table = |path: &str, name: &str| writeln!(text, "[{path}.{name}]").unwrap();
