@@ -54,7 +54,8 @@ pub fn bench(options: &BenchOptions) -> Result<(), Failure> {
     }
     let calibrations: Vec<_> = all.iter().filter_map(|one| one.calibration.as_ref()).collect();
     output::print(
-        &measure::spoken("these runs", &calibrations).map_or_else(String::new, |said| format!("\n{said}\n")),
+        &measure::spoken("these runs", &calibrations)
+            .map_or_else(String::new, |said| format!("\n{said}\n")),
     )
 }
 

@@ -151,7 +151,8 @@ fn sections(curves: &Curves) -> Vec<Section> {
         ),
         threads(curves),
     ];
-    sections.insert(1, neighbor(&of(curves, Curve::Hosts), &of(curves, Curve::HostsBesideNeighbor)));
+    sections
+        .insert(1, neighbor(&of(curves, Curve::Hosts), &of(curves, Curve::HostsBesideNeighbor)));
     sections.insert(2, set_up(&of(curves, Curve::SetUp)));
     sections.retain(|section| !section.exhibits.is_empty());
     sections
