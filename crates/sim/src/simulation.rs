@@ -3,7 +3,6 @@
 mod build;
 #[cfg(test)]
 mod memory;
-mod work;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
