@@ -49,6 +49,11 @@ impl Nodes {
         switches.chain(hosts).chain(self.multiport.iter().map(MultiportHost::id))
     }
 
+    /// Hosts with one port, those that are kernels after the others.
+    fn hosts_mut(&mut self) -> impl Iterator<Item = &mut Host> {
+        self.hosts.iter_mut().chain(self.kernels.iter_mut().map(KernelHost::host_mut))
+    }
+
     /// The nodes of the graph: those of the engine, and the further ports of hosts with several.
     fn graph_ids(&self) -> Vec<NodeId> {
         let further = self.multiport.iter().flat_map(|host| &host.ports()[1..]).map(Host::id);

@@ -158,7 +158,7 @@ impl Simulation {
         for (kernel, backend) in self.spec.kernels.iter().zip(backends) {
             let place = self.nodes.hosts.iter().position(|host| host.id() == kernel.host);
             let host = self.nodes.hosts.remove(place.expect("a kernel is a host, once"));
-            self.nodes.kernels.push(KernelHost::new(host, backend, octets.clone()));
+            self.nodes.kernels.push(KernelHost::new(host, kernel, backend, octets.clone()));
         }
         self.octets = Some(octets);
         self
