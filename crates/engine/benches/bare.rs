@@ -96,7 +96,8 @@ fn forward(bencher: Bencher, nodes: u32) {
     let windows = Windows::new(DELAY, usize::from(FRAMES));
     let ports = vec![usize::from(FRAMES); nodes as usize];
     let groups: Vec<Vec<NodeId>> = (0..nodes).map(|node| vec![NodeId(node)]).collect();
-    let layout = Layout::new(&ports, &groups, windows, DELAY * 2, (1, 1));
+    let work = vec![u64::from(FRAMES); nodes as usize];
+    let layout = Layout::new(&ports, &work, &groups, windows, DELAY * 2, (1, 1));
     let stop = AtomicBool::new(false);
     let limits = Limits {
         end: Instant(WINDOWS * DELAY.0),

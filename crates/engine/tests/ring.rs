@@ -152,7 +152,8 @@ fn layout(relays: u32, threads: (usize, usize)) -> Layout {
     let windows = Windows::new(Duration(DELAY), 2);
     let groups: Vec<Vec<NodeId>> = (0..relays).map(|node| vec![NodeId(node)]).collect();
     let ports = vec![2; relays as usize];
-    Layout::new(&ports, &groups, windows, Duration(DELAY), threads)
+    let work = vec![2; relays as usize];
+    Layout::new(&ports, &work, &groups, windows, Duration(DELAY), threads)
 }
 
 fn limits(end: u64, stop: &AtomicBool) -> Limits<'_> {

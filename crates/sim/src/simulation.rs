@@ -3,6 +3,7 @@
 mod build;
 #[cfg(test)]
 mod memory;
+mod work;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

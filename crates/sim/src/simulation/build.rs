@@ -11,7 +11,7 @@ use floodway_model::{
     Bytes, Duration, FlowId, FlowSpec, Graph, NodeId, PortIx, Progressions, Rate, Trigger,
 };
 
-use super::sampling;
+use super::{sampling, work};
 use crate::Spec;
 use crate::failure::{self, Outages};
 use crate::host::{Host, MultiportHost, Profile, Shared};
@@ -200,7 +200,11 @@ pub(crate) fn layout(
         NodeKind::Switch { .. } => node.ports.len(),
     };
     let ports: Vec<usize> = spec.graph.ids().zip(&spec.graph.nodes).map(ports).collect();
-    Layout::new(&ports, &groups(&spec.graph), windows, hop, threads)
+    let work = match threads {
+        (1, 1) => ports.iter().map(|ports| *ports as u64).collect(),
+        _ => work::of(spec, &ports),
+    };
+    Layout::new(&ports, &work, &groups(&spec.graph), windows, hop, threads)
 }
 
 /// Nodes that belong on the same thread: a switch with its hosts.
