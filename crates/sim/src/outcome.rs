@@ -230,11 +230,11 @@ fn queue_table(spec: &Spec, finished: &Finished) -> Table {
                 port: port as u64,
                 queue: queue as u64,
                 samples,
-                mean_backlog_bytes: books.sampled as f64 / samples as f64,
+                mean_backlog_bytes: books.sampled() as f64 / samples as f64,
                 max_backlog_bytes: books.max_backlog,
-                packets: books.packets_in,
+                packets: books.packets_in(),
                 bytes: books.bytes_in,
-                marked_packets: books.marked,
+                marked_packets: books.marked(),
             }));
         }
     }

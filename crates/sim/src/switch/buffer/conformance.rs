@@ -72,7 +72,7 @@ impl Stock {
             let (packet, port) = (Self::packet(frame), &mut self.ports[at]);
             port.occupancy.join(bytes);
             self.buffer.join(source_of(&packet), queue, &port.queues[queue], bytes);
-            port.queues[queue].push(Queued { packet, not_before: 0 }, Instant::ZERO);
+            port.queues[queue].push(&Queued { packet, not_before: 0 }, Instant::ZERO);
         }
         has_room
     }
@@ -80,7 +80,7 @@ impl Stock {
     /// The head of a queue leaves, if there is one.
     fn leave(&mut self, at: usize, queue: usize) {
         let port = &mut self.ports[at];
-        let Some(Queued { packet, .. }) = port.queues[queue].pop() else { return };
+        let Some(packet) = port.queues[queue].pop() else { return };
         port.occupancy.leave(packet.bytes);
         self.buffer.leave(source_of(&packet), queue, &port.queues[queue], packet.bytes);
     }
