@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use floodway_scenario::{Overrides, Scenario};
 use floodway_sim::{Outcome, Simulation};
 
+use super::describe::{self, How};
 use super::traces::{self, OF_QUEUES, QUANTITIES, Quantities, Situation};
 
 /// The mean over replications.
-pub fn measure(situation: &Situation, replications: u32) -> Quantities {
-    let text = super::describe::scenario(situation, &traces::arguments(situation));
+pub fn measure(situation: &Situation, how: &How, replications: u32) -> Quantities {
+    let text = describe::scenario(situation, &traces::arguments(situation), how);
     let warmup = situation.warmup;
     let start = [
         format!("arrivals={warmup}s"),
@@ -26,7 +27,7 @@ pub fn measure(situation: &Situation, replications: u32) -> Quantities {
     traces::mean(&runs)
 }
 
-fn run(text: &str, set: &[String], replication: u32) -> Outcome {
+pub fn run(text: &str, set: &[String], replication: u32) -> Outcome {
     let overrides = Overrides { quick: false, set: set.to_vec() };
     let scenario = Scenario::parse(text, "linux.toml", &overrides);
     let scenario = scenario.unwrap_or_else(|error| panic!("{}\n{text}", error.plain()));
