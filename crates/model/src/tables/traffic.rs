@@ -62,9 +62,6 @@ tables! {
         flow: u64,
         /// Payload that had arrived before this time, each byte once.
         delivered_bytes: u64,
-        /// Payload that congestion control allowed to be in flight when the flow last sent a packet before this time;
-        /// empty without such a limit, and before its first packet.
-        window_bytes: f64,
     }
 
     /// One row per frame that an interactive application handed to its transport; empty without such applications.

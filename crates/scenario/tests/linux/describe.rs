@@ -15,56 +15,35 @@ const FCS: u64 = 4;
 /// Propagation delay of the links of hosts, in ms. Their rate is such that frames cost no time there.
 const HOST_DELAY: f64 = 0.1;
 
-/// How a situation is run.
-#[derive(Clone, Copy, Debug)]
-pub struct How {
-    /// More parameters of TCP.
-    pub tcp: &'static str,
-    /// Flows begin at random within this time.
-    pub jitter: &'static str,
-    /// Time between samples of flows.
-    pub samples: &'static str,
-}
+/// More parameters of TCP: receivers as Linux has them.
+pub const RECEIVERS: &str = "sack_delay = \"1ms\"\nack_reductions = true\n";
 
-/// As the RFCs have it, where they leave no choice.
-pub const AS_IS: How = How { tcp: "", jitter: "1s", samples: "1s" };
-
-/// With receivers as Linux has them.
-pub const RECEIVERS: How =
-    How { tcp: "sack_delay = \"1ms\"\nack_reductions = true\n", ..AS_IS };
-
-/// With windows over time, of flows that begin at once.
-pub const WINDOWS: How = How { tcp: "", jitter: "0s", samples: "100ms" };
-
-/// The scenario as text.
-pub fn scenario(situation: &Situation, tc: &str, how: &How) -> String {
+/// The scenario as text, with more parameters of TCP.
+pub fn scenario(situation: &Situation, tc: &str, tcp: &str) -> String {
     let bits_per_ms = situation.rate * 1e3;
     let serialization = (FRAME + ACK) * 8.0 / bits_per_ms;
     let delay = (situation.rtt_ms - serialization) / 2.0 - 2.0 * HOST_DELAY;
     let mut text = format!(
         "name = \"linux\"\nseed = 1\narrivals = \"{end}s\"\nlimit = \"{end}.001s\"\nwarmup = \"{warmup}s\"\n\
-         flow_samples = \"{samples}\"\nsample_interval = \"100ms\"\ndepartures = true\nwire_overhead = \"0B\"\n\
+         flow_samples = \"1s\"\nsample_interval = \"100ms\"\ndepartures = true\nwire_overhead = \"0B\"\n\
          [topology.dumbbell]\nleft = 1\nright = 1\nhost_rate = \"100Gbps\"\nhost_delay = \"{HOST_DELAY}ms\"\n\
          bottleneck_rate = \"{rate}Mbps\"\nbottleneck_delay = \"{delay:.6}ms\"\n\
          [switch]\nlatency = \"0ns\"\n[host.transport.tcp]\n{tcp}",
         end = situation.seconds,
         warmup = situation.warmup,
         rate = situation.rate,
-        samples = how.samples,
-        tcp = how.tcp,
     );
     text.push_str(&queue(tc));
     for flows in &situation.bulk {
         let (control, count) = (&flows.control, flows.count);
         write!(
             text,
-            "[[workload]]\n[workload.long_flows]\ncount = {count}\nfrom = \"0\"\nto = \"1\"\njitter = \"{}\"\n\
-             [workload.congestion.{control}]\n",
-            how.jitter
+            "[[workload]]\n[workload.long_flows]\ncount = {count}\nfrom = \"0\"\nto = \"1\"\njitter = \"1s\"\n\
+             [workload.congestion.{control}]\n"
         )
         .unwrap();
         if flows.ecn {
-            write!(text, "[workload.transport.tcp]\necn = \"classic\"\n{}", how.tcp).unwrap();
+            write!(text, "[workload.transport.tcp]\necn = \"classic\"\n{tcp}").unwrap();
         }
     }
     text

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use floodway_scenario::{Overrides, Scenario};
 use floodway_sim::{Outcome, Simulation};
 
-use super::describe::{self, How};
+use super::describe;
 use super::traces::{self, OF_QUEUES, QUANTITIES, Quantities, Situation};
 
-/// The mean over replications.
-pub fn measure(situation: &Situation, how: &How, replications: u32) -> Quantities {
-    let text = describe::scenario(situation, &traces::arguments(situation), how);
+/// The mean over replications, with more parameters of TCP.
+pub fn measure(situation: &Situation, tcp: &str, replications: u32) -> Quantities {
+    let text = describe::scenario(situation, &traces::arguments(situation), tcp);
     let warmup = situation.warmup;
     let start = [
         format!("arrivals={warmup}s"),
@@ -27,7 +27,7 @@ pub fn measure(situation: &Situation, how: &How, replications: u32) -> Quantitie
     traces::mean(&runs)
 }
 
-pub fn run(text: &str, set: &[String], replication: u32) -> Outcome {
+fn run(text: &str, set: &[String], replication: u32) -> Outcome {
     let overrides = Overrides { quick: false, set: set.to_vec() };
     let scenario = Scenario::parse(text, "linux.toml", &overrides);
     let scenario = scenario.unwrap_or_else(|error| panic!("{}\n{text}", error.plain()));

@@ -8,36 +8,34 @@ mod describe;
 mod distance;
 mod measure;
 mod page;
-mod picture;
 mod traces;
-mod windows;
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use describe::{AS_IS, How, RECEIVERS};
+use describe::RECEIVERS;
 use distance::{Distance, Reasons};
 use traces::Situation;
 
-/// What is compared: a file of traces, a file of distances, and how it is run here.
+/// What is compared: a file of traces, a file of distances, and more parameters of TCP here.
 #[derive(Clone, Copy, Debug)]
 struct Comparison {
     traces: &'static str,
     distances: &'static str,
-    how: How,
+    tcp: &'static str,
 }
 
 const LINUX_6_12: Comparison =
-    Comparison { traces: "linux-6.12.csv", distances: "linux-6.12.csv", how: AS_IS };
+    Comparison { traces: "linux-6.12.csv", distances: "linux-6.12.csv", tcp: "" };
 const LINUX_7_2: Comparison =
-    Comparison { traces: "linux-7.2.csv", distances: "linux-7.2.csv", how: AS_IS };
+    Comparison { traces: "linux-7.2.csv", distances: "linux-7.2.csv", tcp: "" };
 
 /// The same with receivers as Linux has them.
 const LIKE_LINUX_6_12: Comparison =
-    Comparison { distances: "receivers-6.12.csv", how: RECEIVERS, ..LINUX_6_12 };
+    Comparison { distances: "receivers-6.12.csv", tcp: RECEIVERS, ..LINUX_6_12 };
 const LIKE_LINUX_7_2: Comparison =
-    Comparison { distances: "receivers-7.2.csv", how: RECEIVERS, ..LINUX_7_2 };
+    Comparison { distances: "receivers-7.2.csv", tcp: RECEIVERS, ..LINUX_7_2 };
 
 /// Runs of each situation here, with the seeds of other replications.
 const REPLICATIONS: u32 = 2;
@@ -51,7 +49,7 @@ fn distances(of: Comparison, wanted: impl Fn(&Situation) -> bool) -> Vec<Distanc
     let work = || {
         let mut done = Vec::new();
         while let Some((situation, linux)) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let here = measure::measure(situation, &of.how, REPLICATIONS);
+            let here = measure::measure(situation, of.tcp, REPLICATIONS);
             done.push((situation.place, distance::of(situation, linux, &here)));
         }
         done

@@ -23,7 +23,6 @@ pub fn check() {
         summary(&listed),
         reasons(&listed),
         both(&listed, &receivers),
-        super::windows::table(),
         changed(&listed, CHANGED[0]),
         changed(&listed, CHANGED[1]),
         situations(&listed),

@@ -93,16 +93,6 @@ pub fn load(name: &str) -> Vec<(Situation, Quantities)> {
     found.into_iter().map(|(situation, runs)| (situation, mean(&runs))).collect()
 }
 
-/// The situations of a file of windows, each with the windows of its only flow in packets.
-pub fn windows(name: &str) -> Vec<(Situation, Vec<f64>)> {
-    let rows = rows(&folder().join("traces").join(name));
-    let each = rows.iter().enumerate().map(|(place, row)| {
-        let windows = row["windows"].split(' ').map(|window| window.parse().unwrap());
-        (situation(row, place), windows.collect())
-    });
-    each.collect()
-}
-
 fn situation(row: &BTreeMap<String, String>, place: usize) -> Situation {
     Situation {
         place,

@@ -209,16 +209,17 @@ impl Observers {
         self.wanted.has(kinds)
     }
 
-    /// A flow is added during a run, whose sender and receiver may be on this thread. Explanations are of flows that were
-    /// known before.
-    pub fn add_flow(&mut self, id: FlowId, flow: &FlowSpec, [sender, receiver]: [bool; 2]) {
+    /// A flow is added during a run; `is_here`: its receiver is on this thread. Explanations are of flows that were known
+    /// before.
+    pub fn add_flow(&mut self, id: FlowId, flow: &FlowSpec, is_here: bool) {
         if let Some(latencies) = &mut self.all.latencies {
             latencies.add_flow(flow.workload);
         }
         if let Some(deliveries) = &mut self.all.deliveries
+            && is_here
             && flow.is_persistent()
         {
-            deliveries.add_flow(id, sender, receiver);
+            deliveries.add_flow(id);
         }
     }
 

@@ -101,9 +101,9 @@ impl Live {
         });
         let flows = &rest.spec.flows;
         for (id, flow) in numbered(flows).skip(old) {
-            let ends = [flow.src, flow.dst].map(|host| self.hosts[host.index()].0);
+            let here = self.hosts[flow.dst.index()].0;
             for (number, share) in self.steps.parts_mut().enumerate() {
-                share.context.observers().add_flow(id, flow, ends.map(|end| end == number));
+                share.context.observers().add_flow(id, flow, number == here);
             }
             self.host_mut(flow.src).add_outgoing(id);
             self.host_mut(flow.dst).add_incoming(id);

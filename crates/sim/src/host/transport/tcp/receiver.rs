@@ -64,7 +64,7 @@ pub struct Receiver {
     pub(super) delivered: u64,
     /// Of the held segments, those that are not full or end with PSH.
     odd: Vec<(u32, u16, bool)>,
-    feedback: EcnFeedback,
+    pub(super) feedback: EcnFeedback,
     /// With classic feedback: whether a mark has arrived and no CWR since. With DCTCP's and
     /// accurate feedback: whether the last segment had CE.
     echo: bool,
