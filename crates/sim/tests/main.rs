@@ -84,6 +84,7 @@ mod source_flow_control;
 mod steering;
 mod swift;
 mod tcp;
+mod tcp_receiver;
 mod telemetry;
 mod three_queues;
 mod together;
