@@ -22,7 +22,7 @@ use crate::Spec;
 use crate::deadlock;
 use crate::outcome::Outcome;
 use crate::run::{Finished, Live};
-use crate::simulation::{Rest, Simulation, ending, layout, violations};
+use crate::simulation::{Blocks, Rest, Simulation, ending, layout, violations};
 
 /// How a session is opened.
 #[derive(Clone, Copy, Debug)]
@@ -263,7 +263,9 @@ impl Session {
         if waits {
             simulation = simulation.open_ended();
         }
-        let layout = layout(simulation.spec(), simulation.windows(), (1, options.threads));
+        // In blocks, what has happened on one side would be known too late.
+        let threads = (1, options.threads);
+        let layout = layout(simulation.spec(), simulation.windows(), threads, Blocks::None);
         let (rest, live) =
             simulation.begin(|nodes, measurement| Live::new(nodes, &layout, measurement));
         Ok(Self {

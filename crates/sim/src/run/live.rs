@@ -25,7 +25,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// A run before its first window.
+    /// A run before its first window. The layout has one block for each share.
     pub fn new(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Self {
         let first = nodes.hosts.first();
         let Some(meanwhile) = first.map(|host| Arc::new(host.shared().without_flows())) else {
@@ -34,7 +34,8 @@ impl Live {
         let mut shares = share_out(nodes, layout, 0..layout.parts(), measurement);
         let mut hosts = vec![(0, 0); layout.nodes()];
         for (number, share) in shares.iter_mut().enumerate() {
-            for (place, host) in share.nodes.hosts.iter().enumerate() {
+            let all = share.blocks.iter().flat_map(|nodes| &nodes.hosts);
+            for (place, host) in all.enumerate() {
                 hosts[host.id().index()] = (number, place);
             }
             // From now on it is known which have completed.
@@ -125,7 +126,7 @@ impl Live {
 
     /// All switches have other queue management from a time on that is not before [`Self::simulated`].
     pub fn change(&mut self, at: Instant, to: &Arc<switch::Spec>) {
-        for switch in self.steps.parts_mut().flat_map(|share| &mut share.nodes.switches) {
+        for switch in self.nodes_mut().flat_map(|nodes| &mut nodes.switches) {
             switch.change_at(at, Arc::clone(to));
         }
         self.steps.wakes_have_changed();
@@ -152,15 +153,15 @@ impl Live {
 
     /// Takes what hosts share from all of them.
     fn take_shared(&mut self) -> Arc<Shared> {
-        let mut taken = None;
-        for host in self.steps.parts_mut().flat_map(|share| &mut share.nodes.hosts) {
-            taken = Some(host.exchange_shared(Arc::clone(&self.meanwhile)));
+        let (mut taken, meanwhile) = (None, Arc::clone(&self.meanwhile));
+        for host in self.nodes_mut().flat_map(|nodes| &mut nodes.hosts) {
+            taken = Some(host.exchange_shared(Arc::clone(&meanwhile)));
         }
-        taken.unwrap_or_else(|| Arc::clone(&self.meanwhile))
+        taken.unwrap_or(meanwhile)
     }
 
     fn give_shared(&mut self, shared: &Arc<Shared>) {
-        for host in self.steps.parts_mut().flat_map(|share| &mut share.nodes.hosts) {
+        for host in self.nodes_mut().flat_map(|nodes| &mut nodes.hosts) {
             host.exchange_shared(Arc::clone(shared));
         }
     }
@@ -168,7 +169,7 @@ impl Live {
     /// Switches that trim know for each flow whether its transport supports that: of the flows before `old`, of the new
     /// ones, and of as many more of the last kind, so that this is seldom needed.
     fn understand_trimming(&mut self, old: usize, new: &[bool]) {
-        let switches = self.steps.parts_mut().flat_map(|share| &mut share.nodes.switches);
+        let switches = self.nodes_mut().flat_map(|nodes| &mut nodes.switches);
         let mut longer: Option<Arc<[bool]>> = None;
         for trimming in switches.filter_map(|switch| switch.trimming.as_mut()) {
             let known = trimming.understood();
@@ -191,7 +192,7 @@ impl Live {
 
     /// A switch; `None` if the node is not one.
     pub fn switch(&self, node: NodeId) -> Option<&Switch> {
-        let mut switches = self.steps.parts().flat_map(|share| &share.nodes.switches);
+        let mut switches = self.nodes().flat_map(|nodes| &nodes.switches);
         switches.find(|switch| switch.id() == node)
     }
 
@@ -202,16 +203,25 @@ impl Live {
         found.next().unwrap_or_default()
     }
 
+    /// The nodes of each share, which is one block.
+    fn nodes(&self) -> impl Iterator<Item = &Nodes> {
+        self.steps.parts().flat_map(|share| &share.blocks)
+    }
+
+    fn nodes_mut(&mut self) -> impl Iterator<Item = &mut Nodes> {
+        self.steps.parts_mut().flat_map(|share| &mut share.blocks)
+    }
+
     fn host(&self, node: NodeId) -> &Host {
         let (share, place) = self.hosts[node.index()];
-        let Some(share) = self.steps.parts().nth(share) else { unreachable!("it was there") };
-        &share.nodes.hosts[place]
+        let Some(nodes) = self.nodes().nth(share) else { unreachable!("it was there") };
+        &nodes.hosts[place]
     }
 
     fn host_mut(&mut self, node: NodeId) -> &mut Host {
         let (share, place) = self.hosts[node.index()];
-        let Some(share) = self.steps.parts_mut().nth(share) else { unreachable!("it was there") };
-        &mut share.nodes.hosts[place]
+        let Some(nodes) = self.nodes_mut().nth(share) else { unreachable!("it was there") };
+        &mut nodes.hosts[place]
     }
 
     /// The state at the end, as [`run`](super::run) gives it.
