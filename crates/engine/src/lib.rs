@@ -42,7 +42,7 @@ pub use steps::Steps;
 pub use timers::Timers;
 pub use windows::Windows;
 pub use wire::{Arrival, MAX_PORTS, Parcel, Wire};
-pub use worker::Window;
+pub use worker::{STEPS, Window};
 
 use governor::Governor;
 use ranks::Abroad;
@@ -69,6 +69,17 @@ pub trait Node<Context> {
     fn wake_until(&mut self, now: Instant, _limit: Instant, context: &mut Context) {
         self.wake(now, context);
     }
+
+    /// Asks for memory that the arrival of a frame will need, in [`STEPS`] steps. Each may read what the one before has
+    /// asked for, and is given what the one before has returned, or 0. Called only if the layout is in blocks.
+    #[inline(always)]
+    fn look_ahead(&self, _frame: &Self::Frame, _step: usize, _found: u32) -> u32 {
+        0
+    }
+
+    /// Asks for memory that the node's own events before `end` will need. Called only if the layout is in blocks.
+    #[inline(always)]
+    fn look_at_wakes(&self, _end: Instant) {}
 }
 
 /// The nodes that one thread runs, the frames they send, and the data observed about them. The nodes are in

@@ -19,6 +19,8 @@ pub struct Worker<P: Part> {
     pub part: P,
     /// Its blocks, side by side.
     blocks: Vec<Block>,
+    /// Whether the state of a block is not in the caches when it is run.
+    looks_ahead: bool,
     /// For the largest block.
     order: Order,
     /// Number of its part, and of the first of its blocks among all blocks.
@@ -59,6 +61,7 @@ impl<P: Part> Worker<P> {
         Self {
             order: Order::new(largest, layout.ports(), layout.windows()),
             blocks,
+            looks_ahead: layout.has_sides(),
             part,
             number: number as u16,
             first_block: layout.blocks_of(number).start,
@@ -172,6 +175,7 @@ impl<P: Part> Worker<P> {
             order: &mut self.order,
             wakes: &mut block.wakes,
             first: 0,
+            ahead: self.looks_ahead.then(Ahead::default),
         };
         self.part.run(number, &mut run);
         self.order.clear();
@@ -201,6 +205,26 @@ pub struct Window<'a, F> {
     wakes: &'a mut [Instant],
     /// Place of the first node of the next call.
     first: usize,
+    /// `None` if the state of nodes is in the caches.
+    ahead: Option<Ahead>,
+}
+
+/// Number of calls of [`Node::look_ahead`] for a frame.
+pub const STEPS: usize = 4;
+
+/// So many frames before a frame is handled it is asked for, and then what it needs, step by step.
+const DISTANCES: [usize; 1 + STEPS] = [40, 32, 24, 16, 8];
+
+/// Frames for which something was found and not used yet, at most.
+const FOUND: usize = 32;
+
+/// How far memory has been asked for.
+#[derive(Default)]
+struct Ahead {
+    /// Position in the order of the next frame for each step.
+    asked: [usize; 1 + STEPS],
+    /// What the last step has found, by position.
+    found: [u32; FOUND],
 }
 
 impl<F: Frame> Window<'_, F> {
@@ -208,6 +232,16 @@ impl<F: Frame> Window<'_, F> {
     /// the previous call. All nodes of a call are of one kind, so the same code stays in the instruction
     /// cache.
     pub fn run<C, N: Node<C, Frame = F>>(&mut self, nodes: &mut [N], context: &mut C) {
+        match self.ahead.take() {
+            None => self.run_nodes(nodes, context),
+            Some(mut ahead) => {
+                self.run_looking_ahead(nodes, &mut ahead, context);
+                self.ahead = Some(ahead);
+            }
+        }
+    }
+
+    fn run_nodes<C, N: Node<C, Frame = F>>(&mut self, nodes: &mut [N], context: &mut C) {
         let first = self.first;
         self.first += nodes.len();
         let mut next = self.order.next_due(first);
@@ -221,21 +255,101 @@ impl<F: Frame> Window<'_, F> {
                 if at >= self.end {
                     break;
                 }
-                let node = &mut nodes[here];
-                // A node's own events come before arrivals at the same time.
-                while node.next_wake() <= at {
-                    node.wake_until(node.next_wake(), at, context);
-                }
-                node.arrive(&mut arrival.frame, at, context);
+                arrive(&mut nodes[here], arrival, at, context);
             }
-            let node = &mut nodes[here];
-            while node.next_wake() < self.end {
-                node.wake_until(node.next_wake(), self.end, context);
-            }
-            self.wakes[place] = node.next_wake();
+            self.wakes[place] = run_wakes(&mut nodes[here], self.end, context);
             next = self.order.next_due(place + 1);
         }
     }
+
+    /// The same for nodes whose state is not in the caches.
+    #[inline(never)]
+    fn run_looking_ahead<C, N: Node<C, Frame = F>>(
+        &mut self,
+        nodes: &mut [N],
+        ahead: &mut Ahead,
+        context: &mut C,
+    ) {
+        let first = self.first;
+        self.first += nodes.len();
+        let mut next = self.order.next_due(first);
+        if let Some(node) = next.and_then(|next| nodes.get(next - first)) {
+            node.look_at_wakes(self.end);
+        }
+        while let Some(place) = next
+            && let Some(here) = place.checked_sub(first)
+            && here < nodes.len()
+        {
+            next = self.order.next_due(place + 1);
+            if let Some(node) = next.and_then(|next| nodes.get(next - first)) {
+                node.look_at_wakes(self.end);
+            }
+            for position in self.order.take_positions(place) {
+                self.look_ahead(nodes, first, position, ahead);
+                let Some(index) = self.order.index_at(position) else { break };
+                let arrival = &mut self.arrivals[index];
+                let at = after(self.start, arrival);
+                if at >= self.end {
+                    break;
+                }
+                arrive(&mut nodes[here], arrival, at, context);
+            }
+            self.wakes[place] = run_wakes(&mut nodes[here], self.end, context);
+        }
+    }
+
+    /// Takes all steps for which it is time when the frame at this position is handled.
+    #[inline]
+    fn look_ahead<C, N: Node<C, Frame = F>>(
+        &self,
+        nodes: &[N],
+        first: usize,
+        position: usize,
+        ahead: &mut Ahead,
+    ) {
+        for (step, distance) in DISTANCES.into_iter().enumerate() {
+            while ahead.asked[step] <= position + distance
+                && let Some(index) = self.order.index_at(ahead.asked[step])
+            {
+                let (arrival, number) = (&self.arrivals[index], ahead.asked[step]);
+                if step == 0 {
+                    floodway_prefetch::ask_for(arrival);
+                } else {
+                    // Nodes of another kind are looked at when they are run.
+                    let node = (arrival.place as usize).checked_sub(first);
+                    let Some(node) = node.and_then(|node| nodes.get(node)) else { break };
+                    let found = &mut ahead.found[number % FOUND];
+                    let before = if step == 1 { 0 } else { *found };
+                    *found = node.look_ahead(&arrival.frame, step - 1, before);
+                }
+                ahead.asked[step] += 1;
+            }
+        }
+    }
+}
+
+/// A frame arrives at a node.
+#[inline(always)]
+fn arrive<C, N: Node<C>>(
+    node: &mut N,
+    arrival: &mut Arrival<N::Frame>,
+    at: Instant,
+    context: &mut C,
+) {
+    // A node's own events come before arrivals at the same time.
+    while node.next_wake() <= at {
+        node.wake_until(node.next_wake(), at, context);
+    }
+    node.arrive(&mut arrival.frame, at, context);
+}
+
+/// The node's own events before `end`; returns the time of the next one.
+#[inline(always)]
+fn run_wakes<C, N: Node<C>>(node: &mut N, end: Instant, context: &mut C) -> Instant {
+    while node.next_wake() < end {
+        node.wake_until(node.next_wake(), end, context);
+    }
+    node.next_wake()
 }
 
 /// Arrival time of a frame that arrives in the window that begins at `start`.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Task;
 use super::cases::Length;
 use crate::failure::Failure;
+use crate::pages;
 use floodway_machine::calibration::{self, WORKING_SETS};
 use floodway_machine::memory;
 
@@ -94,7 +95,9 @@ pub fn measure(task: &Task) -> Result<Measurement, Failure> {
     let Task { case, threads, length, set } = *task;
     let begun = Instant::now();
     let scenario = case.scenario(length, set)?;
-    let simulation = Simulation::new(scenario.build(scenario.variant(case.variant)?, 0));
+    let variant = scenario.variant(case.variant)?;
+    pages::take_large_ones(variant.footprint_of_run(scenario.replication_seed(0)).0.0);
+    let simulation = Simulation::new(scenario.build(variant, 0));
     let setup_s = begun.elapsed().as_secs_f64();
     let stop = AtomicBool::new(false);
     let run = Run { threads: threads.into(), stop: &stop, watch: &|_| {} };

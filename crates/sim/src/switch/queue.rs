@@ -89,6 +89,16 @@ impl Queue {
         Self { cell, ..self }
     }
 
+    /// Asks for its first packet and for its last one.
+    #[inline]
+    pub fn look(&self) {
+        self.packets
+            .front()
+            .into_iter()
+            .chain(self.packets.back())
+            .for_each(floodway_prefetch::ask_for);
+    }
+
     /// Whether it is a plain FIFO: neither a discipline nor a crossbar before it.
     #[inline]
     pub fn is_fifo(&self) -> bool {
