@@ -307,3 +307,52 @@ pub(super) fn tiers(graph: &Graph) -> u8 {
     };
     graph.switches().map(tier).max().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::small;
+
+    /// The number of blocks of one port at most, so of groups; 1 if the network has no two sides.
+    fn blocks(graph: Graph) -> usize {
+        let spec = small::spec(graph, Vec::new(), Duration::from_us(1));
+        layout(&spec, windows(&spec), (1, 1), Blocks::Of(1)).blocks(0)
+    }
+
+    /// Switches of these tiers, each with so many hosts, and these links between them.
+    fn network(switches: &[(u8, u32)], links: &[(u32, u32)]) -> Graph {
+        let mut graph = Graph::default();
+        let (rate, delay) = (small::GBPS_100, small::NS_200);
+        for (number, &(tier, _)) in switches.iter().enumerate() {
+            graph.add(format!("switch {number}"), NodeKind::Switch { tier });
+        }
+        for (number, &(_, hosts)) in (0..).zip(switches) {
+            for _ in 0..hosts {
+                let host = graph.add(format!("host {}", graph.nodes.len()), NodeKind::Host);
+                graph.link(host, NodeId(number), rate, delay);
+            }
+        }
+        links.iter().for_each(|&(a, b)| graph.link(NodeId(a), NodeId(b), rate, delay));
+        graph
+    }
+
+    #[test]
+    fn a_network_whose_links_join_two_sides_may_be_in_blocks() {
+        // Two leaves and a spine; with a core switch above it.
+        assert_eq!(blocks(network(&[(0, 2), (0, 2), (1, 0)], &[(0, 2), (1, 2)])), 3);
+        let tiers = [(0, 1), (1, 0), (2, 0), (1, 0), (0, 1)];
+        assert_eq!(blocks(network(&tiers, &[(0, 1), (1, 2), (2, 3), (3, 4)])), 5);
+        // Leaves that are neighbors; a host at a spine.
+        assert_eq!(blocks(network(&[(0, 2), (0, 2), (1, 0)], &[(0, 2), (1, 2), (0, 1)])), 1);
+        assert_eq!(blocks(network(&[(0, 2), (0, 2), (1, 1)], &[(0, 2), (1, 2)])), 1);
+    }
+
+    #[test]
+    fn small_networks_and_sessions_have_no_blocks() {
+        let graph = network(&[(0, 2), (0, 2), (1, 0)], &[(0, 2), (1, 2)]);
+        let spec = small::spec(graph, Vec::new(), Duration::from_us(1));
+        for blocks in [Blocks::IfLarge, Blocks::None] {
+            assert_eq!(layout(&spec, windows(&spec), (1, 1), blocks).blocks(0), 1);
+        }
+    }
+}
