@@ -24,7 +24,7 @@ use crate::deadlock;
 use crate::kernel::Backend;
 use crate::outcome::Outcome;
 use crate::run::{Finished, Live};
-use crate::simulation::{Rest, Simulation, ending, layout, violations};
+use crate::simulation::{Blocks, Rest, Simulation, ending, layout, violations};
 
 use kernels::Ordered;
 
@@ -282,7 +282,9 @@ impl Session {
         if waits {
             simulation = simulation.open_ended();
         }
-        let layout = layout(simulation.spec(), simulation.windows(), (1, options.threads));
+        // In blocks, what has happened on one side would be known too late.
+        let threads = (1, options.threads);
+        let layout = layout(simulation.spec(), simulation.windows(), threads, Blocks::None);
         let (rest, live) =
             simulation.begin(|nodes, measurement| Live::new(nodes, &layout, measurement));
         Ok(Self {

@@ -6,6 +6,7 @@ mod aqm_timelines;
 mod avq;
 mod beside_naive;
 mod bfc;
+mod blocks;
 mod blue;
 mod buffer;
 mod by_dscp;

@@ -26,7 +26,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// A run before its first window.
+    /// A run before its first window. The layout has one block for each share.
     pub fn new(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Self {
         let first = nodes.hosts.first().or(nodes.kernels.first().map(KernelHost::host));
         let Some(meanwhile) = first.map(|host| Arc::new(host.shared().without_flows())) else {
@@ -35,8 +35,10 @@ impl Live {
         let mut shares = share_out(nodes, layout, 0..layout.parts(), measurement);
         let mut hosts = vec![(0, 0); layout.nodes()];
         for (number, share) in shares.iter_mut().enumerate() {
-            let kernels = share.nodes.kernels.iter().map(KernelHost::host);
-            for (place, host) in share.nodes.hosts.iter().chain(kernels).enumerate() {
+            let all = share.blocks.iter().flat_map(|nodes| {
+                nodes.hosts.iter().chain(nodes.kernels.iter().map(KernelHost::host))
+            });
+            for (place, host) in all.enumerate() {
                 hosts[host.id().index()] = (number, place);
             }
             // From now on it is known which have completed.
@@ -134,7 +136,7 @@ impl Live {
 
     /// All switches have other queue management from a time on that is not before [`Self::simulated`].
     pub fn change(&mut self, at: Instant, to: &Arc<switch::Spec>) {
-        for switch in self.steps.parts_mut().flat_map(|share| &mut share.nodes.switches) {
+        for switch in self.nodes_mut().flat_map(|nodes| &mut nodes.switches) {
             switch.change_at(at, Arc::clone(to));
         }
         self.steps.wakes_have_changed();
@@ -178,7 +180,7 @@ impl Live {
     /// Switches that trim know for each flow whether its transport supports that: of the flows before `old`, of the new
     /// ones, and of as many more of the last kind, so that this is seldom needed.
     fn understand_trimming(&mut self, old: usize, new: &[bool]) {
-        let switches = self.steps.parts_mut().flat_map(|share| &mut share.nodes.switches);
+        let switches = self.nodes_mut().flat_map(|nodes| &mut nodes.switches);
         let mut longer: Option<Arc<[bool]>> = None;
         for trimming in switches.filter_map(|switch| switch.trimming.as_mut()) {
             let known = trimming.understood();
@@ -201,7 +203,7 @@ impl Live {
 
     /// A switch; `None` if the node is not one.
     pub fn switch(&self, node: NodeId) -> Option<&Switch> {
-        let mut switches = self.steps.parts().flat_map(|share| &share.nodes.switches);
+        let mut switches = self.nodes().flat_map(|nodes| &nodes.switches);
         switches.find(|switch| switch.id() == node)
     }
 
@@ -212,17 +214,28 @@ impl Live {
         found.next().unwrap_or_default()
     }
 
+    /// The nodes of each share, which is one block.
+    fn nodes(&self) -> impl Iterator<Item = &Nodes> {
+        self.steps.parts().flat_map(|share| &share.blocks)
+    }
+
+    fn nodes_mut(&mut self) -> impl Iterator<Item = &mut Nodes> {
+        self.steps.parts_mut().flat_map(|share| &mut share.blocks)
+    }
+
     fn host(&self, node: NodeId) -> &Host {
         let (share, place) = self.hosts[node.index()];
-        let Some(share) = self.steps.parts().nth(share) else { unreachable!("it was there") };
-        let Nodes { hosts, kernels, .. } = &share.nodes;
+        let Some(Nodes { hosts, kernels, .. }) = self.nodes().nth(share) else {
+            unreachable!("it was there")
+        };
         hosts.get(place).unwrap_or_else(|| kernels[place - hosts.len()].host())
     }
 
     fn host_mut(&mut self, node: NodeId) -> &mut Host {
         let (share, place) = self.hosts[node.index()];
-        let Some(share) = self.steps.parts_mut().nth(share) else { unreachable!("it was there") };
-        let Nodes { hosts, kernels, .. } = &mut share.nodes;
+        let Some(Nodes { hosts, kernels, .. }) = self.nodes_mut().nth(share) else {
+            unreachable!("it was there")
+        };
         match place.checked_sub(hosts.len()) {
             None => &mut hosts[place],
             Some(place) => kernels[place].host_mut(),
@@ -231,11 +244,11 @@ impl Live {
 
     /// Hosts that are kernels.
     pub fn kernels_mut(&mut self) -> impl Iterator<Item = &mut KernelHost> {
-        self.steps.parts_mut().flat_map(|share| &mut share.nodes.kernels)
+        self.nodes_mut().flat_map(|nodes| &mut nodes.kernels)
     }
 
     fn hosts_mut(&mut self) -> impl Iterator<Item = &mut Host> {
-        self.steps.parts_mut().flat_map(|share| share.nodes.hosts_mut())
+        self.nodes_mut().flat_map(Nodes::hosts_mut)
     }
 
     /// The state at the end, as [`run`](super::run) gives it.

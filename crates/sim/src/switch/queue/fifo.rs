@@ -64,6 +64,13 @@ impl Queue {
         Some(&block[usize::from(self.head) % BLOCK])
     }
 
+    /// Where the next packet is written, unless that needs another block.
+    #[inline]
+    pub(super) fn end(&self) -> Option<&Packet> {
+        let block = self.last.as_ref().or(self.first.as_ref())?;
+        block.get(usize::from(self.tail))
+    }
+
     pub(super) fn front_mut(&mut self) -> Option<&mut Packet> {
         let block = self.first.as_mut()?;
         Some(&mut block[usize::from(self.head) % BLOCK])
