@@ -76,7 +76,7 @@ impl<'a> Share<'a> {
             |finished| deadlock::find_over(&finished.switches, finished.now, ranks),
         );
         let mut report = Report {
-            of_nodes: OfNodes::new(&spec, &finished),
+            of_nodes: OfNodes::new(&spec, &mut finished),
             metrics: finished.metrics.clone(),
             observers: finished.observers.pack(),
             audit: Audit::of(&spec, &finished),
