@@ -88,7 +88,7 @@ class View:
         """Wait until something is so on the page, whose policy allows no predicates of others."""
         begun = time.monotonic()
         while not self.page.evaluate(expression):
-            assert time.monotonic() - begun < 60, f"it has not happened: {expression}"
+            assert time.monotonic() - begun < 600, f"it has not happened: {expression}"
             self.page.wait_for_timeout(50)
 
     def advance(self, seconds):

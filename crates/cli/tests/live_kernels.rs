@@ -165,7 +165,7 @@ fn a_run_ends_with_the_failure_of_a_kernel() {
     let taken = "workload.2.linux.run=\"sleep 1; kill $(pidof endpoint); sleep 1\"";
     let killed = fail("live-killed", taken, &[]);
     assert!(killed.contains("the command has ended with status 143"), "{killed}");
-    let early = "workload.0.linux.start=\"1ms\"";
+    let early = "workload.0.linux.start=\"0ns\"";
     let early = fail("live-early", early, &[]);
     assert!(early.contains("give it a later `start`"), "{early}");
 }

@@ -109,6 +109,7 @@ pub struct Choice {
 }
 
 /// What is left of a run that has ended.
+#[derive(Debug)]
 pub struct Closed {
     /// Its outcome.
     pub outcome: Outcome,
