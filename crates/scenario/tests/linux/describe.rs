@@ -15,11 +15,8 @@ const FCS: u64 = 4;
 /// Propagation delay of the links of hosts, in ms. Their rate is such that frames cost no time there.
 const HOST_DELAY: f64 = 0.1;
 
-/// More parameters of TCP: receivers as Linux has them.
-pub const RECEIVERS: &str = "sack_delay = \"1ms\"\nack_reductions = true\n";
-
-/// The scenario as text, with more parameters of TCP.
-pub fn scenario(situation: &Situation, tc: &str, tcp: &str) -> String {
+/// The scenario as text.
+pub fn scenario(situation: &Situation, tc: &str) -> String {
     let bits_per_ms = situation.rate * 1e3;
     let serialization = (FRAME + ACK) * 8.0 / bits_per_ms;
     let delay = (situation.rtt_ms - serialization) / 2.0 - 2.0 * HOST_DELAY;
@@ -28,7 +25,7 @@ pub fn scenario(situation: &Situation, tc: &str, tcp: &str) -> String {
          flow_samples = \"1s\"\nsample_interval = \"100ms\"\ndepartures = true\nwire_overhead = \"0B\"\n\
          [topology.dumbbell]\nleft = 1\nright = 1\nhost_rate = \"100Gbps\"\nhost_delay = \"{HOST_DELAY}ms\"\n\
          bottleneck_rate = \"{rate}Mbps\"\nbottleneck_delay = \"{delay:.6}ms\"\n\
-         [switch]\nlatency = \"0ns\"\n[host.transport.tcp]\n{tcp}",
+         [switch]\nlatency = \"0ns\"\n[host.transport.tcp]\n",
         end = situation.seconds,
         warmup = situation.warmup,
         rate = situation.rate,
@@ -43,7 +40,7 @@ pub fn scenario(situation: &Situation, tc: &str, tcp: &str) -> String {
         )
         .unwrap();
         if flows.ecn {
-            write!(text, "[workload.transport.tcp]\necn = \"classic\"\n{tcp}").unwrap();
+            text.push_str("[workload.transport.tcp]\necn = \"classic\"\n");
         }
     }
     text

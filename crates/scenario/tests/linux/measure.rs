@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use floodway_scenario::{Overrides, Scenario};
 use floodway_sim::{Outcome, Simulation};
 
-use super::describe;
 use super::traces::{self, OF_QUEUES, QUANTITIES, Quantities, Situation};
 
-/// The mean over replications, with more parameters of TCP.
-pub fn measure(situation: &Situation, tcp: &str, replications: u32) -> Quantities {
-    let text = describe::scenario(situation, &traces::arguments(situation), tcp);
+/// The mean over replications.
+pub fn measure(situation: &Situation, replications: u32) -> Quantities {
+    let text = super::describe::scenario(situation, &traces::arguments(situation));
     let warmup = situation.warmup;
     let start = [
         format!("arrivals={warmup}s"),

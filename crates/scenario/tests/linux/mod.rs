@@ -14,42 +14,25 @@ use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use describe::RECEIVERS;
 use distance::{Distance, Reasons};
 use traces::Situation;
 
-/// What is compared: a file of traces, a file of distances, and more parameters of TCP here.
-#[derive(Clone, Copy, Debug)]
-struct Comparison {
-    traces: &'static str,
-    distances: &'static str,
-    tcp: &'static str,
-}
-
-const LINUX_6_12: Comparison =
-    Comparison { traces: "linux-6.12.csv", distances: "linux-6.12.csv", tcp: "" };
-const LINUX_7_2: Comparison =
-    Comparison { traces: "linux-7.2.csv", distances: "linux-7.2.csv", tcp: "" };
-
-/// The same with receivers as Linux has them.
-const LIKE_LINUX_6_12: Comparison =
-    Comparison { distances: "receivers-6.12.csv", tcp: RECEIVERS, ..LINUX_6_12 };
-const LIKE_LINUX_7_2: Comparison =
-    Comparison { distances: "receivers-7.2.csv", tcp: RECEIVERS, ..LINUX_7_2 };
+/// The files of traces, and of distances.
+const FILES: [&str; 2] = ["linux-6.12.csv", "linux-7.2.csv"];
 
 /// Runs of each situation here, with the seeds of other replications.
 const REPLICATIONS: u32 = 2;
 
-fn distances(of: Comparison, wanted: impl Fn(&Situation) -> bool) -> Vec<Distance> {
-    let situations = traces::load(of.traces);
+fn distances(file: &str, wanted: impl Fn(&Situation) -> bool) -> Vec<Distance> {
+    let situations = traces::load(file);
     let wanted: Vec<_> = situations.iter().filter(|(situation, _)| wanted(situation)).collect();
-    assert!(!wanted.is_empty(), "{of:?} has none of these situations");
+    assert!(!wanted.is_empty(), "{file} has none of these situations");
     // Situations are shared out among threads, and stay in the order of the file.
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         while let Some((situation, linux)) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let here = measure::measure(situation, of.tcp, REPLICATIONS);
+            let here = measure::measure(situation, REPLICATIONS);
             done.push((situation.place, distance::of(situation, linux, &here)));
         }
         done
@@ -62,30 +45,31 @@ fn distances(of: Comparison, wanted: impl Fn(&Situation) -> bool) -> Vec<Distanc
     all.into_iter().flat_map(|(_, distances)| distances).collect()
 }
 
-/// That distances are those of the list.
-fn check(of: Comparison, found: &[Distance]) {
-    let file = of.distances;
-    let listed = distance::load(&traces::folder().join("distances").join(file));
+/// That distances are those of the list, and that those beyond the tolerance have a reason.
+fn check(file: &str, found: &[Distance]) {
+    let path = traces::folder().join("distances").join(file);
+    let listed = distance::load(&path);
+    let reasons = Reasons::load();
     for distance in found {
         assert!(listed.contains(&distance.row()), "{} is not what {file} lists", distance.row());
+        assert!(
+            distance.is_near() || reasons.of(distance).is_some(),
+            "{} is beyond the tolerance, and reasons.csv has no reason",
+            distance.row()
+        );
     }
-}
-
-/// Compares some situations with the list.
-fn compare(of: Comparison, wanted: impl Fn(&Situation) -> bool) {
-    check(of, &distances(of, wanted));
 }
 
 /// One flow on the slowest link: every congestion control with every queue, in seconds.
 #[test]
 fn one_flow() {
-    compare(LINUX_6_12, |situation| situation.set == "one");
+    check(FILES[0], &distances(FILES[0], |situation| situation.set == "one"));
 }
 
 /// Reno and Cubic that answer marks instead of drops.
 #[test]
 fn marks_instead_of_drops() {
-    compare(LINUX_6_12, |situation| situation.set == "ecn");
+    check(FILES[0], &distances(FILES[0], |situation| situation.set == "ecn"));
 }
 
 /// FQ-CoDel and CAKE with two flows of different kinds.
@@ -96,63 +80,50 @@ fn flow_queues() {
             && ["fq_codel", "cake"].contains(&&*situation.qdisc)
             && situation.bulk.iter().all(|flows| flows.control != "bbr")
     };
-    compare(LINUX_6_12, wanted);
-}
-
-/// Receivers as Linux has them, where they matter on the slowest link, and in two queues.
-#[test]
-fn receivers_as_in_linux() {
-    let lossy = |situation: &Situation| {
-        situation.set == "one" && ["codel", "pie"].contains(&&*situation.qdisc)
-    };
-    compare(LIKE_LINUX_6_12, lossy);
-    compare(LIKE_LINUX_7_2, |situation| situation.bulk.iter().all(|flows| flows.count == 1));
+    check(FILES[0], &distances(FILES[0], wanted));
 }
 
 /// All situations of a file; with `BLESS`, the list is written.
-fn every_situation(of: Comparison) {
-    let found = distances(of, |_| true);
+fn every_situation(file: &str) {
+    let found = distances(file, |_| true);
     if std::env::var_os("BLESS").is_some() {
-        let path = traces::folder().join("distances").join(of.distances);
-        fs::write(path, distance::save(&found)).unwrap();
+        fs::write(traces::folder().join("distances").join(file), distance::save(&found)).unwrap();
     }
-    check(of, &found);
+    check(file, &found);
 }
 
 #[test]
 #[ignore = "takes minutes; other tests have a part of it"]
 fn every_situation_of_linux_6_12() {
-    every_situation(LINUX_6_12);
-}
-
-#[test]
-#[ignore = "takes minutes; another test has a part of it"]
-fn every_situation_with_receivers_as_in_linux() {
-    every_situation(LIKE_LINUX_6_12);
-    every_situation(LIKE_LINUX_7_2);
+    every_situation(FILES[0]);
 }
 
 #[test]
 #[ignore = "takes a minute; another test has a part of it"]
 fn every_situation_of_linux_7_2() {
-    every_situation(LINUX_7_2);
+    every_situation(FILES[1]);
 }
 
 /// DualPI2 of Linux 7.2, with one flow of each kind.
 #[test]
 fn two_queues() {
-    compare(LINUX_7_2, |situation| situation.bulk.iter().all(|flows| flows.count == 1));
+    check(
+        FILES[1],
+        &distances(FILES[1], |situation| situation.bulk.iter().all(|flows| flows.count == 1)),
+    );
 }
 
 /// All distances that are listed.
-fn listed(of: [Comparison; 2]) -> Vec<Distance> {
-    let folder = traces::folder().join("distances");
-    of.iter().flat_map(|of| distance::parse(&folder.join(of.distances))).collect()
+fn listed() -> Vec<Distance> {
+    FILES
+        .iter()
+        .flat_map(|file| distance::parse(&traces::folder().join("distances").join(file)))
+        .collect()
 }
 
 #[test]
 fn every_reason_is_that_of_a_distance() {
-    let listed = listed([LINUX_6_12, LINUX_7_2]);
+    let listed = listed();
     let reasons = Reasons::load();
     assert_eq!(reasons.unused(&listed), Vec::<String>::new());
     let without =

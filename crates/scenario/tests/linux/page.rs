@@ -17,12 +17,10 @@ pub fn check() {
     let page = fs::read_to_string(&path).unwrap();
     let mut parts = page.split(BEGIN);
     let mut text = parts.next().unwrap().to_owned();
-    let listed = super::listed([super::LINUX_6_12, super::LINUX_7_2]);
-    let receivers = super::listed([super::LIKE_LINUX_6_12, super::LIKE_LINUX_7_2]);
+    let listed = super::listed();
     let tables = [
         summary(&listed),
         reasons(&listed),
-        both(&listed, &receivers),
         changed(&listed, CHANGED[0]),
         changed(&listed, CHANGED[1]),
         situations(&listed),
@@ -76,33 +74,6 @@ fn summary(listed: &[Distance]) -> String {
             cell.map_or(String::new(), |(near, all)| format!("{near} of {all}"))
         });
         writeln!(text, "| {control} | {} |", each.join(" | ")).unwrap();
-    }
-    text
-}
-
-/// How many quantities are within the tolerance with receivers as the RFCs and as Linux have them, by congestion control,
-/// and how many come within it, or leave it, with the latter.
-fn both(listed: &[Distance], receivers: &[Distance]) -> String {
-    let same = |a: &Distance, b: &Distance| {
-        (&a.set, &a.qdisc, &a.bulk, &a.quantity) == (&b.set, &b.qdisc, &b.bulk, &b.quantity)
-    };
-    assert!(listed.len() == receivers.len());
-    assert!(listed.iter().zip(receivers).all(|(rfc, linux)| same(rfc, linux)));
-    let mut rows: BTreeMap<String, [u32; 5]> = BTreeMap::new();
-    for (rfc, linux) in listed.iter().zip(receivers) {
-        for key in [controls(rfc), "all".to_owned()] {
-            let (rfc, linux) = (rfc.is_near(), linux.is_near());
-            let row = rows.entry(key).or_default();
-            let each = [rfc, linux, linux && !rfc, rfc && !linux, true];
-            row.iter_mut().zip(each).for_each(|(sum, is)| *sum += u32::from(is));
-        }
-    }
-    let mut text = "| flows | receivers as in RFCs | as in Linux | come within | leave |\n\
-                    | --- | --- | --- | --- | --- |\n"
-        .to_owned();
-    for (controls, [rfc, linux, come, leave, all]) in rows {
-        writeln!(text, "| {controls} | {rfc} of {all} | {linux} of {all} | {come} | {leave} |")
-            .unwrap();
     }
     text
 }
