@@ -52,7 +52,7 @@ check-docs: build
 		echo "docs/reference.md differs from what the code says: run make docs" >&2; exit 1; }
 
 # Whether all valid combinations of flow control, congestion control, fabric and switch memory run, with consistent
-# accounting and the same results on one thread and on two: minutes. A third of them is in `make test`.
+# accounting and the same results on one thread and on two: minutes. Four in ten of them are in `make test`.
 check-combinations:
 	cargo test --locked --package floodway-scenario -- --ignored all_valid_combinations_run
 
