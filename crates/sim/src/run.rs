@@ -374,17 +374,16 @@ mod tests {
     use super::*;
     use crate::outcome::Outcome;
     use crate::simulation::{Run, Simulation};
-    use crate::switch::queue::Queued;
     use crate::{Spec, small};
     use floodway_engine::Arrival;
 
-    /// A vector or a ring buffer doubles when it is full, so it takes at most twice its size.
+    /// A vector or a ring buffer doubles when it is full, so it takes at most twice its size. A queue of a switch has
+    /// blocks that are full, but for the first and the last.
     #[test]
     fn a_packet_in_flight_takes_at_most_100_bytes() {
         const MOST: usize = 100;
         assert!(2 * size_of::<Arrival<Packet>>() <= MOST, "on a wire");
-        assert!(2 * size_of::<Queued>() <= MOST, "in a queue");
-        assert!(2 * size_of::<Packet>() <= MOST, "in a NIC");
+        assert!(2 * size_of::<Packet>() <= MOST, "in a NIC, and less in a queue");
     }
 
     /// Eight hosts on four switches in a row; each host sends to the following ones.

@@ -34,7 +34,7 @@ impl Port {
 
     /// The head of a queue leaves or is dropped; `None` if the queue is empty.
     fn leave(&mut self, queue: usize) -> Option<Verdict> {
-        let packet = self.stand.queues[queue].head()?;
+        let packet = *self.stand.queues[queue].head()?;
         let verdict = match self.decides_on_departure {
             true => self.state.on_departure(queue, &packet, &mut self.stand.view()),
             false => Verdict::Pass,

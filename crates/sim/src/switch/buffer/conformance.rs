@@ -46,7 +46,7 @@ impl Stock {
         let port = |_| {
             let scheduler = scheduler::State::new(&scheduler::Spec::default(), &Link::PLAIN);
             let aqm = aqm::State::new(&aqm::Spec::default(), 1);
-            let queues = (0..QUEUES).map(|_| Queue::default()).collect();
+            let queues: Vec<Queue> = (0..QUEUES).map(|_| Queue::default()).collect();
             Port::new(Transmitter::new(Link::PLAIN), queues, aqm, scheduler)
         };
         let buffer = Buffer::new(spec, &[Rate::from_gbps(100); PORTS as usize]);
