@@ -198,8 +198,10 @@ impl Variant {
             spread(demands.map(|demand| demand.times(factor)).collect(), around.number)
         });
         let wire_demands: Vec<Demand> = on_wire.collect();
-        let (memory_of_flows, expected_flows) =
-            check::traffic::flows(shares().map(|(workload, around)| (&**workload, around)), settings);
+        let (memory_of_flows, expected_flows) = check::traffic::flows(
+            shares().map(|(workload, around)| (&**workload, around)),
+            settings,
+        );
         let timed: f64 = shares()
             .filter(|(workload, _)| workload.times_flows())
             .map(|(workload, around)| ports::flows((&**workload, around), settings))

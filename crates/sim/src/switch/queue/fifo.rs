@@ -21,6 +21,7 @@ pub(super) type Block = [Packet; BLOCK];
 const SPARE: usize = 1 << 12;
 
 thread_local! {
+    #[expect(clippy::vec_box, reason = "queues take the boxes as they are")]
     static EMPTY: RefCell<Vec<Box<Block>>> = const { RefCell::new(Vec::new()) };
 }
 
