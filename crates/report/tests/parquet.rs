@@ -66,7 +66,7 @@ fn flows() -> [Table; 2] {
         bytes: 4_096,
         start_ns: (flow * flow % 1_000_003) as f64 / 1e3,
         stop_ns: f64::NAN,
-        fct_ns: if flow % 5 == 0 { f64::NAN } else { (flow * 31 % 65_537) as f64 / 1e3 },
+        fct_ns: if flow.is_multiple_of(5) { f64::NAN } else { (flow * 31 % 65_537) as f64 / 1e3 },
         acked_fct_ns: -0.0,
         ideal_fct_ns: 812.5,
         slowdown: (flow + 1) as f64 / 7.0,
