@@ -76,15 +76,15 @@ impl Part for Forwarders {
         self.nodes.iter().map(|node| node.id).collect()
     }
 
-    fn wakes(&self) -> Vec<Instant> {
-        self.nodes.iter().map(Node::next_wake).collect()
+    fn wakes(&self) -> Vec<Vec<Instant>> {
+        vec![self.nodes.iter().map(Node::next_wake).collect()]
     }
 
     fn wire(&mut self) -> &mut Wire<Packet> {
         &mut self.wire
     }
 
-    fn run(&mut self, window: &mut Window<'_, Packet>) {
+    fn run(&mut self, _: usize, window: &mut Window<'_, Packet>) {
         window.run(&mut self.nodes, &mut self.wire);
     }
 }

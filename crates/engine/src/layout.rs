@@ -1,6 +1,8 @@
-//! Assignment of nodes to threads.
+//! Assignment of nodes to threads, and on each thread to blocks.
 
 use std::cmp::Reverse;
+use std::ops::Range;
+use std::sync::Arc;
 
 use floodway_model::{Duration, Instant, NodeId};
 
@@ -14,11 +16,22 @@ pub struct Layout {
     windows: Windows,
     /// Number of upcoming windows that have arrival lists of their own.
     ring: u64,
-    /// Part of each node, by node.
-    owner: Vec<u16>,
+    /// Block of each node, by node.
+    block: Vec<u32>,
+    /// In order of their parts, and within a part in order of their sides.
+    blocks: Arc<[Block]>,
     parts: u16,
     /// Largest number of ports of any node.
     ports: usize,
+    has_sides: bool,
+}
+
+/// Nodes of a part that are run one window after the other while their state is in the caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub part: u16,
+    /// Its side, 0 or 1; 0 if blocks have no sides.
+    pub side: u8,
 }
 
 impl Layout {
@@ -36,13 +49,52 @@ impl Layout {
     ) -> Self {
         let parts = (ranks * threads).clamp(1, groups.len().clamp(1, usize::from(u16::MAX)));
         let ahead = windows.index(Instant(longest_hop.0)) + 2;
+        let block = |part| Block { part: part as u16, side: 0 };
         Self {
             windows,
             ring: ahead.next_power_of_two().min(64),
-            owner: share_out((ports, work), groups, (ranks, parts)),
+            block: share_out((ports, work), groups, (ranks, parts)),
+            blocks: (0..parts).map(block).collect(),
             parts: parts as u16,
             ports: ports.iter().copied().max().unwrap_or(1),
+            has_sides: false,
         }
+    }
+
+    /// The same with each part in blocks of at most so many ports, or of one group. Blocks run two windows
+    /// at a time ([`Schedule`](crate::schedule::Schedule)). `sides` are those of the groups, 0 or 1; every link between two groups must
+    /// join one side with the other. Flows must end at nodes of side 0 only ([`Done`](crate::Done)), and have
+    /// effects only before windows with even numbers.
+    #[must_use]
+    pub fn in_blocks(
+        mut self,
+        ports: &[usize],
+        groups: &[Vec<NodeId>],
+        sides: &[u8],
+        most_ports: usize,
+    ) -> Self {
+        let weight = |group: &[NodeId]| group.iter().map(|node| ports[node.index()]).sum::<usize>();
+        let mut blocks = Vec::new();
+        let mut block_of = vec![0; self.block.len()];
+        let all = (0..self.parts).flat_map(|part| [0, 1].map(|side| Block { part, side }));
+        for block in all {
+            let here = |(group, side): &(&Vec<NodeId>, &u8)| {
+                let part = group.first().map(|node| self.part(*node));
+                **side == block.side && part == Some(usize::from(block.part))
+            };
+            let mut filled = usize::MAX;
+            for (group, _) in groups.iter().zip(sides).filter(here) {
+                let weight = weight(group);
+                if filled.saturating_add(weight) > most_ports {
+                    blocks.push(block);
+                    filled = 0;
+                }
+                filled += weight;
+                group.iter().for_each(|node| block_of[node.index()] = blocks.len() as u32 - 1);
+            }
+        }
+        (self.block, self.blocks, self.has_sides) = (block_of, blocks.into(), true);
+        self
     }
 
     /// The windows into which time is divided.
@@ -57,12 +109,39 @@ impl Layout {
 
     /// The part of a node.
     pub fn part(&self, node: NodeId) -> usize {
-        usize::from(self.owner[node.index()])
+        usize::from(self.blocks[self.block[node.index()] as usize].part)
+    }
+
+    /// Number of blocks of this part.
+    pub fn blocks(&self, part: usize) -> usize {
+        self.blocks_of(part).len()
+    }
+
+    /// The block of a node, as its index among the blocks of its part.
+    pub fn block(&self, node: NodeId) -> usize {
+        let block = self.block[node.index()] as usize;
+        block - self.blocks_of(usize::from(self.blocks[block].part)).start
+    }
+
+    /// Numbers of the blocks of a part, among all blocks.
+    pub(crate) fn blocks_of(&self, part: usize) -> Range<usize> {
+        let before = |part| self.blocks.partition_point(|block| usize::from(block.part) < part);
+        before(part)..before(part + 1)
+    }
+
+    /// The side of each block of a part.
+    pub(crate) fn sides(&self, part: usize) -> impl Iterator<Item = usize> + '_ {
+        self.blocks[self.blocks_of(part)].iter().map(|block| usize::from(block.side))
+    }
+
+    /// Whether blocks have sides.
+    pub(crate) fn has_sides(&self) -> bool {
+        self.has_sides
     }
 
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
-        self.owner.len()
+        self.block.len()
     }
 
     /// Largest number of ports of any node.
@@ -72,7 +151,7 @@ impl Layout {
 
     /// An empty wire for the part with this number.
     pub fn wire<F: Frame>(&self, part: usize) -> Wire<F> {
-        Wire::new(self.windows, self.ring, &self.owner, (part as u16, self.parts))
+        Wire::new(self.windows, self.ring, &self.block, (part as u16, Arc::clone(&self.blocks)))
     }
 }
 
@@ -81,7 +160,7 @@ fn share_out(
     (ports, work): (&[usize], &[u64]),
     groups: &[Vec<NodeId>],
     (ranks, parts): (usize, usize),
-) -> Vec<u16> {
+) -> Vec<u32> {
     let sum = |group: &[NodeId]| Group {
         ports: group.iter().map(|node| ports[node.index()]).sum(),
         work: group.iter().map(|node| work[node.index()]).sum(),
@@ -93,7 +172,7 @@ fn share_out(
     let mut owner = vec![0; ports.len()];
     for ((_, nodes), part) in groups.iter().zip(parts_of(&sums, ranks, parts)) {
         for node in *nodes {
-            owner[node.index()] = part as u16;
+            owner[node.index()] = part as u32;
         }
     }
     owner

@@ -93,15 +93,10 @@ pub struct Transmitter {
     byte_time: ByteTime,
     /// Delay of the link plus latency of the other end.
     flight: Duration,
-    peer: NodeId,
-    peer_port: PortIx,
-    wire_overhead: u16,
-    /// Whether the link has another framing than Ethernet, and whether that, a pace or a retry decides when frames end.
-    is_framed: bool,
-    is_special: bool,
     /// See [`Link::to`].
-    to_port: PortIx,
     to: NodeId,
+    to_port: PortIx,
+    wire_overhead: u16,
     /// Frames sent.
     pub frames: u64,
     /// Their bytes, without preamble and interframe gap.
@@ -109,14 +104,13 @@ pub struct Transmitter {
     /// Their time on the wire, including the rest of the frame that is being sent, and the time for which the pace held
     /// back others.
     pub busy: Duration,
-    /// Failures of the link; `None` if it never fails.
-    outages: Option<Box<Outages>>,
+    /// Whether the link has another framing than Ethernet, and whether that, a pace or a retry decides when frames end.
+    is_framed: bool,
+    is_special: bool,
     /// Whether the link may fail, the other end limits what is sent, or an observer wants to know of frames.
     examined: bool,
     /// Whether it is more than that of some flows, or that the link is occupied.
     examined_in_full: bool,
-    /// Class and flow of the last frame, if the link is examined. Frames that end at the other end have no flow.
-    last: (Class, Option<FlowId>),
     seldom: Box<Seldom>,
 }
 
@@ -137,6 +131,10 @@ struct Seldom {
     /// About the latest MAC control frames sent without another frame in between: the end of the
     /// frame before them, and their own end.
     control: (Instant, Instant),
+    /// Failures of the link; `None` if it never fails.
+    outages: Option<Box<Outages>>,
+    /// Class and flow of the last frame, if the link is examined. Frames that end at the other end have no flow.
+    last: (Class, Option<FlowId>),
 }
 
 impl Transmitter {
@@ -147,8 +145,6 @@ impl Transmitter {
             last_pause_ends: Instant::ZERO,
             byte_time: ByteTime::at(link.rate),
             flight: link.delay + link.latency,
-            peer: link.peer,
-            peer_port: link.peer_port,
             wire_overhead: link.wire_overhead,
             is_framed: link.line.is_some(),
             is_special: link.line.is_some(),
@@ -157,10 +153,8 @@ impl Transmitter {
             frames: 0,
             bytes: 0,
             busy: Duration::ZERO,
-            outages: None,
             examined: false,
             examined_in_full: false,
-            last: (Class(0), None),
             seldom: Box::new(Seldom {
                 link,
                 endless: false,
@@ -169,6 +163,8 @@ impl Transmitter {
                 pacing: None,
                 retry: None,
                 control: (Instant::ZERO, Instant::ZERO),
+                outages: None,
+                last: (Class(0), None),
             }),
         }
     }
@@ -336,10 +332,11 @@ impl Transmitter {
         times: (Instant, Instant),
         context: &mut Context,
     ) -> bool {
-        let (port, until) = (self.peer_port, self.busy_until);
+        let Link { peer, peer_port: port, .. } = self.seldom.link;
+        let until = self.busy_until;
         let flow = (!packet.is_one_hop()).then_some(packet.flow);
-        self.last = (class, flow);
-        context.state_here(Kinds::OCCUPIED, self.peer, now, || Fact::Occupied {
+        self.seldom.last = (class, flow);
+        context.state_here(Kinds::OCCUPIED, peer, now, || Fact::Occupied {
             port,
             flow,
             class,
@@ -370,13 +367,14 @@ impl Transmitter {
             Some(retry) => (retry.last.begins, retry.last.is_lost),
             None => (now, false),
         };
-        let lost = self.outages.as_mut().and_then(|outages| {
+        let lost = self.seldom.outages.as_mut().and_then(|outages| {
             outages.takes(packet, (now, until + delay), is_given_up, begins > now)
         });
         if lost.is_some() {
             context.free_telemetry(packet);
         }
-        let (port, to) = (self.seldom.link.port.index(), (self.peer, self.peer_port));
+        let link = &self.seldom.link;
+        let (port, to) = (link.port.index(), (link.peer, link.peer_port));
         context.state_here(Kinds::SENT, self.seldom.link.node, now, || Fact::Sent {
             port,
             to,
@@ -398,26 +396,26 @@ impl Transmitter {
 
     /// Sets the failures of the link.
     pub fn fail(&mut self, outages: Option<Box<Outages>>) {
-        self.outages = outages;
-        self.examined |= self.outages.is_some();
-        self.examined_in_full |= self.outages.is_some();
+        self.examined |= outages.is_some();
+        self.examined_in_full |= outages.is_some();
+        self.seldom.outages = outages;
     }
 
     /// Sets what observers want to know of frames: that every one is sent, and that they occupy the link.
     pub fn examine(&mut self, every_one: bool, some: bool) {
         self.examined_in_full =
-            every_one || self.outages.is_some() || self.seldom.allowance.is_some();
+            every_one || self.seldom.outages.is_some() || self.seldom.allowance.is_some();
         self.examined = self.examined_in_full || some;
     }
 
     /// Failures of the link; `None` if it never fails.
     pub fn outages(&self) -> Option<&Outages> {
-        self.outages.as_deref()
+        self.seldom.outages.as_deref()
     }
 
     /// The frame that is on the wire, or the last one.
     pub fn on_wire(&self) -> OnWire {
-        let (class, flow) = self.last;
+        let (class, flow) = self.seldom.last;
         OnWire { flow, class, until: self.busy_until }
     }
 
@@ -483,13 +481,21 @@ impl Transmitter {
     /// When the known state of the link changes next.
     #[inline]
     pub fn next_update(&self) -> Instant {
-        self.outages.as_ref().map_or(Instant::NEVER, |outages| outages.next_update())
+        // Failures are examined, so the rest of the state is not read without them.
+        if !self.examined {
+            return Instant::NEVER;
+        }
+        let outages = self.seldom.outages.as_ref();
+        outages.map_or(Instant::NEVER, |outages| outages.next_update())
     }
 
     /// Processes the updates of the link's failures that are due. Returns whether the link is
     /// closed from now on, if that changes. If it is, pauses from the other end no longer apply.
     pub fn update(&mut self, now: Instant, context: &mut Context) -> Option<bool> {
-        let closes = self.outages.as_mut()?.update(now)?;
+        if !self.examined {
+            return None;
+        }
+        let closes = self.seldom.outages.as_mut()?.update(now)?;
         if closes {
             self.pause(u8::MAX, 0, now, context);
             if let Some(retry) = &mut self.seldom.retry {
@@ -502,12 +508,15 @@ impl Transmitter {
 
     /// Number of frames lost on the link by failures and at random, not by bit errors.
     pub fn lost(&self) -> u64 {
-        self.outages.as_ref().map_or(0, |outages| outages.lost.iter().map(|lost| lost.0).sum())
+        self.seldom
+            .outages
+            .as_ref()
+            .map_or(0, |outages| outages.lost.iter().map(|lost| lost.0).sum())
     }
 
     /// What bit errors did.
     pub fn errors(&self) -> Counts {
-        let Some(outages) = &self.outages else { return Counts::default() };
+        let Some(outages) = &self.seldom.outages else { return Counts::default() };
         let lost = outages.corrupted.iter().map(|lost| lost.0).sum();
         match &self.seldom.retry {
             Some(retry) => Counts { lost, ..retry.counts },

@@ -65,7 +65,7 @@ impl Outcome {
         violations: Vec<String>,
         wall: std::time::Duration,
     ) -> Self {
-        let of_nodes = OfNodes::new(spec, &finished);
+        let of_nodes = OfNodes::new(spec, &mut finished);
         // Their memory is for the tables.
         finished.switches = Vec::new();
         finished.hosts = Vec::new();
@@ -230,11 +230,11 @@ fn queue_table(spec: &Spec, finished: &Finished) -> Table {
                 port: port as u64,
                 queue: queue as u64,
                 samples,
-                mean_backlog_bytes: books.sampled as f64 / samples as f64,
+                mean_backlog_bytes: books.sampled() as f64 / samples as f64,
                 max_backlog_bytes: books.max_backlog,
-                packets: books.packets_in,
+                packets: books.packets_in(),
                 bytes: books.bytes_in,
-                marked_packets: books.marked,
+                marked_packets: books.marked(),
             }));
         }
     }

@@ -11,6 +11,7 @@ use super::Task;
 use super::cases::Length;
 use super::neighbor::Neighbor;
 use crate::failure::Failure;
+use crate::pages;
 use floodway_machine::calibration::{self, WORKING_SETS};
 use floodway_machine::memory;
 
@@ -98,7 +99,9 @@ pub fn measure(task: &Task) -> Result<Measurement, Failure> {
     let beside = neighbor.then(Neighbor::start).transpose()?;
     let begun = Instant::now();
     let scenario = case.scenario(length, set)?;
-    let simulation = Simulation::new(scenario.build(scenario.variant(case.variant)?, 0));
+    let variant = scenario.variant(case.variant)?;
+    pages::take_large_ones(variant.footprint_of_run(scenario.replication_seed(0)).0.0);
+    let simulation = Simulation::new(scenario.build(variant, 0));
     let setup_s = begun.elapsed().as_secs_f64();
     let stop = AtomicBool::new(false);
     let run = Run { threads: threads.into(), stop: &stop, watch: &|_| {} };

@@ -1,8 +1,6 @@
 //! Receiver-driven credit. Arriving packets are passed to the receiver halves of congestion
 //! control, whose credit frames go to the senders; the senders' side is here too.
 
-use std::cmp::Reverse;
-
 use floodway_model::{
     Body, Bytes, Class, Dscp, Ecn, FlowId, Instant, Packet, PortIx, Progressions, Tos,
 };
@@ -131,7 +129,7 @@ impl Host {
         sender.transport.share_nic(contexts);
         let request = sender.request(profile, now);
         if sender.timer_is_earlier(profile) {
-            self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
+            self.timeouts.push(sender.timer_at, (slot, sender.flow));
         }
         let Some(mut request) = request else { return };
         let class = self.shared.switch.feedback.queue(&request.body);
@@ -156,7 +154,7 @@ impl Host {
                 let next = granting.halves.next_wake();
                 if next < granting.due {
                     granting.due = next;
-                    self.delayed.push(Reverse((next, HALVES)));
+                    self.delayed.push(next, HALVES);
                 }
                 return;
             };

@@ -1,8 +1,6 @@
 //! Layer 2 congestion indications at the NIC, the edge of the layer 2 network
 //! ([`congestion_indication`](crate::switch::congestion_indication)).
 
-use std::cmp::Reverse;
-
 use floodway_model::{FlowId, Instant, Packet};
 
 use super::Host;
@@ -40,7 +38,7 @@ impl Host {
         let profile = self.shared.profile(flow);
         sender.transport.on_indication(severity, profile, now);
         if sender.timer_is_earlier(profile) {
-            self.timeouts.push(Reverse((sender.timer_at, slot, flow)));
+            self.timeouts.push(sender.timer_at, (slot, flow));
         }
         self.revisit(slot, now);
     }

@@ -8,6 +8,7 @@
 //! `segments.rs`). The reply takes the same path back, to `on_feedback` or `on_segment_without_data`,
 //! after which the sender may continue or end (`revisit`).
 
+mod ahead;
 pub mod application;
 mod buffer;
 pub mod congestion;
@@ -28,6 +29,7 @@ mod receiver;
 pub(crate) mod receivers;
 mod record;
 mod regulated;
+mod scheduled;
 mod segments;
 mod sender;
 mod sending;
@@ -35,8 +37,6 @@ mod spec;
 mod starts;
 pub mod transport;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use floodway_engine::Node;
@@ -65,6 +65,7 @@ use nic::Nic;
 use physical_queues::PhysicalQueues;
 use receivers::Receivers;
 use record::Record;
+use scheduled::Scheduled;
 use sender::Sender;
 use transport::Sent;
 
@@ -183,11 +184,11 @@ pub struct Host {
     /// Receivers, by index among the incoming flows.
     pub receivers: Receivers,
     /// Retransmission timers of senders.
-    timeouts: BinaryHeap<Reverse<(Instant, u32, FlowId)>>,
+    timeouts: Scheduled<(u32, FlowId)>,
     /// Timers of receivers, by receiver index.
-    delayed: BinaryHeap<Reverse<(Instant, u32)>>,
+    delayed: Scheduled<u32>,
     /// Times at which applications write, by application index.
-    writes: BinaryHeap<Reverse<(Instant, u32)>>,
+    writes: Scheduled<u32>,
     /// Start of the next flow that depends on no other.
     next_start: Instant,
     /// The earlier of `next_start` and of the next sample of the recording, if there is one.
@@ -247,10 +248,10 @@ impl Host {
             receivers: Receivers::new(incoming),
             holds: Holds::default(),
             indications: Indications::default(),
-            timeouts: BinaryHeap::new(),
-            delayed: BinaryHeap::new(),
+            timeouts: Scheduled::new(),
+            delayed: Scheduled::new(),
             applications: Vec::new(),
-            writes: BinaryHeap::new(),
+            writes: Scheduled::new(),
             ended: Ended::default(),
             wake: Instant::ZERO,
             cnps: 0,
@@ -370,10 +371,7 @@ impl Host {
 
     /// Updates the time of the next own event.
     fn set_wake(&mut self) {
-        let timeout = self.timeouts.peek().map_or(Instant::NEVER, |Reverse((at, ..))| *at);
-        let delayed = self.delayed.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
-        let write = self.writes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
-        let timer = timeout.min(delayed).min(write);
+        let timer = self.timeouts.next().min(self.delayed.next()).min(self.writes.next());
         let update = self.nic.tx.next_update();
         self.wake = self.nic.next_wake().min(self.scheduled_at).min(timer).min(update);
         if let Some(dependencies) = &self.dependencies {
@@ -449,6 +447,17 @@ impl Node<Context> for Host {
             return self.run_scheduled(now, context);
         }
         self.act(now, context);
+    }
+
+    #[inline]
+    fn look_ahead(&self, packet: &Packet, step: usize, _: u32) -> u32 {
+        self.look(packet, step);
+        0
+    }
+
+    #[inline]
+    fn look_at_wakes(&self, _: Instant) {
+        self.look_at_itself();
     }
 }
 

@@ -9,8 +9,7 @@
 //! A NIC with a transmit buffer accepts the frames of senders in the same order as soon as there is
 //! room, and sends them in the order in which they were accepted.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use floodway_model::id::CLASSES;
 use floodway_model::{Bytes, Class, Instant, Packet};
@@ -18,6 +17,7 @@ use floodway_model::{Bytes, Class, Instant, Packet};
 use super::buffer::TransmitBuffer;
 use super::physical_queues::PhysicalQueues;
 use super::regulated::Regulated;
+use super::scheduled::Scheduled;
 use super::sender::Sender;
 use super::spec::{PauseScope, Spec};
 use crate::link::{Link, Transmitter};
@@ -38,17 +38,17 @@ pub struct Nic {
     pause_scope: PauseScope,
     /// The class of feedback and notifications.
     pub control_class: Class,
-    /// Physical queues, with Backpressure Flow Control.
-    pub physical_queues: Option<Box<PhysicalQueues>>,
+    /// Whether pauses of data classes also stop feedback in them.
+    pause_feedback: bool,
     /// Transmit buffer; `None` if frames leave the senders only when the wire is free.
     pub(super) buffer: Option<Box<TransmitBuffer>>,
     control: VecDeque<Packet>,
+    /// Senders that are paced, with the time from which they may send.
+    paced: Scheduled<u32>,
     /// Feedback that travels in data classes, by class; empty if there has never been any.
     feedback: Vec<VecDeque<Packet>>,
-    /// Whether pauses of data classes also stop feedback in them.
-    pause_feedback: bool,
-    /// Senders that are paced, with the time from which they may send.
-    paced: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// Physical queues, with Backpressure Flow Control.
+    pub physical_queues: Option<Box<PhysicalQueues>>,
     /// Senders that may send, by class, with one [`MADE`] for each ready-made frame.
     ready: [VecDeque<u32>; CLASSES],
     /// Ready-made frames queued with the data, by class; empty if there have never been any.
@@ -71,7 +71,7 @@ impl Nic {
             ready: Default::default(),
             some_ready: 0,
             turn: 0,
-            paced: BinaryHeap::new(),
+            paced: Scheduled::new(),
         }
     }
 
@@ -198,7 +198,7 @@ impl Nic {
         if eligible_at <= self.tx.busy_until && self.buffer.is_none() && !self.tx.is_closed() {
             self.make_ready(slot, class);
         } else {
-            self.paced.push(Reverse((eligible_at, slot)));
+            self.paced.push(eligible_at, slot);
         }
     }
 
@@ -219,11 +219,7 @@ impl Nic {
     /// Moves paced senders that are eligible now to the ready queues.
     #[inline(always)]
     pub(super) fn wake_paced(&mut self, now: Instant, senders: &[Option<Box<Sender>>]) {
-        while let Some(&Reverse((at, slot))) = self.paced.peek() {
-            if at > now {
-                return;
-            }
-            self.paced.pop();
+        while let Some((_, slot)) = self.paced.pop_due(now) {
             let sender = senders[slot as usize].as_ref();
             let class = sender.expect("a sender leaves the NIC before it ends").class;
             self.make_ready(slot, class);
@@ -285,7 +281,7 @@ impl Nic {
     /// Earliest time at which the NIC has something to send.
     #[inline]
     pub(super) fn next_wake(&self) -> Instant {
-        let paced = self.paced.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
+        let paced = self.paced.next();
         let mut next = match &self.buffer {
             None => self.first_unpaused(self.some_ready),
             Some(buffer) => self.first_stored(buffer),

@@ -2,8 +2,6 @@
 //! data and replies in the control class, or in the class that `switch.feedback` assigns; the sender
 //! processes the replies.
 
-use std::cmp::Reverse;
-
 use floodway_model::packet::length;
 use floodway_model::{Body, Class, Dscp, Echo, Ecn, Instant, Packet, PortIx, Tos};
 
@@ -160,7 +158,7 @@ impl Host {
         sender.renew_window(profile, now);
         sender.note_acknowledged(now);
         if sender.timer_is_earlier(profile) {
-            self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
+            self.timeouts.push(sender.timer_at, (slot, sender.flow));
         }
         self.revisit(slot, now);
     }

@@ -1,7 +1,5 @@
 //! Handling of TCP frames in a host: looks up the connection and sends its replies.
 
-use std::cmp::Reverse;
-
 use floodway_model::packet::length;
 use floodway_model::{Body, Class, Ecn, FlowId, Instant, Packet, PortIx, SegmentFlags, Tos};
 
@@ -59,7 +57,7 @@ impl Host {
         if let Body::Syn { feedback } = packet.body {
             let receiver = self.receivers.at(packet.connection, &self.shared);
             if let transport::Receiver::Tcp(tcp) = &mut receiver.transport {
-                let (reply, back) = (tcp.on_syn(feedback), receiver.back);
+                let (reply, back) = (tcp.on_syn(feedback, now), receiver.back);
                 self.answer(packet.flow, back, reply);
             }
             return;
@@ -75,7 +73,7 @@ impl Host {
         }
         sender.note_acknowledged(now);
         if sender.timer_is_earlier(profile) {
-            self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
+            self.timeouts.push(sender.timer_at, (slot, sender.flow));
         }
         self.complete_requests(slot, now);
         self.revisit(slot, now);
@@ -93,11 +91,7 @@ impl Host {
 
     /// Sends delayed acknowledgements whose timers have expired.
     pub(super) fn on_delayed(&mut self, now: Instant, context: &mut Context) {
-        while let Some(&Reverse((at, place))) = self.delayed.peek() {
-            if at > now {
-                return;
-            }
-            self.delayed.pop();
+        while let Some((at, place)) = self.delayed.pop_due(now) {
             if place as usize >= self.receivers.len() {
                 self.on_credit_timer(at, now, context);
                 continue;
@@ -124,7 +118,7 @@ impl Host {
         let deadline = receiver.deadline();
         if deadline < receiver.timer_at {
             receiver.timer_at = deadline;
-            self.delayed.push(Reverse((deadline, place)));
+            self.delayed.push(deadline, place);
         }
     }
 

@@ -33,8 +33,10 @@ pub struct Route {
     pub seed: u64,
 }
 
-/// The sending side of one flow.
+/// The sending side of one flow. What every packet and every reply needs comes first, and so it does in the state of
+/// RoCEv2 and of DCQCN.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Sender {
     /// The flow.
     pub flow: FlowId,
@@ -44,26 +46,26 @@ pub struct Sender {
     pub physical_queue: u8,
     /// Whether it is in the schedule of the NIC.
     pub in_nic: bool,
+    dscp: Dscp,
     /// When its rate allows its next packet.
     pub eligible_at: Instant,
+    /// When its timer expires, as scheduled by the host. Its deadline may be later by now.
+    pub timer_at: Instant,
+    src: NodeId,
+    dst: NodeId,
+    connection: u32,
+    /// The class in which it sends unless it is isolated, and the end of its isolation.
+    home: (Class, Instant),
+    /// State of the transport.
+    pub transport: transport::Sender,
     /// When it last got something to send after it had nothing; at first, when it began.
     pub ready_at: Instant,
     /// When it began.
     began: Instant,
-    /// When its timer expires, as scheduled by the host. Its deadline may be later by now.
-    pub timer_at: Instant,
-    /// State of the transport.
-    pub transport: transport::Sender,
-    /// Index of the application that writes its data, if there is one.
-    pub application: Option<u32>,
     /// When the whole message was acknowledged.
     acknowledged: Option<Instant>,
-    /// The class in which it sends unless it is isolated, and the end of its isolation.
-    home: (Class, Instant),
-    src: NodeId,
-    dst: NodeId,
-    connection: u32,
-    dscp: Dscp,
+    /// Index of the application that writes its data, if there is one.
+    pub application: Option<u32>,
 }
 
 impl Sender {
@@ -134,7 +136,7 @@ impl Sender {
 
     /// Feedback has arrived: notes the time if everything is acknowledged now.
     pub fn note_acknowledged(&mut self, now: Instant) {
-        if self.acknowledged.is_none() && self.is_done() {
+        if self.is_done() && self.acknowledged.is_none() {
             self.acknowledged = Some(now);
         }
     }

@@ -1,8 +1,6 @@
 //! The sending half of a host: the scheduled sender provides a packet, which goes to the wire,
 //! directly or through the transmit buffer of the NIC.
 
-use std::cmp::Reverse;
-
 use floodway_model::{Duration, Instant, Packet};
 
 use super::sender::Sender;
@@ -143,7 +141,7 @@ impl Host {
         }
         // For RoCEv2, sending a packet never makes the timer expire earlier.
         if sender.transport.sets_timer_on_sending() && sender.timer_is_earlier(profile) {
-            self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
+            self.timeouts.push(sender.timer_at, (slot, sender.flow));
         }
         if sender.has_more() {
             sender.in_nic = true;
@@ -204,19 +202,15 @@ impl Host {
             return;
         }
         let senders = &self.senders;
-        self.timeouts.retain(|Reverse((at, slot, flow))| {
-            let sender = senders[*slot as usize].as_deref();
-            sender.is_some_and(|sender| sender.flow == *flow && sender.timer_at == *at)
+        self.timeouts.retain(|at, (slot, flow)| {
+            let sender = senders[slot as usize].as_deref();
+            sender.is_some_and(|sender| sender.flow == flow && sender.timer_at == at)
         });
     }
 
     /// Handles expired retransmission timers.
     pub(super) fn on_timeouts(&mut self, now: Instant) {
-        while let Some(&Reverse((at, slot, flow))) = self.timeouts.peek() {
-            if at > now {
-                return;
-            }
-            self.timeouts.pop();
+        while let Some((at, (slot, flow))) = self.timeouts.pop_due(now) {
             let sender = self.senders[slot as usize].as_deref_mut();
             // The slot may have another sender by now, and the timer may have been reset.
             let current = |sender: &&mut Sender| sender.flow == flow && sender.timer_at == at;
@@ -227,7 +221,7 @@ impl Host {
             }
             sender.timer_at = sender.deadline(profile);
             if sender.timer_at != Instant::NEVER {
-                self.timeouts.push(Reverse((sender.timer_at, slot, flow)));
+                self.timeouts.push(sender.timer_at, (slot, flow));
             }
             self.revisit(slot, now);
         }

@@ -1,7 +1,5 @@
 //! Flow starts: each flow gets a sender in a free slot, which joins the NIC.
 
-use std::cmp::Reverse;
-
 use floodway_model::{Class, Duration, FlowId, Instant, random};
 
 use super::Host;
@@ -73,7 +71,7 @@ impl Host {
             self.senders.len() as u32 - 1
         });
         if sender.timer_at != Instant::NEVER {
-            self.timeouts.push(Reverse((sender.timer_at, slot, flow)));
+            self.timeouts.push(sender.timer_at, (slot, flow));
         }
         self.senders[slot as usize] = Some(Box::new(sender));
         self.slots.set(place, slot, self.outgoing.len());

@@ -18,7 +18,7 @@ pub fn switches(spec: &Spec, finished: &Finished) -> Table {
         tier: switch.tier().into(),
         ports: switch.ports() as u64,
         samples,
-        mean_occupancy_bytes: switch.occupancy.sampled as f64 / samples as f64,
+        mean_occupancy_bytes: switch.sampled as f64 / samples as f64,
         max_occupancy_bytes: switch.occupancy.max,
         max_port_occupancy_bytes: {
             let ports = switch.ports.iter().map(|port| port.occupancy.max);

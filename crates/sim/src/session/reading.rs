@@ -96,7 +96,7 @@ impl Session {
             let drops = of.drops.iter().filter(|drops| usize::from(drops.queue) == number);
             Queue {
                 backlog: queue.backlog(),
-                marked: queue.marked,
+                marked: queue.marked(),
                 dropped: drops.map(|drops| drops.packets).sum(),
                 waits: self.live.waits(node, port.index(), number),
             }

@@ -100,7 +100,9 @@ mod tests {
             graph.add(name, NodeKind::Switch { tier });
         }
         let links = [(0, 4), (1, 4), (2, 5), (3, 5), (4, 6), (4, 7), (5, 6), (5, 7)];
-        links.map(|(a, b)| graph.link(NodeId(a), NodeId(b), GBPS_100, NS_200));
+        for (a, b) in links {
+            graph.link(NodeId(a), NodeId(b), GBPS_100, NS_200);
+        }
         graph
     }
 

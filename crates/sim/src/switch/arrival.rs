@@ -20,8 +20,10 @@ impl Switch {
         packet: &Packet,
         now: Instant,
     ) -> Verdict {
-        let (aqm, mut view) = self.aqm(egress, now);
-        let verdict = aqm.on_arrival(queue, packet, &mut view);
+        let verdict = match self.decides_on_arrival {
+            true => self.verdict_on_arrival(egress, queue, packet, now),
+            false => Verdict::Pass,
+        };
         match self.at_queue(egress, queue, verdict) {
             Verdict::Congested if !self.can_mark(packet) => Verdict::Drop,
             Verdict::Pass
@@ -31,6 +33,18 @@ impl Switch {
             }
             verdict => verdict,
         }
+    }
+
+    #[inline(always)]
+    fn verdict_on_arrival(
+        &mut self,
+        egress: usize,
+        queue: usize,
+        packet: &Packet,
+        now: Instant,
+    ) -> Verdict {
+        let (aqm, mut view) = self.aqm(egress, now);
+        aqm.on_arrival(queue, packet, &mut view)
     }
 
     /// The AQM state of a port and the view that the AQM has of the switch.

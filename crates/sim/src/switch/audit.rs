@@ -34,10 +34,10 @@ impl Switch {
 
     /// All frames queued in this switch.
     pub fn held(&self) -> impl Iterator<Item = &Packet> {
-        let queued = self.ports.iter().flat_map(|port| &port.queues).flat_map(Queue::iter);
+        let queued = self.ports.iter().flat_map(|port| &port.queues[..]).flat_map(Queue::iter);
         let control = self.ports.iter().flat_map(Port::link_control);
         let inputs = self.crossbar.iter().flat_map(|crossbar| crossbar.packets());
-        queued.map(|queued| &queued.packet).chain(control).chain(inputs)
+        queued.chain(control).chain(inputs)
     }
 
     /// Counts and reports a dropped packet.
@@ -80,7 +80,7 @@ impl Switch {
         let (measured, tier) =
             (context.metrics.sampling().measures(sample), usize::from(self.tier));
         if measured {
-            self.occupancy.sampled += self.occupancy.bytes();
+            self.sampled += self.occupancy.bytes();
             context.metrics.sample_occupancy(tier, Scope::Switch, self.occupancy.bytes());
             for port in &self.ports {
                 context.metrics.sample_occupancy(tier, Scope::Port, port.occupancy.bytes());
@@ -92,7 +92,7 @@ impl Switch {
         for port in &mut self.ports {
             for (number, queue) in port.queues.iter_mut().enumerate() {
                 if measured {
-                    queue.sampled += queue.backlog();
+                    queue.sample();
                 }
                 context.metrics.sample(sample, tier, number, queue.backlog());
             }
@@ -131,7 +131,7 @@ impl Switch {
             tally.lost_on_links += port.tx.lost();
             tally.count_errors(port.tx.errors());
             port.queues.iter().for_each(|queue| queue.count(now, tally));
-            let marked = port.queues.iter().map(|queue| queue.marked).sum::<u64>();
+            let marked = port.queues.iter().map(Queue::marked).sum::<u64>();
             match self.indication {
                 None => tally.marked_packets += marked,
                 Some(_) => tally.indicated_packets += marked,

@@ -60,6 +60,7 @@ impl Switch {
             mechanisms.want(Events::ADMITTED);
         }
         let kept_behind = mechanisms.keeps_behind();
+        let decides_on_arrival = spec.aqm.decides_on_arrival();
         let has_aqm = spec.queue.discipline.has_aqm();
         let decides_on_departure = spec.aqm.decides_on_departure() || has_aqm;
         let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
@@ -97,7 +98,7 @@ impl Switch {
         let make = |(number, link): (usize, &Link)| {
             let mut port = Port::new(
                 Transmitter::new(*link),
-                (0..=spec.queue.count).map(|queue_number| queue(number, queue_number)).collect(),
+                (0..=spec.queue.count).map(|queue_number| queue(number, queue_number)),
                 aqm::State::new(&spec.aqm.for_rate(link.rate), usize::from(spec.queue.count)),
                 scheduler::State::new(&spec.scheduler, link),
             );
@@ -141,12 +142,15 @@ impl Switch {
             trimming,
             timers,
             next_sample: 0,
+            sampled: 0,
             next_sample_at: Instant::ZERO,
             rng: Stream::named(whole.seed, &node.name),
             path: path::State::new(&spec.path, tier, || {
                 Stream::named(whole.seed, &format!("path at {}", node.name))
             }),
+            decides_on_arrival,
             decides_on_departure,
+            in_cells: !spec.cell.is_byte(),
             only_fifos,
             bypass_disabled,
             feedback_among_data: !spec.feedback.is_default(),

@@ -104,6 +104,7 @@ impl Switch {
     #[cold]
     pub(super) fn manage_by(&mut self, spec: Arc<Spec>, now: Instant, context: &mut Context) {
         context.state(Kinds::CHANGED, self.id, now, || Fact::Changed { switch: &spec });
+        self.decides_on_arrival = spec.aqm.decides_on_arrival();
         self.decides_on_departure = spec.aqm.decides_on_departure();
         for port in &mut self.ports {
             let link = *port.tx.link();

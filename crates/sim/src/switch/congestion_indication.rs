@@ -156,7 +156,7 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
-        self.ports[egress].queues[queue].marked += 1;
+        self.ports[egress].queues[queue].count_mark();
         match &self.spec.congestion_indication {
             None => packet.mark(),
             Some(_) => self.indicate(egress, queue, packet, now, context),

@@ -45,7 +45,7 @@ impl Switch {
                 break;
             };
             let (egress, queue) = (usize::from(egress), usize::from(queue));
-            self.ports[egress].queues[queue].take_over(queued, since, crossbar.hides);
+            self.ports[egress].queues[queue].take_over(&queued, since, crossbar.hides);
             if crossbar.hides {
                 self.ports[egress].occupancy.show(queued.packet.bytes);
                 self.occupancy.show(queued.packet.bytes);
@@ -66,7 +66,7 @@ impl Switch {
         context: &mut Context,
     ) {
         // First those that have crossed, so that the packets of each ingress port leave in order.
-        while let Some(Queued { packet, .. }) = self.ports[port].queues[queue].pop() {
+        while let Some(packet) = self.ports[port].queues[queue].pop() {
             let crossbar = self.crossbar.as_mut().expect("the packet has crossed it");
             crossbar.depart(port, queue, packet.bytes, now);
             self.discard(port, queue, reason, &packet, now, context);

@@ -1,7 +1,7 @@
 //! Departure of packets: the AQM verdict at dequeue, and the fact that a packet leaves. Kept out of
 //! line so that switches that need neither are not slowed down.
 
-use floodway_model::Instant;
+use floodway_model::{Instant, Packet};
 
 use super::Switch;
 use super::aqm::Verdict;
@@ -49,7 +49,7 @@ impl Switch {
     fn state_departure(&self, port: usize, queue: usize, now: Instant, context: &mut Context) {
         let of = &self.ports[port].queues[queue];
         if let Some(since) = of.head_since()
-            && of.head().is_some_and(|head| head.packet.is_data())
+            && of.head().is_some_and(Packet::is_data)
         {
             let length = of.len() as u64;
             let fact = || Fact::Leaves { port, queue, length, since };
@@ -60,7 +60,7 @@ impl Switch {
     /// AQM verdict on the packet at the head; `Congested` only if the packet can signal it.
     fn verdict(&mut self, index: usize, queue: usize, now: Instant) -> Verdict {
         let head = self.ports[index].queues[queue].head();
-        let packet = head.expect("a queue that was selected has a packet").packet;
+        let packet = *head.expect("a queue that was selected has a packet");
         let verdict = if !self.only_fifos && self.spec.queue.discipline.has_aqm() {
             self.verdict_of_discipline(index, queue, now)
         } else {
@@ -96,7 +96,7 @@ impl Switch {
     /// it had been sent.
     fn drop_head(&mut self, index: usize, queue: usize, now: Instant, context: &mut Context) {
         let port = &mut self.ports[index];
-        let packet = port.queues[queue].pop().expect("a head that was judged is there").packet;
+        let packet = port.queues[queue].pop().expect("a head that was judged is there");
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }

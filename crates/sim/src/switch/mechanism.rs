@@ -397,6 +397,11 @@ pub trait Mechanism: Sized {
     /// A data packet has arrived.
     fn on_arrived(&mut self, _arrived: &Arrived<'_>, _view: &View<'_>, _actions: &mut Actions) {}
 
+    /// Whether [`Mechanism::moves`] may return something for a data packet with this egress port and home queue.
+    fn may_move(&self, _egress: usize, _home: usize, _ports: &[Port]) -> bool {
+        true
+    }
+
     /// The queue for a data packet, if not its home queue. `rng` is that of the switch.
     fn moves(
         &mut self,
@@ -415,6 +420,16 @@ pub trait Mechanism: Sized {
         _view: &View<'_>,
         _actions: &mut Actions,
     ) {
+    }
+
+    /// Whether [`Mechanism::on_joined`] may have an effect. Asked first, because it usually has none.
+    fn minds_joined(&self, _joined: &Joined<'_>, _ports: &[Port], _buffer: &Buffer) -> bool {
+        true
+    }
+
+    /// The same about [`Mechanism::on_left`].
+    fn minds_left(&self, _left: &Left<'_>, _ports: &[Port], _buffer: &Buffer) -> bool {
+        true
     }
 
     /// A packet has joined a data queue.

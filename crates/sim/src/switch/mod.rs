@@ -1,6 +1,7 @@
 //! Switch data path. Start with `Switch::take_in` (ingress) and `Switch::send_next` (egress).
 
 mod actions;
+mod ahead;
 pub mod aqm;
 mod arrival;
 mod audit;
@@ -25,6 +26,7 @@ pub mod overflow;
 pub mod path;
 pub mod port;
 pub mod queue;
+mod queues;
 mod rerouting;
 mod rests;
 pub mod scheduler;
@@ -65,6 +67,8 @@ pub use spec::{QueueSpec, Spec};
 pub struct Switch {
     id: NodeId,
     tier: u8,
+    /// Whether the AQM decides when packets are enqueued.
+    decides_on_arrival: bool,
     /// Whether the AQM also decides when packets are dequeued.
     decides_on_departure: bool,
     /// Disables the bypass: every packet joins its queue, even if the port is idle, because a
@@ -72,6 +76,8 @@ pub struct Switch {
     bypass_disabled: bool,
     /// Some kinds of feedback queue with the data.
     feedback_among_data: bool,
+    /// Frames occupy whole cells of the buffer.
+    in_cells: bool,
     /// All queues are plain FIFOs, with neither a discipline nor a crossbar before them.
     only_fifos: bool,
     /// Packets that a mechanism moved are held behind this queue to preserve order.
@@ -122,6 +128,8 @@ pub struct Switch {
     pub lost: BTreeMap<FlowId, u64>,
     next_sample: usize,
     next_sample_at: Instant,
+    /// Sum of its sampled occupancies, in bytes.
+    pub sampled: u64,
     /// State of the choice among equal-cost paths.
     path: path::State,
     /// What changes at known times, ascending: routes when failures and repairs become known, and queue management.
@@ -150,6 +158,12 @@ impl Switch {
         usize::from(self.spec.queue.count)
     }
 
+    /// The buffer space that a frame occupies.
+    #[inline(always)]
+    fn occupied(&self, bytes: u16) -> u16 {
+        if self.in_cells { self.spec.cell.occupied(bytes) } else { bytes }
+    }
+
     /// A frame to be forwarded has arrived.
     fn take_in(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         self.received += 1;
@@ -160,7 +174,7 @@ impl Switch {
         if self.mechanisms.wants().has(Events::ARRIVED) {
             self.ask_arrived(&Arrived { egress, home: queue, packet }, now, context);
         }
-        let moved = match self.mechanisms.wants().has(Events::PLACED) {
+        let moved = match self.mechanisms.may_move(egress, queue, &self.ports) {
             true => self.ask_moves(&Arrived { egress, home: queue, packet }, now),
             false => None,
         };
@@ -223,8 +237,8 @@ impl Switch {
         if !self.only_fifos && !self.passes_discipline(egress, queue, packet, now) {
             return self.enqueue(egress, queue, None, packet, now, context);
         }
+        let occupied = self.occupied(packet.bytes);
         let port = &mut self.ports[egress];
-        let occupied = self.spec.cell.occupied(packet.bytes);
         port.queues[queue].pass(packet.bytes);
         port.occupancy.pass(occupied);
         self.occupancy.pass(occupied);
@@ -249,7 +263,7 @@ impl Switch {
             context.state(Kinds::JOINED, self.id, now, fact);
         }
         let source = source_of(packet);
-        let occupied = self.spec.cell.occupied(packet.bytes);
+        let occupied = self.occupied(packet.bytes);
         self.occupancy.join(occupied);
         let port = &mut self.ports[egress];
         port.occupancy.join(occupied);
@@ -258,7 +272,7 @@ impl Switch {
         port.waiting |= 1 << queue;
         let queued = Queued { packet: *packet, not_before };
         if self.only_fifos {
-            port.queues[queue].push(queued, now);
+            port.queues[queue].push(&queued, now);
         } else {
             self.push_by_discipline(egress, queue, queued, now, context);
         }
@@ -267,7 +281,7 @@ impl Switch {
         if moved.is_some() {
             self.ask_moved(&joined, now, context);
         }
-        if self.mechanisms.wants().has(Events::JOINED) {
+        if self.mechanisms.mind_joined(&joined, &self.ports, &self.buffer) {
             self.ask_joined(&joined, now, context);
         }
         if context.wants(Kinds::PAUSES) && self.mechanisms.has_no_credit(source) {
@@ -303,8 +317,7 @@ impl Switch {
         if port.tx.is_closed() {
             return Err(DropReason::LinkDown);
         }
-        let occupied = self.spec.cell.occupied(packet.bytes);
-        self.buffer.admit(source_of(packet), port, queue, occupied)
+        self.buffer.admit(source_of(packet), port, queue, self.occupied(packet.bytes))
     }
 
     /// Enqueues feedback or a notification in the control queue, which has priority over the data
@@ -322,7 +335,7 @@ impl Switch {
             return self.enqueue_among_data(egress, queue, packet, now, context);
         }
         let queue = self.control_queue();
-        let occupied = self.spec.cell.occupied(packet.bytes);
+        let occupied = self.occupied(packet.bytes);
         let (size, bytes) = (self.spec.queue.control_size.0, u64::from(occupied));
         let port = &mut self.ports[egress];
         if port.passes(queue, now) && bytes <= size {
@@ -341,7 +354,7 @@ impl Switch {
             context.state(Kinds::JOINED, self.id, now, fact);
         }
         port.waiting |= 1 << queue;
-        port.queues[queue].push(Queued { packet: *packet, not_before: 0 }, now);
+        port.queues[queue].push(&Queued { packet: *packet, not_before: 0 }, now);
         self.kick_port(egress, now, context);
     }
 
@@ -376,17 +389,17 @@ impl Switch {
         }
         let port = &mut self.ports[index];
         port.stamp_head(queue, now, context);
-        let queued = port.queues[queue].pop().expect("a queue that was selected has a packet");
+        let packet = port.queues[queue].pop().expect("a queue that was selected has a packet");
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }
-        port.tx.transmit(&queued.packet, Class(queue as u8), now, context);
+        port.tx.transmit(&packet, Class(queue as u8), now, context);
         self.rearm(index);
         if queue != control {
-            self.release(index, queue, &queued.packet, now, context);
+            self.release(index, queue, &packet, now, context);
         }
         if !self.only_fifos {
-            self.after_sending(index, queue, &queued.packet, now);
+            self.after_sending(index, queue, &packet, now);
         }
     }
 
@@ -409,21 +422,22 @@ impl Switch {
         let ready = port.waiting & !port.tx.stopped(now);
         let mut heads = [0; CLASSES];
         let mut some = false;
-        for (queue, head) in heads[..control].iter_mut().enumerate() {
-            if ready >> queue & 1 == 0 {
-                continue;
-            }
+        let mut left = ready & !(1 << control);
+        while left != 0 {
+            let queue = left.trailing_zeros() as usize;
+            left &= left - 1;
             // None if the discipline holds back all queued packets, or if none of them has crossed
             // yet.
-            let Some(first) = port.queues[queue].head() else { continue };
+            let of = &port.queues[queue];
+            let Some(first) = of.head() else { continue };
             // The earlier packets of a moved flow go first.
-            if first.not_before > 0
-                && !port.queues[usize::from(self.kept_behind)].has_let_go(first.not_before)
+            let not_before = of.head_not_before();
+            if not_before > 0 && !port.queues[usize::from(self.kept_behind)].has_let_go(not_before)
             {
                 continue;
             }
             let overhead = u32::from(port.tx.wire_overhead());
-            *head = u32::from(first.packet.bytes) + overhead;
+            heads[queue % CLASSES] = u32::from(first.bytes) + overhead;
             some = true;
         }
         if some {
@@ -459,7 +473,7 @@ impl Switch {
         context: &mut Context,
     ) {
         let source = source_of(packet);
-        let occupied = self.spec.cell.occupied(packet.bytes);
+        let occupied = self.occupied(packet.bytes);
         self.occupancy.leave(occupied);
         if self.occupancy.congestion() == 0
             && let Some(aqm) = &mut self.shared_aqm
@@ -469,8 +483,9 @@ impl Switch {
         let port = &mut self.ports[egress];
         port.occupancy.leave(occupied);
         self.buffer.leave(source, queue, &port.queues[queue], occupied);
-        if self.mechanisms.wants().has(Events::LEFT) {
-            self.ask_left(&Left { egress, queue, packet }, now, context);
+        let left = Left { egress, queue, packet };
+        if self.mechanisms.mind_left(&left, &self.ports, &self.buffer) {
+            self.ask_left(&left, now, context);
         }
     }
 }
@@ -552,5 +567,14 @@ impl Node<Context> for Switch {
         } else {
             self.on_timer(now, context);
         }
+    }
+
+    #[inline]
+    fn look_ahead(&self, packet: &Packet, step: usize, found: u32) -> u32 {
+        self.look(packet, step, found)
+    }
+
+    fn look_at_wakes(&self, end: Instant) {
+        self.look_at_timers(end);
     }
 }

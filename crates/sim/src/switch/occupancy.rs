@@ -10,8 +10,6 @@ pub struct Occupancy {
     /// Largest occupancy so far. As in a queue, a packet that goes straight to the wire counts as
     /// present for an instant.
     pub max: u64,
-    /// Sum over the samples, in bytes.
-    pub sampled: u64,
 }
 
 impl Occupancy {

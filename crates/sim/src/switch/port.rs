@@ -6,20 +6,19 @@ use floodway_model::{Duration, Instant, Packet};
 
 use super::occupancy::Occupancy;
 use super::queue::Queue;
+use super::queues::Queues;
 use super::{aqm, scheduler};
 use crate::context::Context;
 use crate::link::Transmitter;
 use crate::telemetry::Hop;
 
-/// A switch port. Fields are ordered by access frequency: a packet that need not be queued touches
-/// only the first cache lines.
+/// A switch port. Fields are ordered by access frequency: a packet touches the first two cache lines and that of its
+/// queue, which are beside each other.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Port {
     /// Transmitter of its link.
     pub tx: Transmitter,
-    /// Data queues, followed by the control queue.
-    pub queues: Box<[Queue]>,
     /// Bit q: queue q is not empty.
     pub waiting: u8,
     /// Whether link control frames are queued.
@@ -30,10 +29,12 @@ pub struct Port {
     pub telemetry: bool,
     /// Data bytes in its queues.
     pub occupancy: Occupancy,
-    /// AQM state of this port.
-    pub aqm: aqm::State,
+    /// Data queues, followed by the control queue.
+    pub queues: Queues,
     /// Scheduler state.
     pub scheduler: scheduler::State,
+    /// AQM state of this port.
+    pub aqm: aqm::State,
     /// MAC control frames queued for the wire. They have priority over everything else and are
     /// never paused.
     link_control: VecDeque<Packet>,
@@ -117,13 +118,13 @@ impl Port {
     /// Builds an idle port with these queues.
     pub fn new(
         tx: Transmitter,
-        queues: Box<[Queue]>,
+        queues: impl IntoIterator<Item = Queue>,
         aqm: aqm::State,
         scheduler: scheduler::State,
     ) -> Self {
         Self {
             tx,
-            queues,
+            queues: Queues::new(queues),
             waiting: 0,
             urgent: false,
             to_host: false,
@@ -185,7 +186,7 @@ impl Port {
 
     #[cold]
     fn stamp_queued(&self, queue: &Queue, now: Instant, context: &mut Context) {
-        let Some(packet) = queue.head().map(|head| &head.packet) else { return };
+        let Some(packet) = queue.head() else { return };
         if let Some(number) = packet.record()
             && packet.is_data()
         {
@@ -246,5 +247,19 @@ impl Port {
                 self.drops.push(Drops { queue, reason, packets: 1, bytes });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+
+    /// What a packet needs is in whole cache lines: two of the port, then one for each queue.
+    #[test]
+    fn queues_begin_at_the_third_cache_line() {
+        assert_eq!(offset_of!(Port, queues) + size_of::<Queues>() - 4 * 64, 128);
+        assert!(size_of::<Port>() <= 640, "{} bytes", size_of::<Port>());
     }
 }

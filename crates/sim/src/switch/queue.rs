@@ -1,6 +1,10 @@
 //! Egress queues, with the egress accounting: first in, first out, unless a discipline decides the
 //! order.
 
+mod fifo;
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use floodway_model::random::Stream;
@@ -13,8 +17,9 @@ use super::fabric::egress::Egress;
 use super::flow_control::pausing::{Source, source_of};
 use crate::link::Transmitter;
 use crate::metric::Tally;
+use fifo::Block;
 
-/// A queued packet.
+/// A packet that joins a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {
     /// The packet, still with its ingress port and class.
@@ -25,90 +30,204 @@ pub struct Queued {
     pub not_before: u64,
 }
 
-/// Arrival times, recorded only where something needs them. Kept apart so that other queues are not
-/// larger.
-#[derive(Debug, Default)]
-pub struct Times {
-    /// Arrival times of the queued packets, in queue order.
-    arrivals: VecDeque<Instant>,
-}
-
 /// One egress queue. Behind a crossbar, its accounting covers all packets bound for it, including
-/// those at the inputs.
-///
-/// Fields are ordered by access frequency: a packet that need not be queued touches only the first
-/// cache line.
-#[derive(Debug, Default)]
-#[repr(C, align(64))]
+/// those at the inputs. What every packet needs is one cache line.
+#[derive(Debug)]
+#[repr(C)]
 pub struct Queue {
     backlog: u64,
-    /// Of the backlog, bytes at the inputs of a crossbar that do not count as congestion.
-    hidden: u64,
-    departed: u64,
-    /// Packets that joined.
-    pub packets_in: u64,
-    /// Their bytes.
-    pub bytes_in: u64,
     /// Largest backlog so far, in bytes.
     pub max_backlog: u64,
+    departed: u64,
+    /// Bytes of the packets that joined.
+    pub bytes_in: u64,
+    /// The queued packets, if there is no discipline; behind a crossbar, those that have crossed.
+    /// `None` if there are none.
+    first: Option<Box<Block>>,
+    /// The block of the packet that arrived last, if it is another one.
+    last: Option<Box<Block>>,
+    /// Packets queued, at the inputs of a crossbar included.
+    length: u32,
+    /// Place of the packet that is next in its block, and the place after that of the last packet in its block.
+    head: u8,
+    tail: u8,
+    traits: Traits,
+    /// `None` as long as nothing of it was needed.
+    rest: Option<Box<Rest>>,
+}
+
+/// What most packets do not need.
+#[derive(Debug, Default)]
+struct Rest {
+    /// Blocks between the first and the last.
+    middle: VecDeque<Box<Block>>,
+    /// Those of the queued packets that wait for others: their [numbers](Queue::numbers), and their
+    /// [`Queued::not_before`].
+    held_back: VecDeque<(u64, u64)>,
+    /// Packets that have left after crossing, and that have crossed.
+    crossed: (u64, u64),
+    /// Of the backlog, bytes at the inputs of a crossbar that do not count as congestion.
+    hidden: u64,
     /// Packets that were marked, or given an indication, at enqueue or at dequeue.
-    pub marked: u64,
+    marked: u64,
     /// Sum of the sampled backlogs, in bytes.
-    pub sampled: u64,
-    /// Queued packets, if there is no discipline; behind a crossbar, those that have crossed.
-    packets: VecDeque<Queued>,
-    times: Option<Box<Times>>,
+    sampled: u64,
+    /// Arrival times of the queued packets, in queue order; `None` where nothing needs them.
+    arrivals: Option<VecDeque<Instant>>,
     /// Discipline that holds the packets instead and decides their order.
     discipline: Option<Box<dyn Discipline>>,
     /// State of the packets bound for this queue, behind a crossbar.
-    egress: Option<Box<Egress>>,
+    egress: Option<Egress>,
     /// The unit in which its bytes are counted.
     cell: Cell,
 }
 
+/// Whether it needs the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Traits(u8);
+
+impl Traits {
+    /// It has a discipline, a crossbar before it, or arrival times.
+    const SPECIAL: u8 = 1;
+    /// Its bytes are counted in cells.
+    const CELLS: u8 = 2;
+    /// Some of its packets wait for others.
+    const HOLDS_BACK: u8 = 4;
+
+    #[inline(always)]
+    fn has(self, some: u8) -> bool {
+        self.0 & some != 0
+    }
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            backlog: 0,
+            max_backlog: 0,
+            departed: 0,
+            bytes_in: 0,
+            first: None,
+            last: None,
+            length: 0,
+            head: 0,
+            tail: 0,
+            traits: Traits(0),
+            rest: None,
+        }
+    }
+}
+
 impl Queue {
+    fn special(rest: Rest) -> Self {
+        Self { traits: Traits(Traits::SPECIAL), rest: Some(Box::new(rest)), ..Self::default() }
+    }
+
     /// An empty queue ordered by a discipline.
     pub fn ordered_by(discipline: Box<dyn Discipline>) -> Self {
-        Self { discipline: Some(discipline), ..Self::default() }
+        Self::special(Rest { discipline: Some(discipline), ..Rest::default() })
     }
 
     /// An empty queue that records the arrival times of its packets.
     pub fn timed() -> Self {
-        Self { times: Some(Box::default()), ..Self::default() }
+        Self::special(Rest { arrivals: Some(VecDeque::new()), ..Rest::default() })
     }
 
     /// An empty queue behind a crossbar. `timed`: arrival times are recorded.
     pub fn behind_crossbar(egress: Egress, timed: bool) -> Self {
-        let queue = if timed { Self::timed() } else { Self::default() };
-        Self { egress: Some(Box::new(egress)), ..queue }
+        let arrivals = timed.then(VecDeque::new);
+        Self::special(Rest { egress: Some(egress), arrivals, ..Rest::default() })
     }
 
     /// Counts its bytes in whole cells.
     #[must_use]
-    pub fn in_cells(self, cell: Cell) -> Self {
-        Self { cell, ..self }
+    pub fn in_cells(mut self, cell: Cell) -> Self {
+        if !cell.is_byte() {
+            self.traits.0 |= Traits::CELLS;
+            self.rest_mut().cell = cell;
+        }
+        self
+    }
+
+    /// Asks for its first packet, and for where the next one that joins is written.
+    #[inline]
+    pub fn look(&self) {
+        self.front().into_iter().chain(self.end()).for_each(floodway_prefetch::ask_for);
     }
 
     /// Whether it is a plain FIFO: neither a discipline nor a crossbar before it.
     #[inline]
     pub fn is_fifo(&self) -> bool {
-        self.discipline.is_none() && self.egress.is_none()
+        !self.traits.has(Traits::SPECIAL)
+            || self.discipline_ref().is_none() && self.behind().is_none()
+    }
+
+    fn rest_mut(&mut self) -> &mut Rest {
+        self.rest.get_or_insert_default()
+    }
+
+    fn discipline_ref(&self) -> Option<&dyn Discipline> {
+        self.rest.as_ref()?.discipline.as_deref()
+    }
+
+    fn ordering(&mut self) -> Option<&mut Box<dyn Discipline>> {
+        self.rest.as_mut()?.discipline.as_mut()
+    }
+
+    fn behind(&self) -> Option<&Egress> {
+        self.rest.as_ref()?.egress.as_ref()
+    }
+
+    /// Packets that joined.
+    pub fn packets_in(&self) -> u64 {
+        self.departed + u64::from(self.length)
+    }
+
+    /// Packets that were marked, or given an indication, at enqueue or at dequeue.
+    pub fn marked(&self) -> u64 {
+        self.rest.as_ref().map_or(0, |rest| rest.marked)
+    }
+
+    /// One more was.
+    pub fn count_mark(&mut self) {
+        self.rest_mut().marked += 1;
+    }
+
+    /// Sum of the sampled backlogs, in bytes.
+    pub fn sampled(&self) -> u64 {
+        self.rest.as_ref().map_or(0, |rest| rest.sampled)
+    }
+
+    /// Adds the backlog to it.
+    #[inline]
+    pub fn sample(&mut self) {
+        if self.backlog != 0 {
+            self.rest_mut().sampled += self.backlog;
+        }
     }
 
     /// How many of its parts its discipline holds back.
     pub fn held(&self) -> u64 {
-        self.discipline.as_ref().map_or(0, |discipline| discipline.held())
+        self.discipline_ref().map_or(0, |discipline| discipline.held())
     }
 
     /// Its discipline, for the mechanism that owns it.
     pub fn discipline<D: 'static>(&self) -> Option<&D> {
-        self.discipline.as_ref()?.as_any().downcast_ref()
+        self.discipline_ref()?.as_any().downcast_ref()
     }
 
     /// The buffer space that a frame occupies, in whole cells.
-    #[inline]
+    #[inline(always)]
     pub fn occupied(&self, bytes: u16) -> u16 {
-        self.cell.occupied(bytes)
+        if self.traits.has(Traits::CELLS) { self.in_whole_cells(bytes) } else { bytes }
+    }
+
+    fn in_whole_cells(&self, bytes: u16) -> u16 {
+        self.rest.as_ref().map_or(bytes, |rest| rest.cell.occupied(bytes))
+    }
+
+    fn hidden(&self) -> u64 {
+        self.rest.as_ref().map_or(0, |rest| rest.hidden)
     }
 
     /// Bytes queued, in whole cells.
@@ -121,18 +240,18 @@ impl Queue {
     /// these are excluded.
     #[inline]
     pub fn congestion(&self) -> u64 {
-        self.backlog - self.hidden
+        if self.traits.has(Traits::SPECIAL) { self.backlog - self.hidden() } else { self.backlog }
     }
 
     /// Packets queued.
     pub fn len(&self) -> usize {
-        (self.packets_in - self.departed) as usize
+        self.length as usize
     }
 
     /// Whether the queue is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.packets_in == self.departed
+        self.length == 0
     }
 
     /// Packets that have left.
@@ -144,18 +263,80 @@ impl Queue {
     /// The packet that would leave next; `None` if the queue is empty, if a discipline holds all
     /// packets back, or if none has crossed yet.
     #[inline(always)]
-    pub fn head(&self) -> Option<&Queued> {
-        match &self.discipline {
-            None => self.packets.front(),
-            Some(discipline) => discipline.head(),
+    pub fn head(&self) -> Option<&Packet> {
+        if self.traits.has(Traits::SPECIAL)
+            && let Some(discipline) = self.discipline_ref()
+        {
+            return discipline.head().map(|head| &head.packet);
+        }
+        self.front()
+    }
+
+    /// The [`Queued::not_before`] of the packet that would leave next.
+    #[inline(always)]
+    pub fn head_not_before(&self) -> u64 {
+        match self.traits.has(Traits::SPECIAL | Traits::HOLDS_BACK) {
+            true => self.held_back_until(),
+            false => 0,
+        }
+    }
+
+    fn held_back_until(&self) -> u64 {
+        if let Some(discipline) = self.discipline_ref() {
+            return discipline.head().map_or(0, |head| head.not_before);
+        }
+        let (next, _) = self.numbers();
+        let first = self.rest.as_ref().and_then(|rest| rest.held_back.front());
+        let first = first.filter(|(number, _)| *number == next);
+        first.map_or(0, |(_, not_before)| *not_before)
+    }
+
+    /// Numbers of the packet that leaves next and of one that is appended now, in order of arrival. Without a crossbar
+    /// they follow from the accounting.
+    #[inline]
+    fn numbers(&self) -> (u64, u64) {
+        match &self.rest {
+            Some(rest) if rest.egress.is_some() => rest.crossed,
+            _ => (self.departed, self.packets_in()),
+        }
+    }
+
+    /// Appends a packet that is not counted yet, or that has crossed.
+    #[inline]
+    fn append(&mut self, queued: &Queued) {
+        if queued.not_before > 0 {
+            let (_, number) = self.numbers();
+            self.rest_mut().held_back.push_back((number, queued.not_before));
+            self.traits.0 |= Traits::HOLDS_BACK;
+        }
+        self.push_back(&queued.packet);
+    }
+
+    /// A packet leaves at the head, or is taken away at the end.
+    fn forget_hold(&mut self, at_head: bool) {
+        let (next, end) = self.numbers();
+        let Some(rest) = &mut self.rest else { return };
+        let held = &mut rest.held_back;
+        let (found, leaves) = match at_head {
+            true => (held.front(), next),
+            false => (held.back(), end - 1),
+        };
+        if found.is_some_and(|(number, _)| *number == leaves) {
+            _ = if at_head { held.pop_front() } else { held.pop_back() };
+        }
+        if held.is_empty() {
+            self.traits.0 &= !Traits::HOLDS_BACK;
         }
     }
 
     /// Arrival time of the packet at the head; `None` if the queue is empty or records no times.
     #[inline]
     pub fn head_since(&self) -> Option<Instant> {
-        match &self.discipline {
-            None => self.times.as_ref()?.arrivals.front().copied(),
+        if !self.traits.has(Traits::SPECIAL) {
+            return None;
+        }
+        match self.discipline_ref() {
+            None => self.rest.as_ref()?.arrivals.as_ref()?.front().copied(),
             Some(discipline) => discipline.head_since(),
         }
     }
@@ -168,76 +349,81 @@ impl Queue {
 
     /// The packet that would leave next, for marking.
     pub fn head_mut(&mut self) -> Option<&mut Packet> {
-        match &mut self.discipline {
-            None => self.packets.front_mut().map(|head| &mut head.packet),
-            Some(discipline) => discipline.head_mut(),
+        // A discipline may change what it returns, so the borrow must not last longer.
+        if self.discipline_ref().is_none() {
+            return self.front_mut();
         }
+        self.ordering()?.head_mut()
     }
 
     /// Appends a packet to a queue without a discipline and without a crossbar before it.
-    #[inline]
-    pub fn push(&mut self, queued: Queued, now: Instant) {
+    #[inline(always)]
+    pub fn push(&mut self, queued: &Queued, now: Instant) {
+        self.append(queued);
         self.count_in(&queued.packet);
-        self.packets.push_back(queued);
-        if let Some(times) = &mut self.times {
-            times.arrivals.push_back(now);
+        if self.traits.has(Traits::SPECIAL)
+            && let Some(arrivals) = &mut self.rest_mut().arrivals
+        {
+            arrivals.push_back(now);
         }
     }
 
     /// Adds a packet, in the order of the discipline if there is one.
-    pub fn push_ordered(&mut self, queued: Queued, now: Instant, rng: &mut Stream) {
-        let Some(discipline) = &mut self.discipline else { return self.push(queued, now) };
-        discipline.push(queued, now, rng);
+    pub fn push_ordered(&mut self, queued: &Queued, now: Instant, rng: &mut Stream) {
+        let Some(discipline) = self.ordering() else { return self.push(queued, now) };
+        discipline.push(*queued, now, rng);
         self.count_in(&queued.packet);
     }
 
     /// Whether a packet that finds the port idle may bypass the queue; see [`Discipline::passes`].
     pub fn passes(&mut self, packet: &mut Packet, now: Instant, rng: &mut Stream) -> bool {
-        self.discipline.as_mut().is_none_or(|discipline| discipline.passes(packet, now, rng))
+        let discipline = self.ordering();
+        discipline.is_none_or(|discipline| discipline.passes(packet, now, rng))
     }
 
     /// See [`Discipline::settle`].
     pub fn settle(&mut self, now: Instant) -> Instant {
-        self.discipline.as_mut().map_or(Instant::NEVER, |discipline| discipline.settle(now))
+        let discipline = self.ordering();
+        discipline.map_or(Instant::NEVER, |discipline| discipline.settle(now))
     }
 
     /// See [`Discipline::push_out`].
-    pub fn push_out(&mut self, packet: &Packet, now: Instant) -> Option<Queued> {
-        let out = self.discipline.as_mut()?.push_out(packet, now)?;
-        self.count_out(&out.packet);
+    pub fn push_out(&mut self, packet: &Packet, now: Instant) -> Option<Packet> {
+        let out = self.ordering()?.push_out(packet, now)?.packet;
+        self.count_out(&out);
         Some(out)
     }
 
     /// See [`Discipline::push_out_more`].
-    pub fn push_out_more(&mut self) -> Option<Queued> {
-        let out = self.discipline.as_mut()?.push_out_more()?;
-        self.count_out(&out.packet);
+    pub fn push_out_more(&mut self) -> Option<Packet> {
+        let out = self.ordering()?.push_out_more()?.packet;
+        self.count_out(&out);
         Some(out)
     }
 
     /// See [`Discipline::on_departure`].
     pub fn on_departure(&mut self, leaving: &mut Leaving<'_>) -> Verdict {
-        let discipline = self.discipline.as_mut();
+        let discipline = self.ordering();
         discipline.map_or(Verdict::Pass, |discipline| discipline.on_departure(leaving))
     }
 
     /// See [`Discipline::on_sent`].
     pub fn on_sent(&mut self, packet: &Packet, tx: &Transmitter, now: Instant) {
-        if let Some(discipline) = &mut self.discipline {
+        if let Some(discipline) = self.ordering() {
             discipline.on_sent(packet, tx, now);
         }
     }
 
     /// See [`Discipline::on_frame`].
     pub fn on_frame(&mut self, frame: &Body, now: Instant) {
-        if let Some(discipline) = &mut self.discipline {
+        if let Some(discipline) = self.ordering() {
             discipline.on_frame(frame, now);
         }
     }
 
     /// Adds the counters of the discipline as of `now`.
     pub fn count(&self, now: Instant, tally: &mut Tally) {
-        if let Some(discipline) = &self.discipline {
+        if let Some(discipline) = self.discipline_ref() {
             discipline.count(now, tally);
         }
     }
@@ -246,117 +432,128 @@ impl Queue {
     /// count as congestion here.
     pub fn expect(&mut self, packet: &Packet, hidden: bool) {
         self.count_in(packet);
-        self.hidden += if hidden { packet.bytes.into() } else { 0 };
+        self.rest_mut().hidden += if hidden { packet.bytes.into() } else { 0 };
         self.egress_mut().expect(packet);
     }
 
     /// A packet announced with [`Queue::expect`], which arrived at `since`, has crossed.
-    pub fn take_over(&mut self, queued: Queued, since: Instant, hidden: bool) {
-        self.hidden -= if hidden { queued.packet.bytes.into() } else { 0 };
-        self.packets.push_back(queued);
-        if let Some(times) = &mut self.times {
-            times.arrivals.push_back(since);
+    pub fn take_over(&mut self, queued: &Queued, since: Instant, hidden: bool) {
+        self.append(queued);
+        let rest = self.rest_mut();
+        rest.crossed.1 += 1;
+        rest.hidden -= if hidden { queued.packet.bytes.into() } else { 0 };
+        if let Some(arrivals) = &mut rest.arrivals {
+            arrivals.push_back(since);
         }
     }
 
     /// A packet announced with [`Queue::expect`] has been dropped at its input. The packets that
     /// arrived before it by the same port have left.
     pub fn forget(&mut self, packet: &Packet, hidden: bool) {
-        self.hidden -= if hidden { packet.bytes.into() } else { 0 };
+        self.rest_mut().hidden -= if hidden { packet.bytes.into() } else { 0 };
         self.egress_mut().forget(packet);
         self.count_out(packet);
     }
 
     fn egress_mut(&mut self) -> &mut Egress {
-        self.egress.as_mut().expect("it is behind a crossbar")
+        self.rest_mut().egress.as_mut().expect("it is behind a crossbar")
     }
 
     #[inline]
     fn count_out(&mut self, packet: &Packet) {
-        self.backlog -= u64::from(self.cell.occupied(packet.bytes));
+        self.backlog -= u64::from(self.occupied(packet.bytes));
         self.departed += 1;
+        self.length -= 1;
     }
 
     #[inline]
     fn count_in(&mut self, packet: &Packet) {
-        let bytes = u64::from(packet.bytes);
-        self.backlog += u64::from(self.cell.occupied(packet.bytes));
+        self.backlog += u64::from(self.occupied(packet.bytes));
         self.max_backlog = self.max_backlog.max(self.backlog);
-        self.packets_in += 1;
-        self.bytes_in += bytes;
+        self.length += 1;
+        self.bytes_in += u64::from(packet.bytes);
     }
 
     /// A packet joins the empty queue and leaves it at once.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self, bytes: u16) {
         debug_assert!(self.is_empty());
-        self.max_backlog = self.max_backlog.max(self.cell.occupied(bytes).into());
-        self.packets_in += 1;
+        self.max_backlog = self.max_backlog.max(self.occupied(bytes).into());
         self.bytes_in += u64::from(bytes);
         self.departed += 1;
     }
 
     /// Removes the packet at the head.
-    #[inline]
-    pub fn pop(&mut self) -> Option<Queued> {
-        if let Some(discipline) = &mut self.discipline {
-            let queued = discipline.pop()?;
-            self.count_out(&queued.packet);
-            return Some(queued);
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<Packet> {
+        if self.traits.has(Traits::SPECIAL | Traits::HOLDS_BACK) {
+            return self.pop_specially();
         }
-        let queued = self.packets.pop_front()?;
-        if self.packets.is_empty() {
-            // Restart at the front of the ring buffer, which is in the cache.
-            self.packets.clear();
+        let packet = self.pop_front()?;
+        self.count_out(&packet);
+        Some(packet)
+    }
+
+    #[inline(never)]
+    fn pop_specially(&mut self) -> Option<Packet> {
+        if let Some(discipline) = self.ordering() {
+            let packet = discipline.pop()?.packet;
+            self.count_out(&packet);
+            return Some(packet);
         }
-        self.count_out(&queued.packet);
-        if let Some(times) = &mut self.times {
-            times.arrivals.pop_front();
+        let packet = self.pop_front()?;
+        self.forget_hold(true);
+        self.count_out(&packet);
+        let rest = self.rest_mut();
+        if let Some(arrivals) = &mut rest.arrivals {
+            arrivals.pop_front();
         }
-        if let Some(egress) = &mut self.egress {
-            egress.forget(&queued.packet);
+        if let Some(egress) = &mut rest.egress {
+            egress.forget(&packet);
+            rest.crossed.0 += 1;
         }
-        Some(queued)
+        Some(packet)
     }
 
     /// The packet that arrived last; `None` if the queue is empty or not a plain FIFO.
-    pub fn last(&self) -> Option<&Queued> {
-        self.packets.back().filter(|_| self.is_fifo())
+    pub fn last(&self) -> Option<&Packet> {
+        self.back().filter(|_| self.is_fifo())
     }
 
     /// Removes the packet that arrived last as if it had never arrived: no other packet leaves
-    /// earlier because of it.
-    pub fn take_last(&mut self) -> Option<Queued> {
-        let queued = self.packets.pop_back()?;
-        self.backlog -= u64::from(self.cell.occupied(queued.packet.bytes));
-        self.packets_in -= 1;
-        self.bytes_in -= u64::from(queued.packet.bytes);
-        if let Some(times) = &mut self.times {
-            times.arrivals.pop_back();
+    /// earlier because of it. The queue is a plain FIFO.
+    pub fn take_last(&mut self) -> Option<Packet> {
+        let packet = self.pop_back()?;
+        self.forget_hold(false);
+        self.backlog -= u64::from(self.occupied(packet.bytes));
+        self.length -= 1;
+        self.bytes_in -= u64::from(packet.bytes);
+        if let Some(arrivals) = &mut self.rest_mut().arrivals {
+            arrivals.pop_back();
         }
-        Some(queued)
+        Some(packet)
     }
 
     /// The flows of the queued packets, from the head.
     pub fn flows(&self) -> impl Iterator<Item = FlowId> {
-        self.iter().map(|queued| queued.packet.flow)
+        self.iter().map(|packet| packet.flow)
     }
 
     /// How many packets will have left this queue once the last queued packet of these flows has
     /// left. Behind a crossbar, the number of that packet instead. 0 if none is queued, and with a
     /// discipline.
     pub fn clear_of(&self, flows: impl Fn(FlowId) -> bool) -> u64 {
-        if let Some(egress) = &self.egress {
+        if let Some(egress) = self.behind() {
             return egress.last_of(flows);
         }
-        let last = self.packets.iter().rposition(|queued| flows(queued.packet.flow));
-        last.map_or(0, |place| self.departed + place as u64 + 1)
+        let behind = self.in_order().rev().position(|packet| flows(packet.flow));
+        behind.map_or(0, |behind| self.packets_in() - behind as u64)
     }
 
     /// Whether the packets have left that [`Queue::clear_of`] identified by this number.
     #[inline]
     pub fn has_let_go(&self, packets: u64) -> bool {
-        match &self.egress {
+        match self.behind() {
             None => self.departed >= packets,
             Some(egress) => egress.has_let_go(packets),
         }
@@ -364,32 +561,31 @@ impl Queue {
 
     /// Ingress ports and classes of the queued packets, possibly with repetitions.
     pub fn sources(&self) -> impl Iterator<Item = Source> {
-        let crossed = self.egress.as_ref().map(|egress| egress.sources());
-        let others = self.egress.is_none().then(|| self.iter());
-        let others = others.into_iter().flatten().map(|queued| source_of(&queued.packet));
+        let crossed = self.behind().map(|egress| egress.sources());
+        let others = self.behind().is_none().then(|| self.iter());
+        let others = others.into_iter().flatten().map(source_of);
         crossed.into_iter().flatten().chain(others)
     }
 
     /// Whether the accounting agrees with the packets. The argument is the number of packets, and
     /// their bytes, that are at the inputs of a crossbar.
     pub fn is_consistent(&self, (packets, bytes): (u64, u64)) -> bool {
-        let here: u64 =
-            self.iter().map(|queued| u64::from(self.cell.occupied(queued.packet.bytes))).sum();
+        let here: u64 = self.iter().map(|packet| u64::from(self.occupied(packet.bytes))).sum();
         let count = self.iter().count();
+        let arrivals = self.rest.as_ref().and_then(|rest| rest.arrivals.as_ref());
+        let all = packets + count as u64;
         here + bytes == self.backlog
-            && [0, bytes].contains(&self.hidden)
-            && self.packets_in == self.departed + packets + count as u64
-            && self.times.as_ref().is_none_or(|times| times.arrivals.len() == count)
-            && self.discipline.as_ref().is_none_or(|discipline| discipline.is_consistent())
-            && self
-                .egress
-                .as_ref()
-                .is_none_or(|egress| egress.is_consistent(packets + count as u64))
+            && [0, bytes].contains(&self.hidden())
+            && u64::from(self.length) == all
+            && arrivals.is_none_or(|arrivals| arrivals.len() == count)
+            && self.discipline_ref().is_none_or(|discipline| discipline.is_consistent())
+            && self.behind().is_none_or(|egress| egress.is_consistent(all))
     }
 
     /// The queued packets, without those at the inputs of a crossbar.
-    pub fn iter(&self) -> impl Iterator<Item = &Queued> {
-        let ordered = self.discipline.as_ref().map(|discipline| discipline.iter());
-        self.packets.iter().chain(ordered.into_iter().flatten())
+    pub fn iter(&self) -> impl Iterator<Item = &Packet> {
+        let ordered = self.discipline_ref().map(|discipline| discipline.iter());
+        let ordered = ordered.into_iter().flatten().map(|queued| &queued.packet);
+        self.in_order().chain(ordered)
     }
 }

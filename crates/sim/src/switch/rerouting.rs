@@ -115,8 +115,8 @@ impl Switch {
         if self.crossbar.is_some() && queue != self.control_queue() {
             return self.discard_crossed(port, queue, reason, now, context);
         }
-        while let Some(queued) = self.ports[port].queues[queue].pop() {
-            self.discard(port, queue, reason, &queued.packet, now, context);
+        while let Some(packet) = self.ports[port].queues[queue].pop() {
+            self.discard(port, queue, reason, &packet, now, context);
         }
     }
 

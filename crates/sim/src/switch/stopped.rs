@@ -62,9 +62,9 @@ impl Switch {
                     let packets = queues.iter().flat_map(Queue::iter);
                     let crossbar = self.crossbar.iter().flat_map(|crossbar| crossbar.frames());
                     let bound = crossbar.filter(|frame| self.place_of(frame) == here);
-                    let packets = packets.chain(bound.map(|frame| &frame.queued));
+                    let packets = packets.chain(bound.map(|frame| &frame.queued.packet));
                     let mut flows = BTreeMap::new();
-                    for packet in packets.map(|queued| &queued.packet) {
+                    for packet in packets {
                         *flows.entry(packet.flow).or_insert(0) += u64::from(packet.bytes);
                     }
                     stopped.push(Stopped {
@@ -140,9 +140,8 @@ impl Switch {
                 let own = |place: Place| {
                     let queues = self.queues_of(place.0, place.1).iter();
                     let waiting = queues.filter(|queue| !queue.is_empty()).flat_map(Queue::iter);
-                    let own =
-                        waiting.filter(|queued| self.is_of(source, source_of(&queued.packet)));
-                    (place, own.map(|queued| u64::from(queued.packet.bytes)).sum())
+                    let own = waiting.filter(|packet| self.is_of(source, source_of(packet)));
+                    (place, own.map(|packet| u64::from(packet.bytes)).sum())
                 };
                 most(&mut self.places().map(own))
             }
@@ -155,8 +154,8 @@ impl Switch {
         let queued = self.queues_of(place.0, place.1).iter().flat_map(Queue::iter);
         let crossing = self.crossbar.iter().flat_map(|crossbar| crossbar.frames());
         let crossing = crossing.filter(|frame| self.place_of(frame) == place);
-        for queued in queued.chain(crossing.map(|frame| &frame.queued)) {
-            *bytes.entry(queued.packet.flow).or_default() += u64::from(queued.packet.bytes);
+        for packet in queued.chain(crossing.map(|frame| &frame.queued.packet)) {
+            *bytes.entry(packet.flow).or_default() += u64::from(packet.bytes);
         }
         let mut flows: Vec<(FlowId, u64)> = bytes.into_iter().collect();
         flows.sort_unstable_by_key(|(flow, bytes)| (Reverse(*bytes), *flow));
@@ -175,7 +174,7 @@ impl Switch {
         };
         for place in self.places() {
             let packets = self.queues_of(place.0, place.1).iter().flat_map(Queue::iter);
-            packets.for_each(|queued| keep(&[place].into(), place, &queued.packet));
+            packets.for_each(|packet| keep(&[place].into(), place, packet));
         }
         let Some(crossbar) = &self.crossbar else { return kept.into_iter().collect() };
         for frame in crossbar.crossing() {

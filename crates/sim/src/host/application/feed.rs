@@ -1,7 +1,5 @@
 //! Applications on a host: they write data into their connections at scheduled times.
 
-use std::cmp::Reverse;
-
 use floodway_model::{Duration, FlowId, Instant};
 
 use super::interactive::Frame;
@@ -29,7 +27,7 @@ impl Host {
             State::Video(state) => state.stop,
         };
         if due != Instant::NEVER || matches!(application.state, State::Interactive(_)) {
-            self.writes.push(Reverse((due, place)));
+            self.writes.push(due, place);
         }
         self.applications.push(application);
         if let Some(sender) = &mut self.senders[slot as usize] {
@@ -39,11 +37,7 @@ impl Host {
 
     /// Hands over the data that is due.
     pub(in crate::host) fn on_writes(&mut self, now: Instant) {
-        while let Some(&Reverse((at, place))) = self.writes.peek() {
-            if at > now {
-                return;
-            }
-            self.writes.pop();
+        while let Some((at, place)) = self.writes.pop_due(now) {
             let application = &mut self.applications[place as usize];
             let flow = application.flow;
             let slot = self.slots.of(self.shared.places.at(flow.index()).0);
@@ -80,7 +74,7 @@ impl Host {
                 _ => unreachable!("an application is made from its own parameters"),
             };
             if let Some(next) = next {
-                self.writes.push(Reverse((next, place)));
+                self.writes.push(next, place);
             }
             self.revisit(slot, now);
         }
@@ -96,7 +90,7 @@ impl Host {
             return;
         }
         let profile = self.shared.profile(sender.flow);
-        let mut due = |at: Instant| self.writes.push(Reverse((at, place)));
+        let mut due = |at: Instant| self.writes.push(at, place);
         match (&mut self.applications[place as usize].state, &profile.application) {
             (State::Entries(state), Some(Spec::Entries(spec))) => {
                 complete_entries(state, spec, tcp, now, due);

@@ -27,14 +27,14 @@ impl Port {
         let verdict = self.state.on_arrival(queue, &packet, &mut self.stand.view());
         if verdict == Verdict::Pass || verdict == Verdict::Congested && ecn.is_capable() {
             let now = self.stand.now;
-            self.stand.queues[queue].push(Queued { packet, not_before: 0 }, now);
+            self.stand.queues[queue].push(&Queued { packet, not_before: 0 }, now);
         }
         verdict
     }
 
     /// The head of a queue leaves or is dropped; `None` if the queue is empty.
     fn leave(&mut self, queue: usize) -> Option<Verdict> {
-        let packet = self.stand.queues[queue].head()?.packet;
+        let packet = *self.stand.queues[queue].head()?;
         let verdict = match self.decides_on_departure {
             true => self.state.on_departure(queue, &packet, &mut self.stand.view()),
             false => Verdict::Pass,
@@ -165,7 +165,7 @@ fn a_standing_queue_is_congestion() {
             while port.stand.queues[1].len() < 800 {
                 port.stand.fill(1, ecn, 1);
             }
-            let head = port.stand.queues[1].head().expect("it stands").packet.ecn();
+            let head = port.stand.queues[1].head().expect("it stands").ecn();
             verdicts.extend(port.leave(1));
             told += verdicts.iter().filter(|verdict| **verdict != Verdict::Pass).count();
             let drops = |verdict: &Verdict, ecn: Ecn| *verdict == Verdict::Drop && ecn.is_capable();

@@ -23,6 +23,10 @@ impl Aqm for Spec {
         Some("switch.aqm")
     }
 
+    fn decides_on_arrival(_: &Self) -> bool {
+        false
+    }
+
     fn new(spec: &Self, _: usize) -> Self {
         spec.clone()
     }

@@ -42,6 +42,7 @@ floodway_model::family! {
         new(queues: usize);
         parameters {
             decides_on_lone_packets() -> bool;
+            decides_on_arrival() -> bool;
             decides_on_departure() -> bool;
             is_for_two_queues() -> bool;
             needs_times() -> bool;
@@ -234,6 +235,11 @@ pub trait Aqm {
     /// numbered as in [`classify::ecn`](super::classify::ecn).
     fn is_for_two_queues(_spec: &Self::Spec) -> bool {
         false
+    }
+
+    /// Whether it may decide at enqueue, with these parameters, or must know what joins the queues.
+    fn decides_on_arrival(_spec: &Self::Spec) -> bool {
+        true
     }
 
     /// Whether it is called at dequeue, with these parameters.

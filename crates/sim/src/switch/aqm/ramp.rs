@@ -239,6 +239,10 @@ impl Aqm for State {
         Self { at: spec.at, curves }
     }
 
+    fn decides_on_arrival(spec: &Spec) -> bool {
+        spec.at == At::Arrival
+    }
+
     fn decides_on_departure(spec: &Spec) -> bool {
         spec.at == At::Departure
     }

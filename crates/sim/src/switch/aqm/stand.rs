@@ -53,7 +53,7 @@ impl Stand {
     pub fn fill(&mut self, queue: usize, ecn: Ecn, packets: usize) {
         for _ in 0..packets {
             let queued = Queued { packet: Self::packet(ecn), not_before: 0 };
-            self.queues[queue].push(queued, self.now);
+            self.queues[queue].push(&queued, self.now);
         }
     }
 

@@ -46,7 +46,7 @@ impl Stock {
         let port = |_| {
             let scheduler = scheduler::State::new(&scheduler::Spec::default(), &Link::PLAIN);
             let aqm = aqm::State::new(&aqm::Spec::default(), 1);
-            let queues = (0..QUEUES).map(|_| Queue::default()).collect();
+            let queues: Vec<Queue> = (0..QUEUES).map(|_| Queue::default()).collect();
             Port::new(Transmitter::new(Link::PLAIN), queues, aqm, scheduler)
         };
         let buffer = Buffer::new(spec, &[Rate::from_gbps(100); PORTS as usize]);
@@ -72,7 +72,7 @@ impl Stock {
             let (packet, port) = (Self::packet(frame), &mut self.ports[at]);
             port.occupancy.join(bytes);
             self.buffer.join(source_of(&packet), queue, &port.queues[queue], bytes);
-            port.queues[queue].push(Queued { packet, not_before: 0 }, Instant::ZERO);
+            port.queues[queue].push(&Queued { packet, not_before: 0 }, Instant::ZERO);
         }
         has_room
     }
@@ -80,7 +80,7 @@ impl Stock {
     /// The head of a queue leaves, if there is one.
     fn leave(&mut self, at: usize, queue: usize) {
         let port = &mut self.ports[at];
-        let Some(Queued { packet, .. }) = port.queues[queue].pop() else { return };
+        let Some(packet) = port.queues[queue].pop() else { return };
         port.occupancy.leave(packet.bytes);
         self.buffer.leave(source_of(&packet), queue, &port.queues[queue], packet.bytes);
     }

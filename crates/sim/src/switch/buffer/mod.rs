@@ -202,10 +202,25 @@ impl Buffer {
         Self { ingress, state, has_headroom_pool }
     }
 
-    /// Whether there is room for a frame of `source` in a queue of `port`. Not inlined, so that its
-    /// arguments stay in registers.
-    #[inline(never)]
+    /// Whether there is room for a frame of `source` in a queue of `port`.
+    #[inline(always)]
     pub fn admit(
+        &self,
+        source: Source,
+        port: &Port,
+        queue: usize,
+        bytes: u16,
+    ) -> Result<(), DropReason> {
+        let State::PerQueue(state) = &self.state else {
+            return self.admit_to_shared(source, port, queue, bytes);
+        };
+        let (ingress, of) = (&self.ingress, &port.queues[queue]);
+        state.admit(Place { source, ingress, port, queue: of, number: queue }, bytes.into())
+    }
+
+    /// The same where queues share memory. Not inlined, so that its arguments stay in registers.
+    #[inline(never)]
+    fn admit_to_shared(
         &self,
         source: Source,
         port: &Port,
@@ -288,7 +303,7 @@ impl Buffer {
         let mut count = |packet: &Packet| {
             found[source_of(packet).index()] += u64::from(cell.occupied(packet.bytes));
         };
-        data().flat_map(Queue::iter).for_each(|queued| count(&queued.packet));
+        data().flat_map(Queue::iter).for_each(&mut count);
         at_inputs.for_each(count);
         let egress: u64 = data().map(Queue::backlog).sum();
         let ingress: u64 = self.ingress.0.iter().sum();

@@ -246,14 +246,14 @@ impl Switch {
         if port.tx.busy_until <= now {
             port.queues[queue].settle(now);
         }
-        port.queues[queue].push_ordered(queued, now, &mut self.rng);
+        port.queues[queue].push_ordered(&queued, now, &mut self.rng);
         self.discard_more(egress, queue, now, context);
     }
 
     /// Drops what the discipline has chosen beside the packet that has joined, or beside the one for which there was no room.
     fn discard_more(&mut self, egress: usize, queue: usize, now: Instant, context: &mut Context) {
         while let Some(out) = self.ports[egress].queues[queue].push_out_more() {
-            self.discard(egress, queue, DropReason::PushedOut, &out.packet, now, context);
+            self.discard(egress, queue, DropReason::PushedOut, &out, now, context);
         }
     }
 
@@ -272,7 +272,7 @@ impl Switch {
         while matches!(reason, DropReason::QueueFull | DropReason::EgressThreshold) {
             let queues = &mut self.ports[egress].queues;
             let Some(out) = queues[queue].push_out(packet, now) else { return false };
-            self.discard(egress, queue, DropReason::PushedOut, &out.packet, now, context);
+            self.discard(egress, queue, DropReason::PushedOut, &out, now, context);
             match self.admit(egress, queue, packet) {
                 Ok(()) => {
                     self.discard_more(egress, queue, now, context);

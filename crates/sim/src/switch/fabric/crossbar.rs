@@ -330,7 +330,7 @@ impl Crossbar {
         let mut occupied = vec![0; self.occupied.len()];
         for (port, of) in ports.iter().enumerate() {
             for (queue, of) in of.queues[..self.queues].iter().enumerate() {
-                let bytes = of.iter().map(|queued| u64::from(queued.packet.bytes)).sum::<u64>();
+                let bytes = of.iter().map(|packet| u64::from(packet.bytes)).sum::<u64>();
                 occupied[port * self.queues + queue] += bytes;
             }
         }

@@ -27,7 +27,7 @@ use super::discipline::Discipline;
 use super::mechanism::{
     Arrived, Dropped, Events, Fate, Joined, Left, Mechanism, Moved, Site, Transit, View, view,
 };
-use super::port::DropReason;
+use super::port::{DropReason, Port};
 use crate::allowance::Allowance;
 use crate::context::Context;
 use crate::link::Link;
@@ -136,6 +136,33 @@ macro_rules! mechanisms {
             #[inline(always)]
             pub fn wants(&self) -> Events {
                 self.wants
+            }
+
+            /// Whether a data packet may be moved from its home queue.
+            #[inline(always)]
+            pub fn may_move(&self, egress: usize, home: usize, ports: &[Port]) -> bool {
+                self.wants.has(Events::PLACED)
+                    && (false $($(|| self.$module.as_ref().is_some_and(|one: &Box<$half>| {
+                        one.wants().has(Events::PLACED) && one.may_move(egress, home, ports)
+                    }))?)+)
+            }
+
+            /// Whether a mechanism may do something about a packet that has joined a data queue.
+            #[inline(always)]
+            pub fn mind_joined(&self, joined: &Joined<'_>, ports: &[Port], buffer: &Buffer) -> bool {
+                self.wants.has(Events::JOINED)
+                    && (false $($(|| self.$module.as_ref().is_some_and(|one: &Box<$half>| {
+                        one.wants().has(Events::JOINED) && one.minds_joined(joined, ports, buffer)
+                    }))?)+)
+            }
+
+            /// The same about a packet that has left a data queue.
+            #[inline(always)]
+            pub fn mind_left(&self, left: &Left<'_>, ports: &[Port], buffer: &Buffer) -> bool {
+                self.wants.has(Events::LEFT)
+                    && (false $($(|| self.$module.as_ref().is_some_and(|one: &Box<$half>| {
+                        one.wants().has(Events::LEFT) && one.minds_left(left, ports, buffer)
+                    }))?)+)
             }
 
             /// The most quanta that remain of a pause of this class of a neighbor.

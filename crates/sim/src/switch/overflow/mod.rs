@@ -165,7 +165,7 @@ impl Switch {
         let fate = match self.may_trim(packet) && reason.is_for_want_of_room() {
             true => {
                 let last = self.ports[egress].queues[queue].last();
-                let last_is_trimmable = last.is_some_and(|last| self.may_trim(&last.packet));
+                let last_is_trimmable = last.is_some_and(|last| self.may_trim(last));
                 self.spec.overflow.member().decide(last_is_trimmable, &mut self.rng)
             }
             false => Fate::Drop,
@@ -191,8 +191,8 @@ impl Switch {
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }
-        let header = self.cut(egress, queue, (&last.packet, Verdict::Pass, true), now, context);
-        self.release(egress, queue, &last.packet, now, context);
+        let header = self.cut(egress, queue, (&last, Verdict::Pass, true), now, context);
+        self.release(egress, queue, &last, now, context);
         if let Some(header) = header {
             self.enqueue_control(egress, &header, now, context);
         }
@@ -234,7 +234,7 @@ impl Switch {
         let marks = trimming.spec.mark || verdict == Verdict::Congested;
         if marks && packet.ecn().is_capable() {
             header.mark();
-            self.ports[egress].queues[queue].marked += 1;
+            self.ports[egress].queues[queue].count_mark();
         }
         let fact = || Fact::Trimmed { port: egress, queue, packet, header: &header, waited };
         context.state(Kinds::TRIMMED, self.id, now, fact);

@@ -18,7 +18,7 @@ fn ports() -> Vec<Port> {
     let port = |_| {
         let scheduler = scheduler::State::new(&scheduler::Spec::default(), &Link::PLAIN);
         let aqm = aqm::State::new(&aqm::Spec::default(), 1);
-        Port::new(Transmitter::new(Link::PLAIN), Box::default(), aqm, scheduler)
+        Port::new(Transmitter::new(Link::PLAIN), [], aqm, scheduler)
     };
     (0..PORTS).map(port).collect()
 }

@@ -16,12 +16,16 @@ pub use spec::{Notification, Spec, Variant};
 
 /// One flow at its reaction point. Until the first CNP it sends at line rate and no timers run.
 #[derive(Debug)]
+#[repr(C)]
 pub struct State {
+    /// The earliest of the times below; before it there is nothing to update.
+    next: Instant,
     line_rate: f64,
+    /// R_C of the paper, bits per second on the wire.
+    current: f64,
     /// Window at line rate, in bytes of payload.
     window: Option<u64>,
-    /// R_C and R_T of the paper, bits per second on the wire.
-    current: f64,
+    /// R_T of the paper.
     target: f64,
     alpha: f64,
     /// Time at which alpha decays or, except for `paper`, is updated.
@@ -39,8 +43,6 @@ pub struct State {
     timer_stage: u32,
     byte_stage: u32,
     bytes: u64,
-    /// The earliest of the above times; before it there is nothing to update.
-    next: Instant,
 }
 
 impl State {

@@ -7,17 +7,11 @@ use super::recovery::{self, selective_repeat};
 use crate::host::congestion;
 use crate::host::transport::{Frame, Sent, Transport};
 
-/// The sending side of one message.
+/// The sending side of one message. Fields are ordered by access frequency.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Sender {
-    /// Congestion control of the flow.
-    pub control: congestion::State,
-    /// Counters.
-    pub sent: Sent,
-    bytes: u64,
     packets: u32,
-    /// Time at which a long-lived message ends with what has been sent.
-    stop: Instant,
     /// Maximum number of packets sent and not acknowledged, from the limits of transport and
     /// congestion control; 0 while there is no credit.
     window: u32,
@@ -28,6 +22,13 @@ pub struct Sender {
     last_progress: Instant,
     /// With selective repeat: state of arrived and lost packets.
     selective: Option<Box<selective_repeat::State>>,
+    bytes: u64,
+    /// Time at which a long-lived message ends with what has been sent.
+    stop: Instant,
+    /// Congestion control of the flow.
+    pub control: congestion::State,
+    /// Counters.
+    pub sent: Sent,
 }
 
 impl Sender {

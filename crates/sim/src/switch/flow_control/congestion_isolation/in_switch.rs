@@ -9,6 +9,7 @@ use floodway_model::{Body, Packet};
 use super::table::{Isolation, Place, Port};
 use super::{Mark, Spec};
 use crate::metric::Tally;
+use crate::switch::buffer::Buffer;
 use crate::switch::mechanism::{
     Action, Actions, Arrived, Events, Joined, Left, Mechanism, Moved, Site, View,
 };
@@ -20,6 +21,8 @@ pub struct Isolating {
     spec: Spec,
     /// Stream tables, by egress port.
     tables: Box<[Isolation]>,
+    /// By egress port: [`Isolation::quiet_below`], beside each other so that most packets need nothing else.
+    quiet_below: Box<[u32]>,
     /// By port: whether the node at the other end accepts congestion isolation messages.
     peers: Box<[bool]>,
     /// The table entry of the flow whose packet is being moved.
@@ -47,9 +50,15 @@ impl Mechanism for Isolating {
             NodeKind::Host => spec.hosts,
             NodeKind::Switch { tier } => spec.is_at(tier),
         };
-        spec.is_at(site.tier).then(|| Self {
+        if !spec.is_at(site.tier) {
+            return None;
+        }
+        let tables: Box<[Isolation]> =
+            site.ports.iter().map(|port| Isolation::new(spec, port.link.rate)).collect();
+        Some(Self {
             spec: spec.clone(),
-            tables: site.ports.iter().map(|port| Isolation::new(spec, port.link.rate)).collect(),
+            quiet_below: tables.iter().map(Isolation::quiet_below).collect(),
+            tables,
             peers: site.ports.iter().map(|port| accepts(port.peer)).collect(),
             moved: None,
         })
@@ -61,15 +70,21 @@ impl Mechanism for Isolating {
     }
 
     #[inline(always)]
+    fn may_move(&self, egress: usize, home: usize, ports: &[port::Port]) -> bool {
+        home == usize::from(self.spec.monitored)
+            && ports[egress].queues[home].congestion() >= self.quiet_below[egress].into()
+    }
+
     fn moves(&mut self, arrived: &Arrived<'_>, view: &View<'_>, rng: &mut Stream) -> Option<Moved> {
         let Arrived { egress, home, packet } = *arrived;
-        let backlog = view.ports[egress].queues[usize::from(self.spec.monitored)].congestion();
-        if home != usize::from(self.spec.monitored) || self.tables[egress].selects_none(backlog) {
+        if home != usize::from(self.spec.monitored) {
             return None;
         }
         let (port, now) = (self.port(&view.ports[egress], view), view.now);
         let table = &mut self.tables[egress];
-        let place = table.place(&self.spec, packet.flow, port, now, rng)?;
+        let place = table.place(&self.spec, packet.flow, port, now, rng);
+        self.quiet_below[egress] = table.quiet_below();
+        let place = place?;
         self.moved = Some(place);
         Some(Moved {
             queue: self.spec.congesting.into(),
@@ -95,11 +110,14 @@ impl Mechanism for Isolating {
     }
 
     #[inline(always)]
-    fn on_left(&mut self, left: &Left<'_>, view: &View<'_>, _: &mut Actions) {
+    fn minds_left(&self, left: &Left<'_>, ports: &[port::Port], _: &Buffer) -> bool {
         let Left { egress, queue, .. } = *left;
-        if queue == usize::from(self.spec.congesting) && view.ports[egress].queues[queue].is_empty()
-        {
-            self.tables[egress].on_empty(view.now);
+        queue == usize::from(self.spec.congesting) && ports[egress].queues[queue].is_empty()
+    }
+
+    fn on_left(&mut self, left: &Left<'_>, view: &View<'_>, _: &mut Actions) {
+        if self.minds_left(left, view.ports, view.buffer) {
+            self.tables[left.egress].on_empty(view.now);
         }
     }
 
@@ -108,6 +126,7 @@ impl Mechanism for Isolating {
         if matches!(frame.body, Body::Cim) {
             let here = self.port(&view.ports[port], view);
             self.tables[port].on_cim(&self.spec, frame.flow, here, view.now);
+            self.quiet_below[port] = self.tables[port].quiet_below();
         }
     }
 

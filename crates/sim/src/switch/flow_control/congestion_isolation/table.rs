@@ -15,8 +15,7 @@ pub enum Reason {
     Cim = 2,
 }
 
-/// The stream table of one egress port. Fields are ordered so that the check for an empty table,
-/// made for every packet, is cheap.
+/// The stream table of one egress port.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Isolation {
@@ -85,11 +84,13 @@ impl Isolation {
         }
     }
 
-    /// Whether no packet could be moved to the congesting queue now, with this backlog in the
+    /// As long as nothing changes here, no packet can be moved to the congesting queue with less than this backlog in the
     /// monitored queue.
-    #[inline(always)]
-    pub fn selects_none(&self, backlog: u64) -> bool {
-        self.entries.is_empty() && backlog <= self.curve.kmin.0
+    pub fn quiet_below(&self) -> u32 {
+        if !self.entries.is_empty() {
+            return 0;
+        }
+        u32::try_from(self.curve.kmin.0.saturating_add(1)).unwrap_or(u32::MAX)
     }
 
     /// The entry because of which a packet of `flow`, bound for the monitored queue, goes to the
@@ -304,7 +305,7 @@ mod tests {
     /// 400 KB of flows 1 and 2 alternately: above `kmax`, so the curve selects with certainty.
     fn deep() -> Queue {
         let mut queue = Queue::default();
-        (0..400).for_each(|n| queue.push(packet(1 + n % 2), Instant::ZERO));
+        (0..400).for_each(|n| queue.push(&packet(1 + n % 2), Instant::ZERO));
         queue
     }
 
@@ -452,7 +453,7 @@ mod tests {
         };
         for flow in [1, 2] {
             place(flow, &congesting);
-            congesting.push(packet(flow), Instant(1));
+            congesting.push(&packet(flow), Instant(1));
         }
         // Both have packets in the congesting queue, which their later packets could overtake.
         assert_eq!(place(3, &congesting), (vec![1, 2], 0, 1));
@@ -473,7 +474,7 @@ mod tests {
         let other = (2..).find(|&flow| key(flow) == one).unwrap();
         let third = (2..).find(|&flow| key(flow) != one).unwrap();
         let mut last = deep;
-        last.push(packet(other), Instant::ZERO);
+        last.push(&packet(other), Instant::ZERO);
         let place = isolation.place(&spec, FlowId(1), ask(&last, &empty), Instant(1), &mut rng);
         // The first is held until the last packet of both has left: it is number 401.
         assert_eq!(isolation.not_before(place.unwrap()), 401);

@@ -65,6 +65,12 @@ impl Meter {
         }
     }
 
+    /// Whether a place has exceeded XOFF and not yet fallen to XON.
+    #[inline]
+    pub fn is_over(&self, place: usize) -> bool {
+        self.over[place]
+    }
+
     /// The places that hold `source`.
     pub fn holding(&self, source: Source) -> Vec<usize> {
         (0..self.holds.len()).filter(|&place| self.holds[place].contains(&source)).collect()

@@ -16,6 +16,12 @@ impl Meter {
         Self { paused: vec![false; ports * CLASSES] }
     }
 
+    /// Whether a source has exceeded XOFF and not yet fallen to XON.
+    #[inline]
+    pub fn is_paused(&self, source: Source) -> bool {
+        self.paused[source.index()]
+    }
+
     /// A packet has arrived, after which `source` holds `held` bytes.
     #[inline]
     pub fn on_enqueue(

@@ -13,7 +13,7 @@ use crate::switch::flow_control::pausing::{Held, On, Order, Paused, Source, sour
 use crate::switch::mechanism::{
     Action, Actions, Dropped, Events, Joined, Left, Mechanism, Site, View,
 };
-use crate::switch::port::DropReason;
+use crate::switch::port::{DropReason, Port};
 
 impl Mechanism for Pfc {
     type Spec = Spec;
@@ -32,6 +32,20 @@ impl Mechanism for Pfc {
     }
 
     #[inline(always)]
+    fn minds_joined(&self, joined: &Joined<'_>, ports: &[Port], buffer: &Buffer) -> bool {
+        let Joined { egress, queue, packet, .. } = *joined;
+        let charge = Charge { source: source_of(packet), egress: (egress, queue) };
+        self.watchdog.is_some()
+            || self.meter_minds(charge, true, &ports[egress].queues[queue], buffer)
+    }
+
+    #[inline(always)]
+    fn minds_left(&self, left: &Left<'_>, ports: &[Port], buffer: &Buffer) -> bool {
+        let Left { egress, queue, packet } = *left;
+        let charge = Charge { source: source_of(packet), egress: (egress, queue) };
+        self.meter_minds(charge, false, &ports[egress].queues[queue], buffer)
+    }
+
     fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
         let Joined { egress, queue, packet, .. } = *joined;
         let charge = Charge { source: source_of(packet), egress: (egress, queue) };
@@ -44,7 +58,6 @@ impl Mechanism for Pfc {
         }
     }
 
-    #[inline(always)]
     fn on_left(&mut self, left: &Left<'_>, view: &View<'_>, actions: &mut Actions) {
         let Left { egress, queue, packet } = *left;
         let charge = Charge { source: source_of(packet), egress: (egress, queue) };

@@ -62,6 +62,25 @@ impl Pfc {
         Self { spec, meter, queues, ledger, orders: Vec::new(), watchdog }
     }
 
+    /// Whether a packet that has joined or left `queue` may pause or resume a neighbor.
+    #[inline(always)]
+    fn meter_minds(&self, charge: Charge, joined: bool, queue: &Queue, buffer: &Buffer) -> bool {
+        let thresholds = self.spec.thresholds();
+        let (is_over, bytes) = match &self.meter {
+            Meter::Ingress(meter) => (meter.is_paused(charge.source), buffer.held(charge.source)),
+            Meter::IngressPool(_) => return true,
+            Meter::EgressQueue(meter) => {
+                let place = charge.egress.0 * self.queues + charge.egress.1;
+                (meter.is_over(place), queue.backlog())
+            }
+        };
+        match joined {
+            // A source that comes to a place that is over is paused too.
+            true => is_over || bytes > thresholds.xoff.0,
+            false => is_over && bytes <= thresholds.xon.0,
+        }
+    }
+
     /// A packet has joined `queue` and is counted.
     #[inline]
     fn on_enqueue(&mut self, charge: Charge, queue: &Queue, buffer: &Buffer) {
