@@ -200,10 +200,10 @@ fn neighbor(alone: &[&Point], beside: &[&Point]) -> Section {
         name: "neighbor".to_owned(),
         question: question.to_owned(),
         text: vec![format!(
-            "The same runs, each once more beside a process that walks through {} of memory and \
+            "The same runs, each once more beside a process that walks through {} MiB of memory and \
              changes every cache line, as a neighbor on a shared host may. It has a core of its own, and \
              takes bandwidth of the memory and of caches that cores share.",
-            bytes(WALKED as f64)
+            WALKED >> 20
         )],
         ..Section::default()
     };
