@@ -124,7 +124,7 @@ impl Queue {
     fn special(rest: Rest) -> Self {
         let special = rest.discipline.is_some() || rest.egress.is_some();
         let timed = rest.arrivals.is_some();
-        let traits = u8::from(special) * Traits::SPECIAL | u8::from(timed) * Traits::TIMED;
+        let traits = (u8::from(special) * Traits::SPECIAL) | (u8::from(timed) * Traits::TIMED);
         Self { traits: Traits(traits), rest: Some(Box::new(rest)), ..Self::default() }
     }
 
