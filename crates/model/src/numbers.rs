@@ -111,7 +111,10 @@ impl Chunk {
         let known = || (0..).zip(&words).filter_map(|(at, word): (u64, _)| Some((at, (*word)?)));
         let first = known().next().unwrap_or_default();
         let last = known().last().unwrap_or_default();
-        let slope = (last.1 as i64).wrapping_sub(first.1 as i64) / (last.0 - first.0).max(1) as i64;
+        let steps = (last.0 - first.0).max(1) as i64;
+        let rise = last.1.wrapping_sub(first.1) as i64;
+        // To the nearest whole number, or the last numbers would be far from the line.
+        let slope = rise.saturating_add(steps / 2).div_euclid(steps);
         let line = |step: u64| {
             let apart = |(at, word): (u64, u64)| distance(word, first.1, step, at) as i64;
             let lowest = known().map(apart).min().unwrap_or(0);
