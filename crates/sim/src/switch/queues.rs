@@ -13,12 +13,7 @@ const FEW: usize = 4;
 pub struct Queues {
     count: usize,
     /// All queues, if they are more than a few.
-<<<<<<< HEAD
-    #[expect(clippy::box_collection, reason = "a single pointer, so that `few` begins soon")]
-    many: Option<Box<Vec<Queue>>>,
-=======
     many: Option<Box<Many>>,
->>>>>>> ports
     few: [Queue; FEW],
 }
 

@@ -24,12 +24,7 @@ type Spare = Box<Block>;
 const MOST_SPARE: usize = 1 << 12;
 
 thread_local! {
-<<<<<<< HEAD
-    #[expect(clippy::vec_box, reason = "queues take the boxes as they are")]
-    static EMPTY: RefCell<Vec<Box<Block>>> = const { RefCell::new(Vec::new()) };
-=======
     static EMPTY: RefCell<Vec<Spare>> = const { RefCell::new(Vec::new()) };
->>>>>>> ports
 }
 
 /// An empty block.
