@@ -6,6 +6,8 @@
 //! needs. Numbers that are all alike, or that rise evenly, take no bits. Real numbers that are whole multiples of a
 //! thousandth, as are times in nanoseconds, are packed as these multiples, all others as their bits.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Numbers in a chunk.
@@ -20,6 +22,8 @@ pub struct Numbers<T> {
     chunks: Vec<Chunk>,
     /// Those after the chunks.
     rest: Vec<T>,
+    /// All of them, once somebody has asked for them as a slice although they are packed.
+    expanded: OnceLock<Box<[T]>>,
 }
 
 /// Packed numbers. The word of number `i` is `base + step * i` and its distance; all arithmetic wraps.
@@ -182,6 +186,7 @@ fn get(words: &[u64], at: usize, width: u32) -> u64 {
 impl<T: Number> Numbers<T> {
     /// Adds a number.
     pub fn push(&mut self, number: T) {
+        self.expanded.take();
         self.rest.push(number);
         if self.rest.len() == if self.chunks.is_empty() { PLAIN } else { CHUNK } {
             self.chunks.extend(self.rest.chunks_exact(CHUNK).map(Chunk::of));
@@ -224,6 +229,12 @@ impl<T: Number> Numbers<T> {
         self.chunks.is_empty().then_some(&self.rest)
     }
 
+    /// All of them as a slice. If they are packed, they are expanded, and kept so: that is for columns that are known to
+    /// be short, and for tests.
+    pub fn expanded(&self) -> &[T] {
+        self.slice().unwrap_or_else(|| self.expanded.get_or_init(|| self.iter().collect()))
+    }
+
     /// All of them as a vector.
     pub fn into_vec(self) -> Vec<T> {
         if self.chunks.is_empty() { self.rest } else { self.iter().collect() }
@@ -239,14 +250,14 @@ impl<T: Number> Numbers<T> {
 /// None at all.
 impl<T> Default for Numbers<T> {
     fn default() -> Self {
-        Self { chunks: Vec::new(), rest: Vec::new() }
+        Self { chunks: Vec::new(), rest: Vec::new(), expanded: OnceLock::new() }
     }
 }
 
 /// They are stored as they are.
 impl<T> From<Vec<T>> for Numbers<T> {
     fn from(numbers: Vec<T>) -> Self {
-        Self { chunks: Vec::new(), rest: numbers }
+        Self { chunks: Vec::new(), rest: numbers, expanded: OnceLock::new() }
     }
 }
 
@@ -317,6 +328,10 @@ mod tests {
         }
         assert_eq!(packed(at).at(5 * CHUNK + 3), 5 * CHUNK as u64 + 3);
         assert_eq!((packed(at).len(), packed(at).slice()), (MANY as usize, None));
+        let mut all = packed(at);
+        assert_eq!(all.expanded()[MANY as usize - 1], at(MANY - 1));
+        all.push(at(MANY));
+        assert_eq!(all.expanded()[MANY as usize..], [at(MANY)]);
     }
 
     #[test]
