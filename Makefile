@@ -6,15 +6,16 @@
 
 FLOODWAY := $(or $(CARGO_TARGET_DIR),target)/release/floodway
 
-.PHONY: demo build setup test try playground check-playground wheel python lock check-style check-docs check-skeletons deny attack mutants guard guard-accept bench peers check-mpi notebooks \
+.PHONY: demo build setup test try playground check-playground wheel python lock check-style check-docs check-skeletons \
+	check-combinations check-mutants deny attack mutants guard guard-accept bench peers check-mpi notebooks \
 	docs studies check-studies coverage site picture oracle check-oracle traces clean
 
 # Compares a small data centre with and without Congestion Isolation, in both readings of ECN, and says where
-# the report is.
+# the report is. DEMO has further options, as in `make demo DEMO="--replications 2"`.
 demo: compiling build
-	@echo "Simulating: seconds."
+	@echo "Simulating 18 runs: about a minute on two idle cores."
 	$(FLOODWAY) run scenarios/ci/demo.toml --variant without-ci --variant ecn-step --variant ci --quick \
-		--out results/demo --force
+		--out results/demo --force $(DEMO)
 
 # Whoever starts this for the first time waits for minutes, and is told why.
 .PHONY: compiling
@@ -49,6 +50,11 @@ check-docs: build
 	$(FLOODWAY) reference > target/reference.md
 	@diff -u docs/reference.md target/reference.md || { \
 		echo "docs/reference.md differs from what the code says: run make docs" >&2; exit 1; }
+
+# Whether all valid combinations of flow control, congestion control, fabric and switch memory run, with consistent
+# accounting and the same results on one thread and on two: minutes. Four in ten of them are in `make test`.
+check-combinations:
+	cargo test --locked --package floodway-scenario -- --ignored all_valid_combinations_run
 
 # Whether what `floodway new algorithm` writes compiles and passes the tests of its family: minutes.
 check-skeletons:
@@ -118,6 +124,10 @@ lock:
 	$(UV) --group build --output-file python/locked/build.txt
 	$(UV) --group release --output-file python/locked/release.txt
 	$(UV) pyproject.toml --extra test --output-file python/locked/test.txt
+
+# Whether every planted error still has its place in the sources.
+check-mutants:
+	python3 mutants/run.py --places
 
 # Which errors in mechanisms the integration tests find: docs/mutants.md. `make mutants ONLY=dcqcn` for some.
 mutants:

@@ -391,9 +391,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=2, help="tests at once; default 2")
     parser.add_argument("--again", action="store_true", help="judge those that are known again")
     parser.add_argument("--check", action="store_true", help="fail if a mutant survives")
+    parser.add_argument("--places", action="store_true", help="only find the places of all bugs")
     arguments = parser.parse_args()
     rows, bugs = read_bugs()
-    write_tree(sources(rows))
+    files = sources(rows)
+    if arguments.places:
+        print(f"{len(bugs)} bugs have their places in the sources")
+        return 0
+    write_tree(files)
     programs = build()
     lister, _ = programs.pop("mutant_list")
     equivalent = tomllib.loads((HERE / "bugs.toml").read_text()).get("equivalent", {})

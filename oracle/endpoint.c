@@ -5,6 +5,7 @@
  *   endpoint ping HOST [COUNT [MILLISECONDS [BYTES]]]   echo requests; prints each round-trip time in nanoseconds
  *   endpoint serve [PORT [CONTROL]]                     takes connections and what they bring, without end
  *   endpoint send HOST SECONDS [CONTROL [FLOWS [PORT]]] sends as much as possible; prints what came of it
+ *   endpoint flows [PORT[:CONTROL] ...]                 sends when it is asked to, and takes what comes to these ports
  *   endpoint until NANOSECONDS                          waits for a time of day
  *   endpoint idle                                       waits without end
  *   endpoint off                                        switches the kernel off
@@ -25,11 +26,14 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/reboot.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { SECOND = 1000000000, PORT = 5001, MOST = 1000, CHUNK = 1 << 16 };
+enum { SECOND = 1000000000, MOST = 1000, MOST_FILES = 4096, CHUNK = 1 << 16 };
+/* Where the simulation asks for flows, and its address, 10.255.255.254 (crates/emulate/src/control.rs). */
+enum { ORDERS = 7000, SIMULATION = 0x0afffffe };
 static char chunk[CHUNK];
 
 static void fail(const char *what)
@@ -137,30 +141,53 @@ static void ping(const char *name, long count, long milliseconds, long bytes)
 	}
 }
 
-static void serve(int port, const char *control)
+/* What a file descriptor is. */
+enum what { NOTHING, LISTENS, TAKES, SENDS, ASKED };
+static struct {
+	enum what what;
+	int port;                /* SENDS: that it comes from */
+	int64_t bytes, begin;    /* SENDS */
+} is[MOST_FILES];
+static int all = -1;
+
+static void watch(int fd, enum what what, uint32_t events)
+{
+	if (fd >= MOST_FILES) {
+		errno = EMFILE;
+		fail("connections");
+	}
+	memset(&is[fd], 0, sizeof is[fd]);
+	is[fd].what = what;
+	if (all < 0)
+		all = epoll_create1(0);
+	struct epoll_event event = {.events = events, .data.fd = fd};
+	if (epoll_ctl(all, EPOLL_CTL_ADD, fd, &event))
+		fail("epoll");
+}
+
+static void forget(int fd)
+{
+	is[fd].what = NOTHING;
+	close(fd);
+}
+
+static int bound(int type, int port)
 {
 	struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(port)};
-	int on = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), all = epoll_create1(0);
-	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	set_control(listener, control);
-	if (bind(listener, (struct sockaddr *)&here, sizeof here) || listen(listener, MOST))
+	int on = 1, fd = socket(AF_INET, type | SOCK_NONBLOCK, 0);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	if (bind(fd, (struct sockaddr *)&here, sizeof here))
+		fail("bind");
+	return fd;
+}
+
+static void take_at(int port, const char *control)
+{
+	int fd = bound(SOCK_STREAM, port);
+	set_control(fd, control);
+	if (listen(fd, MOST))
 		fail("listen");
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = listener};
-	epoll_ctl(all, EPOLL_CTL_ADD, listener, &event);
-	for (;;) {
-		if (epoll_wait(all, &event, 1, -1) != 1)
-			continue;
-		int fd = event.data.fd;
-		if (fd == listener) {
-			struct epoll_event new = {.events = EPOLLIN, .data.fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)};
-			if (new.data.fd >= 0)
-				epoll_ctl(all, EPOLL_CTL_ADD, new.data.fd, &new);
-			continue;
-		}
-		ssize_t got = recv(fd, chunk, sizeof chunk, 0);
-		if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-			close(fd);
-	}
+	watch(fd, LISTENS, EPOLLIN);
 }
 
 static void report(int fd, int flow, int64_t bytes, int64_t from)
@@ -175,6 +202,120 @@ static void report(int fd, int flow, int64_t bytes, int64_t from)
 	printf("flow %d %s: %.4f Mb/s acknowledged, %ld bytes written, %u segments sent, %u again, %u marked, srtt %u us, ecn %s\n", flow,
 	       control, info.tcpi_bytes_acked * 8 / seconds / 1e6, (long)bytes, info.tcpi_segs_out, info.tcpi_total_retrans,
 	       info.tcpi_delivered_ce, info.tcpi_rtt, info.tcpi_options & TCPI_OPT_ECN ? "yes" : "no");
+}
+
+/* Says something to the simulation. */
+static void say(const char *text)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(ORDERS), .sin_addr.s_addr = htonl(SIMULATION)};
+	for (int fd = 0; fd < MOST_FILES; fd++)
+		if (is[fd].what == ASKED)
+			sendto(fd, text, strlen(text), 0, (struct sockaddr *)&to, sizeof to);
+}
+
+/* What has gone wrong, which ends the run. */
+static void complain(const char *what, int port)
+{
+	char text[200];
+	snprintf(text, sizeof text, "the long-lived flow from port %d: %s: %s", port, what, strerror(errno));
+	say(text);
+}
+
+static void start(int source, const char *ip, int port)
+{
+	struct linger at_once = {.l_onoff = 1};
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
+	inet_aton(ip, &to.sin_addr);
+	int fd = bound(SOCK_STREAM, source);
+	/* One that stops has nothing more to send, not even what is in its buffer. */
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+	if (connect(fd, (struct sockaddr *)&to, sizeof to) && errno != EINPROGRESS) {
+		complain("connect", source);
+		forget(fd);
+		return;
+	}
+	watch(fd, SENDS, EPOLLOUT);
+	is[fd].port = source;
+	is[fd].begin = now(CLOCK_MONOTONIC);
+}
+
+static void stop(int source)
+{
+	for (int fd = 0; fd < MOST_FILES; fd++) {
+		if (is[fd].what != SENDS || is[fd].port != source)
+			continue;
+		report(fd, source, is[fd].bytes, is[fd].begin);
+		fflush(stdout);
+		forget(fd);
+		return;
+	}
+	errno = ENOENT;
+	complain("stop", source);
+}
+
+static void obey(int fd)
+{
+	char text[200], ip[32];
+	int source, port;
+	ssize_t length = recv(fd, text, sizeof text - 1, 0);
+	text[length > 0 ? length : 0] = 0;
+	if (sscanf(text, "start %d %31s %d", &source, ip, &port) == 3)
+		start(source, ip, port);
+	else if (sscanf(text, "stop %d", &source) == 1)
+		stop(source);
+}
+
+static void go_on(int fd)
+{
+	ssize_t moved;
+	switch (is[fd].what) {
+	case LISTENS:
+		moved = accept4(fd, NULL, NULL, SOCK_NONBLOCK);
+		if (moved >= 0)
+			watch(moved, TAKES, EPOLLIN);
+		break;
+	case TAKES:
+		moved = recv(fd, chunk, sizeof chunk, 0);
+		if (moved == 0 || (moved < 0 && errno != EAGAIN && errno != EINTR))
+			forget(fd);
+		break;
+	case SENDS:
+		moved = send(fd, chunk, sizeof chunk, MSG_NOSIGNAL);
+		is[fd].bytes += moved > 0 ? moved : 0;
+		if (moved < 0 && errno != EAGAIN && errno != EINTR) {
+			complain("send", is[fd].port);
+			forget(fd);
+		}
+		break;
+	case ASKED:
+		obey(fd);
+		break;
+	case NOTHING:
+		break;
+	}
+}
+
+static void work(void)
+{
+	struct epoll_event event;
+	for (;;)
+		if (epoll_wait(all, &event, 1, -1) == 1)
+			go_on(event.data.fd);
+}
+
+static void flows(int count, char **ports)
+{
+	struct rlimit files = {MOST_FILES, MOST_FILES};
+	setrlimit(RLIMIT_NOFILE, &files);
+	for (int place = 0; place < count; place++) {
+		char *control = strchr(ports[place], ':');
+		if (control)
+			*control++ = 0;
+		take_at(number(ports[place], 1, 65535), control);
+	}
+	watch(bound(SOCK_DGRAM, ORDERS), ASKED, EPOLLIN);
+	say("ready");
+	work();
 }
 
 static void send_to(const char *name, double seconds, const char *control, int flows, int port)
@@ -214,8 +355,11 @@ int main(int count, char **words)
 #define WORD(n, other) (count > (n) ? words[n] : (other))
 	if (!strcmp(what, "ping") && count > 2)
 		ping(words[2], number(WORD(3, "4"), 1, 60000), number(WORD(4, "1000"), 1, 1000000), number(WORD(5, "64"), 8, 65000));
-	else if (!strcmp(what, "serve"))
-		serve(number(WORD(2, "5001"), 1, 65535), WORD(3, ""));
+	else if (!strcmp(what, "serve")) {
+		take_at(number(WORD(2, "5001"), 1, 65535), WORD(3, ""));
+		work();
+	} else if (!strcmp(what, "flows"))
+		flows(count - 2, words + 2);
 	else if (!strcmp(what, "send") && count > 3)
 		send_to(words[2], atof(words[3]), WORD(4, ""), number(WORD(5, "1"), 1, MOST), number(WORD(6, "5001"), 1, 65535));
 	else if (!strcmp(what, "until") && count > 2)
@@ -226,7 +370,7 @@ int main(int count, char **words)
 	else if (!strcmp(what, "off"))
 		reboot(RB_POWER_OFF);
 	else {
-		fprintf(stderr, "endpoint: ping HOST | serve | send HOST SECONDS | until NANOSECONDS | idle | off\n");
+		fprintf(stderr, "endpoint: ping HOST | serve | send HOST SECONDS | flows | until NANOSECONDS | idle | off\n");
 		return 2;
 	}
 	return 0;

@@ -1,27 +1,30 @@
 #!/usr/bin/env python3
-"""The same work in ns-3 and in floodway, in turn on this machine: ratios pair by pair.
+"""The same work in another simulator and in floodway, alternately on this machine: ratios pair by pair.
 
-Needs Python 3 and nothing beside it; a C++ compiler and make; ns-3 with its headers, which is Debian's
-package libns3-dev or the wheel `ns3` of PyPI (--ns3 names its folder); and cargo. ../README.md says
-how to read what it prints.
+Needs Python 3 and nothing beside it; a C++ compiler and make; cargo; and the other simulator: ns-3
+with its headers, which is Debian's package libns3-dev or the wheel `ns3` of PyPI (--ns3 names its
+folder), or a checkout of HPCC's simulator (--hpcc) or of htsim (--htsim). ../README.md says how to
+read what it prints.
 """
 
 import argparse
 import json
 import os
-import platform
 import re
-import resource
-import shutil
-import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-SCENARIOS = ROOT / "scenarios" / "peers"
+import beside
+import hpcc
+import htsim
+from common import (
+    HERE, ROOT, SCENARIOS, build_floodway, call, count, fail, in_words, machine, measure, needs,
+    per_second, run_floodway, spread, table, where,
+)
+
+# The simulators that are built from a checkout.
+CHECKOUTS = {"hpcc": hpcc, "htsim": htsim}
 
 # How much slower packages of ns-3 are than an optimised build, because asserts and logging are
 # compiled in: 1.4 to 1.7 times. The larger number is the one that is kind to ns-3.
@@ -58,26 +61,6 @@ CASES = {
 }
 
 
-def fail(message):
-    """Ends the program with what is wrong and what to do about it."""
-    sys.exit(f"error: {message}")
-
-
-def call(command, **how):
-    """Runs a command that has to succeed; what it said on standard output."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, **how)
-    if done.returncode != 0:
-        words = " ".join(map(str, command))
-        fail(f"`{words}` ended with status {done.returncode}; what it said stands above")
-    return done.stdout
-
-
-def needs(tool, remedy):
-    """Looks for a program."""
-    if shutil.which(tool) is None:
-        fail(f"there is no `{tool}` here: {remedy}")
-
-
 def build_ns3(folder, out):
     """Builds the C++ programs; the version of ns-3, for the table."""
     needs("make", "install make")
@@ -107,49 +90,21 @@ def build_ns3(folder, out):
     return f"ns-3 {name[2]}, wheel of PyPI"
 
 
-def build_floodway(binary):
-    """Builds floodway, unless it is there; its path."""
-    if binary is not None:
-        if not Path(binary).is_file():
-            fail(f"there is no floodway at {binary}: build it with `make build`")
-        return Path(binary).resolve()
-    needs("cargo", "install Rust as https://rustup.rs says")
-    call(["cargo", "build", "--release", "--locked", "--package", "floodway-cli"], cwd=ROOT)
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return target / "release" / "floodway"
-
-
 def run_ns3(program, arguments):
-    """One run of a program of ns-3. It measures itself, after set-up."""
-    return json.loads(call([str(program), *arguments]))
-
-
-def run_floodway(floodway, scenario):
-    """One run of floodway on one thread. Two numbers bound the CPU seconds of its simulation from
-    above: the elapsed time of the simulation alone, which floodway tells, and the CPU seconds of
-    the whole process with set-up and results. The smaller one is taken."""
+    """One run of a program of ns-3. It measures itself, after set-up, and is measured as a process."""
     with tempfile.TemporaryDirectory() as place:
-        out = Path(place) / "results"
-        command = [floodway, "run", scenario, "--threads", "1", "--quiet", "--out", out]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        call([str(word) for word in command])
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        manifest = json.loads((out / "manifest.json").read_text())
-        summary = json.loads((out / "summary.json").read_text())
-    (run,) = manifest["runs"]
-    (variant,) = summary["variants"].values()
-    process = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    flows = variant["fct"]["all"]
-    return {
-        "hops": run["hops"],
-        "cpu_s": min(process, run["wall_s"]),
-        "process_cpu_s": process,
-        "simulation_wall_s": run["wall_s"],
-        "flows": flows["finished"] + flows["unfinished"],
-        "flows_done": flows["finished"],
-        "delivered_bytes": round(variant["counters"]["data_bytes_delivered"]["mean"]),
-        "drops": round(variant["counters"]["dropped_packets"]["mean"]),
-    }
+        cost = measure([program, *arguments], Path(place))
+        result = json.loads((Path(place) / "output.txt").read_text())
+    return result | {"process_cpu_s": cost["cpu_s"], "memory_bytes": cost["memory_bytes"]}
+
+
+def simulate(floodway, scenario):
+    """One run of floodway. Two numbers bound the CPU seconds of its simulation from above: the elapsed
+    time of the simulation alone, which floodway reports, and the CPU seconds of the whole process
+    with set-up and results. The smaller one is taken."""
+    run = run_floodway(floodway, scenario)
+    process = run["cpu_s"]
+    return run | {"cpu_s": min(process, run["simulation_wall_s"]), "process_cpu_s": process}
 
 
 def rate(run):
@@ -157,20 +112,18 @@ def rate(run):
     return run["hops"] / run["cpu_s"]
 
 
-def spread(values):
-    """The median and the range."""
-    values = list(values)
-    return {"median": statistics.median(values), "low": min(values), "high": max(values)}
-
-
 def compare(case, programs, floodway, pairs):
-    """Runs both in turn."""
+    """Runs both alternately."""
     rows = []
     for number in range(pairs):
         print(f"{case['title']}: pair {number + 1} of {pairs}", file=sys.stderr)
         theirs = run_ns3(programs / case["program"], case["arguments"])
-        ours = run_floodway(floodway, SCENARIOS / case["scenario"])
-        rows.append({"ns3": theirs, "floodway": ours, "ratio": rate(ours) / rate(theirs)})
+        ours = simulate(floodway, SCENARIOS / case["scenario"])
+        processes = theirs["process_cpu_s"] / theirs["hops"] / ours["process_cpu_s"] * ours["hops"]
+        rows.append({
+            "ns3": theirs, "floodway": ours, "ratio": rate(ours) / rate(theirs),
+            "process_ratio": processes,
+        })
     theirs, ours = rows[0]["ns3"], rows[0]["floodway"]
     difference = ours["hops"] / theirs["hops"] - 1
     if case["tolerance"] is not None and abs(difference) > case["tolerance"]:
@@ -186,19 +139,20 @@ def compare(case, programs, floodway, pairs):
         "ns3_hops_per_s": spread(rate(row["ns3"]) for row in rows),
         "floodway_hops_per_s": spread(rate(row["floodway"]) for row in rows),
         "ratio": ratios,
+        "process_ratio": spread(row["process_ratio"] for row in rows),
         "ratio_to_optimised": {name: value / HANDICAP for name, value in ratios.items()},
     }
 
 
 def against_the_table(floodway, pairs, case_f):
-    """Case B of HPCC's simulator, which cannot be fetched: against its number from the table."""
+    """Case B of HPCC's simulator, without a checkout of it: against its number from the table."""
     scenario = SCENARIOS / "hpcc-case-b" / "scenario.toml"
     if not scenario.exists():
         return {"skipped": "there is no scenarios/peers/hpcc-case-b/scenario.toml"}
     runs = []
     for number in range(pairs):
         print(f"case B: run {number + 1} of {pairs}", file=sys.stderr)
-        runs.append(run_floodway(floodway, scenario))
+        runs.append(simulate(floodway, scenario))
     ours = spread(rate(run) for run in runs)
     result = {
         "hops": runs[0]["hops"],
@@ -214,46 +168,9 @@ def against_the_table(floodway, pairs, case_f):
     return result
 
 
-def count(value):
-    """A number of packet-hops."""
-    return f"{value:,}"
-
-
-def per_second(value):
-    """A rate in words."""
-    return f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value / 1e3:.0f} k"
-
-
-def table(header, rows, markdown):
-    """Lines of a table."""
-    if markdown:
-        lines = [f"| {' | '.join(header)} |", f"| {' | '.join('---' for _ in header)} |"]
-        return lines + [f"| {' | '.join(row)} |" for row in rows]
-    widths = [max(map(len, column)) for column in zip(header, *rows)]
-    return ["  ".join(w.rjust(n) for w, n in zip(row, widths)) for row in [header, *rows]]
-
-
-def machine():
-    """The processor's name and how many of it, from the system."""
-    name = platform.machine()
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                name = line.split(":", 1)[1].strip()
-                break
-    except OSError:
-        pass
-    return f"{name}, {os.cpu_count()} cores"
-
-
 def show(report, markdown):
-    """The report as text or as Markdown."""
-    load, cores = report["load"], os.cpu_count() or 1
-    busy = " (a busy machine: look at the ratios only)" if load > cores / 2 else ""
-    lines = [
-        f"{report['machine']}; {report['ns3']}; load average at the start {load:.1f}{busy}.",
-        "",
-    ]
+    """The comparison with ns-3 as text or as Markdown."""
+    lines = [f"{report['ns3']}.", ""]
     rows = []
     for case in report["cases"].values():
         for pair in case["pairs"]:
@@ -270,11 +187,11 @@ def show(report, markdown):
     for case in report["cases"].values():
         ratio, fair = case["ratio"], case["ratio_to_optimised"]
         rows.append([
-            case["title"], f"{ratio['median']:.1f} ({ratio['low']:.1f} to {ratio['high']:.1f})",
-            f"{fair['median']:.1f} ({fair['low']:.1f} to {fair['high']:.1f})",
+            case["title"], in_words(ratio), in_words(fair), in_words(case["process_ratio"]),
             f"{case['hops_difference']:+.2%}",
         ])
-    header = ["case", "ratio, median (range)", f"the same / {HANDICAP}", "hops of floodway"]
+    header = ["case", "ratio, median (range)", f"the same / {HANDICAP}", "whole processes",
+              "hops of floodway"]
     lines += table(header, rows, markdown) + [""]
     lines.append(
         "The package of ns-3 has asserts and logging compiled in and is 1.4 to 1.7 times slower than "
@@ -311,45 +228,76 @@ def show(report, markdown):
 
 def options():
     """The command line."""
+    every = [*CASES, *(name for peer in CHECKOUTS.values() for name in peer.CASES)]
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("case", nargs="*", help=f"only these cases, of {', '.join(CASES)}")
+    parser.add_argument("case", nargs="*", help=f"only these cases, of {', '.join(every)}")
     parser.add_argument("--pairs", type=int, default=5, help="how often both run; default 5")
     parser.add_argument("--ns3", metavar="DIR", help="the folder `ns3` of PyPI's wheel; default "
                         "what the distribution has installed")
+    parser.add_argument("--hpcc", metavar="DIR", help="a checkout of HPCC's simulator, which is "
+                        "built in it; ns-3 is then compared only if its cases are named")
+    parser.add_argument("--htsim", metavar="DIR", help="a checkout of htsim, likewise")
+    parser.add_argument("--python2", metavar="FILE", help="a Python 2, to build HPCC's simulator")
+    parser.add_argument("--packets", type=int, help="packets of each flow of a permutation; default "
+                        + ", ".join(f"{number} in {name}" for peer in CHECKOUTS.values()
+                                    for name, number in peer.PACKETS.items()))
     parser.add_argument("--floodway", metavar="FILE", help="the program; default is built")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--markdown", action="store_true", help="print Markdown, for ../README.md")
     chosen = parser.parse_args()
-    unknown = [name for name in chosen.case if name not in CASES]
+    unknown = [name for name in chosen.case if name not in every]
     if unknown:
-        fail(f"there is no case `{unknown[0]}`; the cases are {', '.join(CASES)}")
-    if chosen.pairs < 1:
-        fail("--pairs is at least 1")
+        fail(f"there is no case `{unknown[0]}`; the cases are {', '.join(every)}")
+    for option, peer in CHECKOUTS.items():
+        folder = getattr(chosen, option)
+        wanted = [name for name in chosen.case if name in peer.CASES]
+        if wanted and folder is None:
+            fail(f"`{wanted[0]}` needs a checkout of {peer.TITLE}: name its folder with --{option}")
+        if folder is not None and not Path(folder).is_dir():
+            fail(f"there is no folder {folder}: name a checkout of {peer.TITLE} with --{option}")
+    for option, value in [("pairs", chosen.pairs), ("packets", chosen.packets)]:
+        if value is not None and value < 1:
+            fail(f"--{option} must be at least 1")
     return chosen
+
+
+def compare_ns3(chosen, floodway):
+    """All of ns-3: what was compared, or nothing if other simulators were asked for."""
+    named = [name for name in chosen.case if name in CASES]
+    if not named and (chosen.case or chosen.ns3 is None and (chosen.hpcc or chosen.htsim)):
+        return None
+    programs = ROOT / "target" / "peers"
+    version = build_ns3(chosen.ns3, programs)
+    if chosen.ns3 is not None:
+        programs /= "wheel"
+    cases = {
+        name: compare(CASES[name], programs, floodway, chosen.pairs) for name in named or CASES
+    }
+    case_b = None if named else against_the_table(floodway, chosen.pairs, cases.get("case-f"))
+    return {"ns3": version, "handicap": HANDICAP, "cases": cases, "case_b": case_b}
 
 
 def main():
     """Builds, runs, and prints."""
     chosen = options()
-    load = os.getloadavg()[0]
-    programs = ROOT / "target" / "peers"
-    version = build_ns3(chosen.ns3, programs)
+    report = {"machine": machine(), "load": os.getloadavg()[0]}
+    # Everything is built before anything is measured.
+    built = {
+        option: peer.build(Path(folder).resolve(), chosen)
+        for option, peer in CHECKOUTS.items() if (folder := getattr(chosen, option)) is not None
+        and (not chosen.case or any(name in peer.CASES for name in chosen.case))
+    }
     floodway = build_floodway(chosen.floodway)
-    if chosen.ns3 is not None:
-        programs /= "wheel"
-    cases = {
-        name: compare(case, programs, floodway, chosen.pairs)
-        for name, case in CASES.items()
-        if not chosen.case or name in chosen.case
-    }
-    case_b = None
-    if not chosen.case:
-        case_b = against_the_table(floodway, chosen.pairs, cases.get("case-f"))
-    report = {
-        "machine": machine(), "load": load, "ns3": version, "handicap": HANDICAP,
-        "cases": cases, "case_b": case_b,
-    }
-    print(json.dumps(report, indent=2) if chosen.json else show(report, chosen.markdown))
+    report |= compare_ns3(chosen, floodway) or {}
+    for option, program in built.items():
+        report[option] = beside.compare(CHECKOUTS[option], program, floodway, chosen, getattr(chosen, option))
+    if chosen.json:
+        print(json.dumps(report, indent=2))
+        return
+    parts = [where(report)]
+    parts += [show(report, chosen.markdown)] if "cases" in report else []
+    parts += [beside.show(report[option], chosen.markdown) for option in built]
+    print("\n\n".join(parts))
 
 
 if __name__ == "__main__":

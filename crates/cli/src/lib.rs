@@ -18,6 +18,7 @@ mod man;
 mod new;
 mod options;
 mod output;
+mod pages;
 mod profile;
 mod program;
 mod reference;

@@ -7,14 +7,17 @@ mod server;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration as Wall;
 
-use floodway_lab::live::{Choice, Live, Log};
+use floodway_emulate::Emulation;
+use floodway_lab::Kernels;
+use floodway_lab::live::{Choice, Closed, Live, Log};
 use floodway_lab::session::{self, write_tables};
 use floodway_model::{Duration, Instant};
-use floodway_scenario::Scenario;
+use floodway_scenario::{Scenario, Variant};
 use floodway_sim::Outcome;
 
 use crate::failure::Failure;
@@ -60,12 +63,40 @@ pub fn live(options: &LiveOptions) -> Result<(), Failure> {
         PathBuf::from("results").join(format!("{kind}-{}", scenario.name))
     });
     refuse_existing(&out, options.force)?;
-    let live = Live::open(&scenario, &choice).map_err(refused)?;
     let stop = stop_on_signals(false)?;
-    match log {
-        Some(log) => replay(live, &log, (&stop, options.quiet), &out),
-        None => steer(live, &scenario, options, &stop, &out),
+    let emulation = emulation(&scenario, options, &stop)?;
+    let kernels = emulation.as_ref().map(|emulation| emulation as &dyn Kernels);
+    let done = match (Live::open(&scenario, &choice, kernels), log) {
+        (Err(error), _) => Err(refused(error)),
+        (Ok(live), Some(log)) => replay(live, &log, (&stop, options.quiet), &out),
+        (Ok(live), None) => {
+            let trouble = || emulation.as_ref().and_then(Emulation::failure);
+            steer(live, &scenario, (options, &trouble), &stop, &out)
+        }
+    };
+    match emulation.and_then(|emulation| emulation.failure()) {
+        Some(text) => Err(Failure::Kernel(text)),
+        None => done,
     }
+}
+
+/// What starts the hosts that are Linux kernels; `None` if all are simulated.
+fn emulation(
+    scenario: &Scenario,
+    options: &LiveOptions,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<Emulation>, Failure> {
+    if !scenario.variants().iter().any(Variant::has_kernels) {
+        return match &options.kernel {
+            Some(_) => Err(Failure::Unknown(
+                "no host of the scenario is a Linux kernel; add [workload.linux] to a [[workload]], or leave `--kernel` out"
+                    .to_owned(),
+            )),
+            None => Ok(None),
+        };
+    }
+    let emulation = Emulation::new(options.kernel.as_deref(), options.patience, Arc::clone(stop));
+    emulation.map(Some).map_err(Failure::Unknown)
 }
 
 /// An error about the choice of a run. Those about scenarios are printed as for other commands.
@@ -104,9 +135,11 @@ fn replay(
     out: &Path,
 ) -> Result<(), Failure> {
     let begun = std::time::Instant::now();
-    let outcome = live.replay(log, |_| !stop.load(Ordering::Relaxed)).map_err(refused)?;
-    let Some(outcome) = outcome else { return Err(Failure::Interrupted) };
-    keep(&outcome, log, out)?;
+    let closed = live.replay(log, |_| !stop.load(Ordering::Relaxed)).map_err(refused)?;
+    let Some(Closed { outcome, files, .. }) = closed else { return Err(Failure::Interrupted) };
+    let closed = Closed { outcome, files, log: log.clone() };
+    keep(&closed, out)?;
+    let outcome = closed.outcome;
     let fingerprint = outcome.fingerprint;
     if !quiet {
         let (actions, wall) = (log.entries.len(), begun.elapsed().as_secs_f64());
@@ -136,8 +169,13 @@ fn sound(outcome: Outcome) -> Result<(), Failure> {
 }
 
 /// Writes the results of a run.
-fn keep(outcome: &Outcome, log: &Log, out: &Path) -> Result<(), Failure> {
-    let written = write_tables(outcome, out).and_then(|()| fs::write(out.join(LOG), log.text()));
+fn keep(closed: &Closed, out: &Path) -> Result<(), Failure> {
+    let Closed { outcome, log, files } = closed;
+    let mut written = write_tables(outcome, out);
+    written = written.and_then(|()| fs::write(out.join(LOG), log.text()));
+    for file in files {
+        written = written.and_then(|()| fs::write(out.join(file.name), &file.octets));
+    }
     written.map_err(|error| Failure::System("write the results of the run", error))
 }
 
@@ -145,7 +183,7 @@ fn keep(outcome: &Outcome, log: &Log, out: &Path) -> Result<(), Failure> {
 fn steer(
     live: Live,
     scenario: &Scenario,
-    options: &LiveOptions,
+    (options, trouble): (&LiveOptions, &dyn Fn() -> Option<String>),
     stop: &AtomicBool,
     out: &Path,
 ) -> Result<(), Failure> {
@@ -163,7 +201,7 @@ fn steer(
     let (desk, commands) = Desk::new(fixed);
     let mut run =
         Run { live, desk: desk.clone(), step, pace: Pace::new(options.speed), port: None };
-    run.say(false);
+    run.say(None);
     server.serve(move |request| desk.answer(request));
     // Standard output has only this, so that a script can read it.
     output::print(&format!("{url}\n"))?;
@@ -171,15 +209,16 @@ fn steer(
         output::note("open this page in a browser; Ctrl-C ends the run");
     }
     let ended = run.go_on(&commands, stop)?;
-    if ended == Ended::Interrupted && !options.quiet {
+    if ended == Ended::Interrupted && !options.quiet && trouble().is_none() {
         output::note("the run ends here");
     }
-    run.say(true);
+    run.say(Some(trouble().unwrap_or_default()));
     std::thread::sleep(FAREWELL);
     let now = run.live.now();
-    let (outcome, log) = run.live.close();
-    keep(&outcome, &log, out)?;
-    if !options.quiet {
+    let closed = run.live.close();
+    keep(&closed, out)?;
+    let Closed { outcome, log, .. } = closed;
+    if !options.quiet && trouble().is_none() {
         let (actions, path) = (log.entries.len(), out.join(LOG));
         output::note(&format!(
             "{now} were simulated, with {actions} actions; tables and log are in {}. To repeat the run, give the same \
@@ -223,7 +262,7 @@ impl Run {
                 Ok((command, reply)) => {
                     let done = self.take(&command);
                     let ends = command == Command::End(());
-                    self.say(ends);
+                    self.say(ends.then(String::new));
                     // A page that has gone away needs no answer.
                     let _ = reply.try_send(done);
                     if ends {
@@ -241,7 +280,7 @@ impl Run {
                 self.port = self.port.or(self.live.busiest());
                 self.pace.advanced(self.live.now());
                 self.desk.add(sample);
-                self.say(false);
+                self.say(None);
             }
             if self.live.now() >= self.live.end() {
                 return Ok(Ended::Limit);
@@ -280,14 +319,15 @@ impl Run {
         self.port.unwrap_or(0)
     }
 
-    /// Says how things are.
-    fn say(&self, ended: bool) {
+    /// Says how things are. If the run has ended, `ended` is what has gone wrong; empty if nothing has.
+    fn say(&self, ended: Option<String>) {
         self.desk.set(Now {
             time_s: seconds(self.live.now()),
             speed: self.pace.speed(),
             pace: self.pace.reached(),
             paused: self.pace.is_paused(),
-            ended,
+            ended: ended.is_some(),
+            trouble: ended.unwrap_or_default(),
             port: self.port(),
             management: self.live.management(),
             flows: self.live.kinds().iter().map(|kind| kind.count()).collect(),

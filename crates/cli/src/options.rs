@@ -424,15 +424,22 @@ pub struct BenchOptions {
     /// Shorter runs: enough to see that all is well, not to compare speeds.
     #[arg(long)]
     pub quick: bool,
+    /// Measure beside a process that walks through 256 MiB of memory, and so takes shared caches
+    /// and memory bandwidth from the run. Needs two cores.
+    #[arg(long)]
+    pub neighbor: bool,
+    /// Be that process.
+    #[arg(long, hide = true, exclusive = true)]
+    pub be_neighbor: bool,
     /// The shortest runs: for counting instructions, not for times.
-    #[arg(long, conflicts_with = "quick")]
+    #[arg(long, conflicts_with_all = ["quick", "neighbor"])]
     pub brief: bool,
     /// Print a JSON array of objects, one for each case and number of threads.
     #[arg(long)]
     pub json: bool,
-    /// Measure how the cost of a packet-hop grows with hosts, load, flows and threads, and write
-    /// numbers, charts and a page.
-    #[arg(long, conflicts_with_all = ["case", "threads", "brief", "json"])]
+    /// Measure how the cost of a packet-hop grows with hosts (with and without `--neighbor`), load,
+    /// flows and threads, and write numbers, charts and a page.
+    #[arg(long, conflicts_with_all = ["case", "threads", "brief", "json", "neighbor"])]
     pub curves: bool,
     /// Measure every point of the curves so often, and take the shortest time. Default 5, with
     /// `--quick` 2.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{floodway, json, place, word};
+use crate::common::{command, floodway, json, place, word};
 
 #[test]
 fn help_and_version_go_to_standard_output() {
@@ -307,6 +307,27 @@ fn bench_prints_what_it_measured() {
     // Where instructions are counted, none are spent on it.
     let words = ["bench", "incast", "--brief", "--json", "--threads", "1"];
     assert!(json(&words)[0]["calibration"].is_null());
+}
+
+#[test]
+fn bench_measures_beside_a_neighbor() {
+    let words = ["bench", "incast", "--quick", "--json", "--threads", "1", "--neighbor"];
+    if std::thread::available_parallelism().is_ok_and(|cores| cores.get() < 2) {
+        assert!(floodway(&words).err.contains("the only core that this machine has"));
+        return;
+    }
+    let (beside, alone) = (json(&words), json(&words[..6]));
+    assert_eq!((&beside[0]["neighbor"], &alone[0]["neighbor"]), (&true.into(), &false.into()));
+    assert_eq!(beside[0]["fingerprint"], alone[0]["fingerprint"]);
+    assert!(beside[0]["calibration"]["multiply_add_ns"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn a_neighbor_ends_with_what_started_it() {
+    // Its standard input has ended.
+    let mut neighbor = command(&["bench", "--be-neighbor"]);
+    let output = neighbor.stdin(std::process::Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::common::{Said, command, floodway, place, said, send, word};
 
 /// Whether there is a kernel; if not, that is said, and an error if `FLOODWAY_INSIST` asks for all tests with `kernel`.
-fn kernel() -> bool {
+pub fn kernel() -> bool {
     static THERE: LazyLock<bool> = LazyLock::new(|| {
         let out = place("emulate-probe");
         let said = floodway(&["emulate", "linux.toml", "--out", word(&out), "--quiet"]);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::common::{Said, command, floodway, place, said, word};
 
 /// A run, which ends with the test whatever happens.
-struct Running {
+pub struct Running {
     child: Option<Child>,
     address: String,
     out: PathBuf,
@@ -32,7 +32,11 @@ impl Running {
     fn begin(name: &str, options: &[&str]) -> Self {
         let out = place(name);
         let words = ["live", "live.toml", "--port", "0", "--out", word(&out)];
-        let mut command = command(&[&words[..], options].concat());
+        Self::start(command(&[&words[..], options].concat()), out)
+    }
+
+    /// Starts a program, which has the folder `out` for its results.
+    pub fn start(mut command: Command, out: PathBuf) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
@@ -56,12 +60,12 @@ impl Running {
         (head[9..12].parse().unwrap(), body.to_owned())
     }
 
-    fn get(&self, path: &str) -> (u16, String) {
+    pub fn get(&self, path: &str) -> (u16, String) {
         let host = &self.address;
         self.send(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes())
     }
 
-    fn post(&self, body: &str) -> (u16, String) {
+    pub fn post(&self, body: &str) -> (u16, String) {
         let (host, length) = (&self.address, body.len());
         let head = format!(
             "POST /do HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
@@ -69,29 +73,34 @@ impl Running {
         self.send((head + body).as_bytes())
     }
 
-    fn state(&self, query: &str) -> Value {
+    pub fn state(&self, query: &str) -> Value {
         let (status, body) = self.get(&format!("/state{query}"));
         assert_eq!(status, 200, "{body}");
         serde_json::from_str(&body).unwrap()
     }
 
     /// Waits until the simulated time has come.
-    fn wait(&self, time_s: f64) -> Value {
+    pub fn wait(&self, time_s: f64) -> Value {
         let begun = Instant::now();
         loop {
             let state = self.state("");
             if state["now"]["time_s"].as_f64().unwrap() >= time_s {
                 return state;
             }
-            assert!(begun.elapsed() < Duration::from_secs(60), "time stands still: {state}");
+            assert!(begun.elapsed() < Duration::from_secs(600), "time stands still: {state}");
             sleep(Duration::from_millis(10));
         }
     }
 
     /// Ends the run.
-    fn end(mut self) -> (Said, PathBuf) {
+    pub fn end(self) -> (Said, PathBuf) {
         assert_eq!(self.post("{\"end\":null}"), (200, "{}".to_owned()));
         assert_eq!(self.state("?since=0")["now"]["ended"], true);
+        self.ended()
+    }
+
+    /// Waits for its end.
+    pub fn ended(mut self) -> (Said, PathBuf) {
         let child = self.child.take().unwrap();
         (said(child.wait_with_output().unwrap()), self.out.clone())
     }
@@ -107,7 +116,10 @@ fn a_run_is_steered_and_repeated() {
     let run = Running::begin("live-steered", &["--speed", "20", "--until", "3600s"]);
     let state = run.state("");
     let fixed = &state["fixed"];
-    assert_eq!(fixed["kinds"][1], json!({ "name": "scalable", "congestion": "dctcp" }));
+    assert_eq!(
+        fixed["kinds"][1],
+        json!({ "name": "scalable", "congestion": "dctcp", "linux": false })
+    );
     assert_eq!(
         fixed["managements"][1],
         json!({ "name": "dualq", "aqm": "dualq", "refused": null })

@@ -17,6 +17,7 @@ mod headroom;
 mod hostile;
 mod import;
 mod live;
+mod live_kernels;
 mod new;
 mod new_algorithm;
 #[cfg(unix)]

@@ -1,6 +1,7 @@
 //! The backend of a host that is a kernel.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -10,12 +11,13 @@ use floodway_lab::Started;
 use floodway_lab::capture::Addresses;
 use floodway_model::{Instant, NodeId};
 use floodway_sim::Spec;
-use floodway_sim::kernel::{Backend, Kernel, Outgoing};
+use floodway_sim::kernel::{Backend, Kernel, Order, Outgoing};
 use floodway_wire::{Mac, ip};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::Trouble;
 use crate::clock::{Clock, EPOCH};
+use crate::control::{self, Said};
 use crate::frame;
 use crate::nic::{Asks, Nic};
 use crate::process::{Process, Start, tail};
@@ -35,6 +37,8 @@ pub fn start(kernel: &Path, spec: &Spec, trouble: &Arc<Trouble>) -> Result<Start
     let neighbors: Vec<Neighbor> = spec.kernels.iter().map(of).collect();
     let macs: Arc<BTreeMap<Mac, NodeId>> =
         Arc::new(neighbors.iter().zip(&spec.kernels).map(|(of, one)| (of.mac, one.host)).collect());
+    let ips: Arc<BTreeMap<NodeId, Ipv4Addr>> =
+        Arc::new(neighbors.iter().zip(&spec.kernels).map(|(of, one)| (one.host, of.ip)).collect());
     let table = hosts(&neighbors);
     let accounts: Arc<Mutex<Vec<Account>>> = Arc::default();
     let mut backends: Vec<Box<dyn Backend>> = Vec::new();
@@ -57,13 +61,8 @@ pub fn start(kernel: &Path, spec: &Spec, trouble: &Arc<Trouble>) -> Result<Start
             command: one.command.clone(),
             ..Account::default()
         };
-        let endpoint = Endpoint::new(
-            process,
-            (here.mac, macs.clone()),
-            account,
-            accounts.clone(),
-            trouble.clone(),
-        );
+        let hosts = Hosts { here: *here, macs: macs.clone(), ips: ips.clone() };
+        let endpoint = Endpoint::new(process, hosts, account, accounts.clone(), trouble.clone());
         backends.push(Box::new(endpoint.map_err(|error| failed(&error))?));
     }
     let files = Box::new(move || {
@@ -74,12 +73,20 @@ pub fn start(kernel: &Path, spec: &Spec, trouble: &Arc<Trouble>) -> Result<Start
     Ok(Started { backends, files })
 }
 
+/// The hosts that are kernels.
+#[derive(Debug)]
+struct Hosts {
+    /// The one that this is.
+    here: Neighbor,
+    macs: Arc<BTreeMap<Mac, NodeId>>,
+    ips: Arc<BTreeMap<NodeId, Ipv4Addr>>,
+}
+
 /// A kernel, its clock and its NIC.
 #[derive(Debug)]
 struct Endpoint {
     clock: Clock,
     nic: Option<Nic>,
-    mac: Mac,
     process: Process,
     /// When it wants to run next, in nanoseconds; `None` if never.
     request: Option<u64>,
@@ -87,8 +94,9 @@ struct Endpoint {
     held: VecDeque<u16>,
     /// Whether it waits for word of frames that were not sent.
     refused: bool,
-    /// The hosts that are kernels.
-    hosts: Arc<BTreeMap<Mac, NodeId>>,
+    /// Whether its program can be asked for long-lived flows.
+    takes_orders: bool,
+    hosts: Hosts,
     /// What it has sent since the last call.
     sent: Vec<Outgoing>,
     account: Account,
@@ -148,7 +156,7 @@ impl Endpoint {
     /// Lets a kernel boot until it waits for its first turn.
     fn new(
         mut process: Process,
-        (mac, hosts): (Mac, Arc<BTreeMap<Mac, NodeId>>),
+        hosts: Hosts,
         account: Account,
         accounts: Arc<Mutex<Vec<Account>>>,
         trouble: Arc<Trouble>,
@@ -160,11 +168,11 @@ impl Endpoint {
         let mut endpoint = Self {
             clock,
             nic: None,
-            mac,
             process,
             request: None,
             held: VecDeque::new(),
             refused: false,
+            takes_orders: false,
             hosts,
             sent: Vec::new(),
             account,
@@ -209,7 +217,7 @@ impl Endpoint {
                 .nic
                 .accept()
                 .map_err(|error| format!("its NIC cannot connect: {error}"))?;
-            self.nic = Some(Nic::new(stream, self.mac));
+            self.nic = Some(Nic::new(stream, self.hosts.here.mac));
             return Ok(());
         };
         if let Asks::Kick(answer) = nic.serve()? {
@@ -228,7 +236,19 @@ impl Endpoint {
         let now = self.clock.read()?;
         let Some(nic) = &mut self.nic else { return Ok(()) };
         while let Some((head, octets)) = nic.take()? {
-            let Some(header) = frame::header(&octets, &self.hosts) else {
+            if let Some(said) = control::said(&octets) {
+                nic.give_back(head)?;
+                self.refused = true;
+                match said {
+                    Said::Ready => self.takes_orders = true,
+                    Said::Trouble(text) => {
+                        self.trouble.report(format!("{}: {text}", self.account.host));
+                    }
+                    Said::Nothing => {}
+                }
+                continue;
+            }
+            let Some(header) = frame::header(&octets, &self.hosts.macs) else {
                 self.account.counters.unaddressed += 1;
                 nic.give_back(head)?;
                 self.refused = true;
@@ -300,6 +320,28 @@ impl Endpoint {
         self.interrupt(false, now)
     }
 
+    fn try_order(&mut self, order: Order, now: u64) -> Result<()> {
+        if !self.takes_orders {
+            return Err(
+                "it was asked for a long-lived flow before it was up: give it a later `start`"
+                    .to_owned(),
+            );
+        }
+        let (Order::Start(flow) | Order::Stop(flow)) = order;
+        let octets = control::frame_of(order, self.hosts.ips[&flow.to], self.hosts.here);
+        let counters = &mut self.account.counters;
+        counters.add(&now.to_le_bytes());
+        counters.add(&octets);
+        let delivered = match &mut self.nic {
+            Some(nic) => nic.deliver(&octets)?,
+            None => false,
+        };
+        if !delivered {
+            return Err("it has no room for a request for a long-lived flow".to_owned());
+        }
+        self.interrupt(true, now)
+    }
+
     /// Ends the run if something is wrong.
     fn judge(&mut self, result: Result<()>) {
         let Err(error) = result else { return };
@@ -348,25 +390,37 @@ impl Backend for Endpoint {
             self.judge(result);
         }
     }
+
+    fn order(&mut self, order: Order, now: Instant) {
+        if !self.failed {
+            let result = self.try_order(order, now.0 / 1_000);
+            self.judge(result);
+        }
+    }
+
+    /// A command that has failed is reported.
+    fn look(&mut self) {
+        let failed = self.process.status().filter(|status| *status != 0 && !self.failed);
+        let Some(status) = failed else { return };
+        let said = match tail(&self.process.output()) {
+            output if output.is_empty() => "it has printed nothing".to_owned(),
+            output => format!("its output ends with: {output}"),
+        };
+        self.trouble.report(format!(
+            "{}: the command has ended with status {status}; {said}",
+            self.account.host
+        ));
+    }
 }
 
 impl Drop for Endpoint {
     /// The run has ended: what the command has said so far is kept.
     fn drop(&mut self) {
+        self.look();
         let mut account = std::mem::take(&mut self.account);
         account.status = self.process.status();
         account.output = self.process.output();
         account.console = self.process.console();
-        if let Some(status) = account.status.filter(|status| *status != 0 && !self.failed) {
-            let said = match tail(&account.output) {
-                output if output.is_empty() => "it has printed nothing".to_owned(),
-                output => format!("its output ends with: {output}"),
-            };
-            self.trouble.report(format!(
-                "{}: the command has ended with status {status}; {said}",
-                account.host
-            ));
-        }
         self.accounts.lock().unwrap_or_else(PoisonError::into_inner).push(account);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use floodway_model::{Dscp, Ecn, NodeId, Tos};
-use floodway_sim::kernel::Header;
+use floodway_sim::kernel::{Header, connection};
 use floodway_wire::Mac;
 
 /// What is known of a frame; `None` if it is not for one of these hosts.
@@ -34,8 +34,7 @@ pub fn header(octets: &[u8], hosts: &BTreeMap<Mac, NodeId>) -> Option<Header> {
         }
         _ => ((0, 0), ip.payload().payload.len(), None),
     };
-    let connection =
-        u64::from(fields.protocol().0) << 32 | u64::from(ports.0) << 16 | u64::from(ports.1);
+    let connection = connection(fields.protocol().0, ports);
     Some(Header { dst, tos, connection, payload: payload as u16, end })
 }
 

@@ -7,6 +7,7 @@
 //! - `ring`, `memory`: its queues, in its memory
 //! - `process`: the process, its directory and its end
 //! - `script`: the first program that the kernel runs
+//! - `control`: datagrams that ask a program in the kernel for long-lived flows, and its answers
 //! - `frame`: what switches need to know of its frames
 //! - `endpoint`: all of that as a [`Backend`](floodway_sim::kernel::Backend)
 //!
@@ -15,6 +16,8 @@
 
 #[cfg(target_os = "linux")]
 mod clock;
+#[cfg(target_os = "linux")]
+mod control;
 #[cfg(target_os = "linux")]
 mod endpoint;
 mod found;
@@ -97,6 +100,12 @@ impl Emulation {
 }
 
 impl Kernels for Emulation {
+    /// The name of its directory, which has the version, and a hash of all that it was made of.
+    fn name(&self) -> String {
+        let name = self.kernel.file_name().unwrap_or(self.kernel.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
     #[cfg(target_os = "linux")]
     fn start(&self, spec: &Spec) -> Started {
         match endpoint::start(&self.kernel, spec, &self.trouble) {

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 
-use floodway_sim::kernel::Kernel;
+use floodway_sim::kernel::{Kernel, Port};
 use floodway_wire::Mac;
+
+use crate::control;
 
 /// Files in the directory of a kernel.
 pub const SCRIPT: &str = "init";
@@ -58,6 +60,7 @@ mount -t hostfs -o "$here" none /run/host
 mount --bind /run/host/hosts /etc/hosts
 mount -t tmpfs tmp /tmp
 cd /run/host || exit
+: >output
 fail() {
   echo "floodway: $1" >>output
   echo 1 >status
@@ -68,7 +71,7 @@ fail() {
 
 /// The last lines. The command has its output in a file, and a directory of its own.
 const END: &str = r#"cd /run/work || fail "no directory for the command"
-sh /run/host/command >/run/host/output 2>&1 </dev/null
+sh /run/host/command >>/run/host/output 2>&1 </dev/null
 echo $? >/run/host/status
 sync
 exec endpoint idle
@@ -103,6 +106,17 @@ pub fn script(kernel: &Kernel, number: u32, neighbors: &[Neighbor], epoch: u64) 
         line(format!(
             "echo {quoted} 2>/dev/null >/proc/sys/{path} || fail 'the kernel refuses the setting {name}'"
         ));
+    }
+    if kernel.long_flows.is_some() || !kernel.takes.is_empty() {
+        // Answers go to the simulation.
+        let (ip, mac) = (control::IP, control::MAC);
+        line(format!("ip neigh replace {ip} lladdr {mac} dev eth0 nud permanent"));
+        let port = |port: &Port| match &port.congestion {
+            Some(congestion) => format!(" {}:{congestion}", port.number),
+            None => format!(" {}", port.number),
+        };
+        let ports: String = kernel.takes.iter().map(port).collect();
+        line(format!("{{ endpoint flows{ports} || echo $? >status; }} >>output 2>&1 </dev/null &"));
     }
     if kernel.command.is_empty() {
         line("exec endpoint idle".to_owned());
@@ -139,6 +153,8 @@ mod tests {
             start: Duration::from_ms(100),
             mtu: 1482,
             sysctl: [("net.ipv4.tcp_congestion_control".to_owned(), "it's".to_owned())].into(),
+            long_flows: None,
+            takes: Vec::new(),
         };
         let text = script(&kernel, 300, &neighbors(), 1_000);
         for line in [
@@ -147,10 +163,18 @@ mod tests {
             "ip neigh replace 10.0.0.1 lladdr 02:00:0a:00:00:01 dev eth0 nud permanent",
             r"echo 'it'\''s' 2>/dev/null >/proc/sys/net/ipv4/tcp_congestion_control || fail 'the kernel refuses the setting net.ipv4.tcp_congestion_control'",
             "endpoint until 100001000",
-            "sh /run/host/command >/run/host/output 2>&1 </dev/null",
+            "sh /run/host/command >>/run/host/output 2>&1 </dev/null",
         ] {
             assert!(text.lines().any(|other| other == line), "{line}\n{text}");
         }
+        assert!(!text.contains("endpoint flows"), "{text}");
+        let takes = [(6_001, None), (6_003, Some("dctcp".to_owned()))]
+            .map(|(number, congestion)| Port { number, congestion });
+        let asked = Kernel { takes: takes.to_vec(), ..kernel.clone() };
+        let expected =
+            "{ endpoint flows 6001 6003:dctcp || echo $? >status; } >>output 2>&1 </dev/null &";
+        let text = script(&asked, 300, &neighbors(), 0);
+        assert!(text.lines().any(|line| line == expected), "{text}");
         let idle = script(&Kernel { command: String::new(), ..kernel }, 0, &neighbors(), 0);
         assert!(idle.ends_with("exec endpoint idle\n") && !idle.contains("until"), "{idle}");
         assert_eq!(

@@ -76,15 +76,15 @@ impl Part for Forwarders {
         self.nodes.iter().map(|node| node.id).collect()
     }
 
-    fn wakes(&self) -> Vec<Instant> {
-        self.nodes.iter().map(Node::next_wake).collect()
+    fn wakes(&self) -> Vec<Vec<Instant>> {
+        vec![self.nodes.iter().map(Node::next_wake).collect()]
     }
 
     fn wire(&mut self) -> &mut Wire<Packet> {
         &mut self.wire
     }
 
-    fn run(&mut self, window: &mut Window<'_, Packet>) {
+    fn run(&mut self, _: usize, window: &mut Window<'_, Packet>) {
         window.run(&mut self.nodes, &mut self.wire);
     }
 }
@@ -96,7 +96,8 @@ fn forward(bencher: Bencher, nodes: u32) {
     let windows = Windows::new(DELAY, usize::from(FRAMES));
     let ports = vec![usize::from(FRAMES); nodes as usize];
     let groups: Vec<Vec<NodeId>> = (0..nodes).map(|node| vec![NodeId(node)]).collect();
-    let layout = Layout::new(&ports, &groups, windows, DELAY * 2, (1, 1));
+    let work = vec![u64::from(FRAMES); nodes as usize];
+    let layout = Layout::new(&ports, &work, &groups, windows, DELAY * 2, (1, 1));
     let stop = AtomicBool::new(false);
     let limits = Limits {
         end: Instant(WINDOWS * DELAY.0),

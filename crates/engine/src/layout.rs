@@ -1,4 +1,8 @@
-//! Assignment of nodes to threads.
+//! Assignment of nodes to threads, and on each thread to blocks.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+use std::sync::Arc;
 
 use floodway_model::{Duration, Instant, NodeId};
 
@@ -12,20 +16,32 @@ pub struct Layout {
     windows: Windows,
     /// Number of upcoming windows that have arrival lists of their own.
     ring: u64,
-    /// Part of each node, by node.
-    owner: Vec<u16>,
+    /// Block of each node, by node.
+    block: Vec<u32>,
+    /// In order of their parts, and within a part in order of their sides.
+    blocks: Arc<[Block]>,
     parts: u16,
     /// Largest number of ports of any node.
     ports: usize,
+    has_sides: bool,
+}
+
+/// Nodes of a part that are run one window after the other while their state is in the caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub part: u16,
+    /// Its side, 0 or 1; 0 if blocks have no sides.
+    pub side: u8,
 }
 
 impl Layout {
     /// A layout for so many processes (ranks) and at most `threads` threads of each. `ports` is the number of ports of
-    /// each node, which serves as an estimate of its work. `groups` covers all nodes; the nodes of a group stay on one
+    /// each node, and `work` an estimate of its work, in any unit. `groups` covers all nodes; the nodes of a group stay on one
     /// thread, such as a leaf and its hosts, and neighbors in the list go to the same rank. `longest_hop` is the longest
     /// time from sending to arrival.
     pub fn new(
         ports: &[usize],
+        work: &[u64],
         groups: &[Vec<NodeId>],
         windows: Windows,
         longest_hop: Duration,
@@ -33,13 +49,52 @@ impl Layout {
     ) -> Self {
         let parts = (ranks * threads).clamp(1, groups.len().clamp(1, usize::from(u16::MAX)));
         let ahead = windows.index(Instant(longest_hop.0)) + 2;
+        let block = |part| Block { part: part as u16, side: 0 };
         Self {
             windows,
             ring: ahead.next_power_of_two().min(64),
-            owner: share_out(ports, groups, (ranks, parts)),
+            block: share_out((ports, work), groups, (ranks, parts)),
+            blocks: (0..parts).map(block).collect(),
             parts: parts as u16,
             ports: ports.iter().copied().max().unwrap_or(1),
+            has_sides: false,
         }
+    }
+
+    /// The same with each part in blocks of at most so many ports, or of one group. Blocks run two windows
+    /// at a time ([`Schedule`](crate::schedule::Schedule)). `sides` are those of the groups, 0 or 1; every link between two groups must
+    /// join one side with the other. Flows must end at nodes of side 0 only ([`Done`](crate::Done)), and have
+    /// effects only before windows with even numbers.
+    #[must_use]
+    pub fn in_blocks(
+        mut self,
+        ports: &[usize],
+        groups: &[Vec<NodeId>],
+        sides: &[u8],
+        most_ports: usize,
+    ) -> Self {
+        let weight = |group: &[NodeId]| group.iter().map(|node| ports[node.index()]).sum::<usize>();
+        let mut blocks = Vec::new();
+        let mut block_of = vec![0; self.block.len()];
+        let all = (0..self.parts).flat_map(|part| [0, 1].map(|side| Block { part, side }));
+        for block in all {
+            let here = |(group, side): &(&Vec<NodeId>, &u8)| {
+                let part = group.first().map(|node| self.part(*node));
+                **side == block.side && part == Some(usize::from(block.part))
+            };
+            let mut filled = usize::MAX;
+            for (group, _) in groups.iter().zip(sides).filter(here) {
+                let weight = weight(group);
+                if filled.saturating_add(weight) > most_ports {
+                    blocks.push(block);
+                    filled = 0;
+                }
+                filled += weight;
+                group.iter().for_each(|node| block_of[node.index()] = blocks.len() as u32 - 1);
+            }
+        }
+        (self.block, self.blocks, self.has_sides) = (block_of, blocks.into(), true);
+        self
     }
 
     /// The windows into which time is divided.
@@ -54,12 +109,39 @@ impl Layout {
 
     /// The part of a node.
     pub fn part(&self, node: NodeId) -> usize {
-        usize::from(self.owner[node.index()])
+        usize::from(self.blocks[self.block[node.index()] as usize].part)
+    }
+
+    /// Number of blocks of this part.
+    pub fn blocks(&self, part: usize) -> usize {
+        self.blocks_of(part).len()
+    }
+
+    /// The block of a node, as its index among the blocks of its part.
+    pub fn block(&self, node: NodeId) -> usize {
+        let block = self.block[node.index()] as usize;
+        block - self.blocks_of(usize::from(self.blocks[block].part)).start
+    }
+
+    /// Numbers of the blocks of a part, among all blocks.
+    pub(crate) fn blocks_of(&self, part: usize) -> Range<usize> {
+        let before = |part| self.blocks.partition_point(|block| usize::from(block.part) < part);
+        before(part)..before(part + 1)
+    }
+
+    /// The side of each block of a part.
+    pub(crate) fn sides(&self, part: usize) -> impl Iterator<Item = usize> + '_ {
+        self.blocks[self.blocks_of(part)].iter().map(|block| usize::from(block.side))
+    }
+
+    /// Whether blocks have sides.
+    pub(crate) fn has_sides(&self) -> bool {
+        self.has_sides
     }
 
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
-        self.owner.len()
+        self.block.len()
     }
 
     /// Largest number of ports of any node.
@@ -69,68 +151,89 @@ impl Layout {
 
     /// An empty wire for the part with this number.
     pub fn wire<F: Frame>(&self, part: usize) -> Wire<F> {
-        Wire::new(self.windows, self.ring, &self.owner, (part as u16, self.parts))
+        Wire::new(self.windows, self.ring, &self.block, (part as u16, Arc::clone(&self.blocks)))
     }
 }
 
 /// Part of each node. Groups stay together.
-fn share_out(ports: &[usize], groups: &[Vec<NodeId>], (ranks, parts): (usize, usize)) -> Vec<u16> {
-    let weight_of = |group: &[NodeId]| group.iter().map(|node| ports[node.index()]).sum::<usize>();
-    let mut groups: Vec<(usize, &Vec<NodeId>)> =
-        groups.iter().map(|group| (weight_of(group), group)).collect();
-    groups.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
-    let weights: Vec<usize> = groups.iter().map(|(weight, _)| *weight).collect();
+fn share_out(
+    (ports, work): (&[usize], &[u64]),
+    groups: &[Vec<NodeId>],
+    (ranks, parts): (usize, usize),
+) -> Vec<u32> {
+    let sum = |group: &[NodeId]| Group {
+        ports: group.iter().map(|node| ports[node.index()]).sum(),
+        work: group.iter().map(|node| work[node.index()]).sum(),
+    };
+    let mut groups: Vec<(Group, &Vec<NodeId>)> =
+        groups.iter().map(|group| (sum(group), group)).collect();
+    groups.sort_by_key(|(group, _)| Reverse(group.ports));
+    let sums: Vec<Group> = groups.iter().map(|(sum, _)| *sum).collect();
     let mut owner = vec![0; ports.len()];
-    for ((_, group), part) in groups.iter().zip(parts_of(&weights, ranks, parts)) {
-        for node in *group {
-            owner[node.index()] = part as u16;
+    for ((_, nodes), part) in groups.iter().zip(parts_of(&sums, ranks, parts)) {
+        for node in *nodes {
+            owner[node.index()] = part as u32;
         }
     }
     owner
 }
 
-/// Part of each group, heaviest first. Groups of a rank are neighbors; within it, and if a part would have nothing
-/// otherwise, each group goes to the least loaded part.
-fn parts_of(weights: &[usize], ranks: usize, parts: usize) -> Vec<usize> {
+/// Nodes that stay together.
+#[derive(Clone, Copy)]
+struct Group {
+    /// Number of ports: groups with as many are of a kind, such as the leaves of a network.
+    ports: usize,
+    work: u64,
+}
+
+/// Part of each group, those with most ports first. Groups of a rank are neighbors; within it, and if a part would have
+/// nothing otherwise, each group goes to the least loaded part, the heaviest first.
+fn parts_of(groups: &[Group], ranks: usize, parts: usize) -> Vec<usize> {
+    let mut heaviest: Vec<usize> = (0..groups.len()).collect();
+    heaviest.sort_by_key(|&group| Reverse(groups[group].work));
     let balanced = |of_rank: &[usize], parts: usize| {
         let mut load = vec![0; parts * (of_rank.iter().max().unwrap_or(&0) + 1)];
-        let part = |(&rank, weight): (&usize, &usize)| {
-            let parts = rank * parts..(rank + 1) * parts;
-            let part = parts.min_by_key(|&part| load[part]).expect("there is a part");
-            load[part] += weight;
-            part
-        };
-        of_rank.iter().zip(weights).map(part).collect::<Vec<usize>>()
+        let mut chosen = vec![0; groups.len()];
+        for &group in &heaviest {
+            let of = of_rank[group] * parts..(of_rank[group] + 1) * parts;
+            let part = of.min_by_key(|&part| load[part]).expect("there is a part");
+            load[part] += groups[group].work;
+            chosen[group] = part;
+        }
+        chosen
     };
     if ranks > 1 && parts.is_multiple_of(ranks) {
-        let chosen = balanced(&ranks_of(weights, ranks), parts / ranks);
+        let chosen = balanced(&ranks_of(groups, ranks), parts / ranks);
         if (0..parts).all(|part| chosen.contains(&part)) {
             return chosen;
         }
     }
-    balanced(&vec![0; weights.len()], parts)
+    balanced(&vec![0; groups.len()], parts)
 }
 
-/// Rank of each group, heaviest first. Groups of equal weight, such as the leaves of a network, are divided into blocks
-/// of neighbors, so that most of a pod is on one rank and fewer frames cross. The length of a block is what its rank
-/// lacks of an equal load.
-fn ranks_of(weights: &[usize], ranks: usize) -> Vec<usize> {
+/// Rank of each group, those with most ports first. Groups of a kind are divided into blocks of neighbors, so that most
+/// of a pod is on one rank and fewer frames cross. The length of a block is what its rank lacks of an equal load.
+fn ranks_of(groups: &[Group], ranks: usize) -> Vec<usize> {
     let mut load = vec![0; ranks];
-    let mut chosen = Vec::with_capacity(weights.len());
-    for class in weights.chunk_by(|one, next| one == next) {
-        let total = load.iter().chain(class).sum::<usize>();
-        let lacks: Vec<usize> =
-            load.iter().map(|load| total.saturating_sub(load * ranks)).collect();
-        let all = lacks.iter().sum::<usize>();
-        let (mut rank, mut end) = (0, lacks[0]);
-        for (place, weight) in class.iter().enumerate() {
+    let mut chosen = Vec::with_capacity(groups.len());
+    for class in groups.chunk_by(|one, next| one.ports == next.ports) {
+        // In 128 bits, because work has any unit. A group without any has at least the least.
+        let work = class.iter().map(|group| u128::from(group.work.max(1)));
+        let of_class = work.clone().sum::<u128>();
+        let total = load.iter().sum::<u128>() + of_class;
+        let lacks: Vec<u128> =
+            load.iter().map(|load| total.saturating_sub(load * ranks as u128)).collect();
+        let all = lacks.iter().sum::<u128>();
+        let (mut rank, mut end, mut before) = (0, lacks[0], 0);
+        for work in work {
             // The middle of a group is in the block of its rank.
-            let middle = (2 * place + 1) as u128 * all as u128 / (2 * class.len()) as u128;
-            while end as u128 <= middle && rank + 1 < ranks {
+            let middle = (2 * before + work) * all / (2 * of_class);
+            while end <= middle && rank + 1 < ranks {
                 rank += 1;
                 end += lacks[rank];
             }
-            load[rank] += weight;
+            load[rank] += work;
+            before += work;
             chosen.push(rank);
         }
     }
@@ -149,7 +252,8 @@ mod tests {
         let groups = [vec![0, 1], vec![2], vec![3], vec![4]];
         let groups = groups.map(|group| group.into_iter().map(NodeId).collect());
         let windows = Windows::new(Duration(100), 5);
-        let layout = Layout::new(&ports, &groups, windows, Duration(250), (1, 2));
+        let work = ports.map(|ports| ports as u64);
+        let layout = Layout::new(&ports, &work, &groups, windows, Duration(250), (1, 2));
         let parts: Vec<usize> = (0..5).map(|node| layout.part(NodeId(node))).collect();
         assert_eq!(parts, [1, 1, 1, 0, 0]);
         assert_eq!((layout.parts(), layout.nodes(), layout.ports()), (2, 5, 5));
@@ -159,7 +263,36 @@ mod tests {
     fn there_are_no_more_parts_than_groups() {
         let groups = [vec![NodeId(0), NodeId(1)]];
         let windows = Windows::new(Duration(100), 1);
-        assert_eq!(Layout::new(&[1, 1], &groups, windows, Duration(100), (1, 8)).parts(), 1);
+        let layout = Layout::new(&[1, 1], &[1, 1], &groups, windows, Duration(100), (1, 8));
+        assert_eq!(layout.parts(), 1);
+    }
+
+    /// Groups with as much work as ports.
+    fn groups(ports: &[usize]) -> Vec<Group> {
+        ports.iter().map(|&ports| Group { ports, work: ports as u64 }).collect()
+    }
+
+    #[test]
+    fn ranks_have_equal_work_of_groups_of_a_kind() {
+        // Four leaves of 24 ports, of which the first has half of the work, and four spines, which have as much as the
+        // leaves together. By hand: half of the work on each rank, and neighbors together.
+        let leaves = [6, 2, 2, 2].map(|work| Group { ports: 24, work });
+        let spines = [3; 4].map(|work| Group { ports: 8, work });
+        let all = [leaves, spines].concat();
+        assert_eq!(ranks_of(&all, 2), [0, 1, 1, 1, 0, 0, 1, 1]);
+        // One leaf has three quarters: the other rank has all the rest of the leaves, and more of the spines.
+        let leaves = [9, 1, 1, 1].map(|work| Group { ports: 24, work });
+        let all = [leaves, spines].concat();
+        assert_eq!(ranks_of(&all, 2), [0, 1, 1, 1, 0, 1, 1, 1]);
+        // Without any work at all they are as many.
+        assert_eq!(ranks_of(&[Group { ports: 8, work: 0 }; 4], 2), [0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn threads_have_the_heaviest_groups_first() {
+        // 5, then 4 to the other thread, 3 to the one with 4, 2 to the one with 5: 7 each, whatever their order is.
+        let all = [2, 5, 3, 4].map(|work| Group { ports: 8, work });
+        assert_eq!(parts_of(&all, 1, 2), [0, 0, 1, 1]);
     }
 
     #[test]
@@ -168,11 +301,11 @@ mod tests {
         // of hosts and of a switch, 4 ports, 4 ports; each of 4 ranks has the edge switches of a pod, and a quarter of
         // the 24 others, in order.
         let weights = [[8; 16].as_slice(), &[4; 24]].concat();
-        let ranks = ranks_of(&weights, 4);
+        let ranks = ranks_of(&groups(&weights), 4);
         let expected = |of: std::ops::Range<usize>, each: usize| of.map(move |place| place / each);
         assert_eq!(ranks, expected(0..16, 4).chain(expected(0..24, 6)).collect::<Vec<_>>());
         // Two threads of each rank have half of its groups each.
-        let parts = parts_of(&weights, 4, 8);
+        let parts = parts_of(&groups(&weights), 4, 8);
         for (group, part) in parts.iter().enumerate() {
             assert_eq!(part / 2, ranks[group]);
         }
@@ -185,13 +318,13 @@ mod tests {
 
     #[test]
     fn ranks_differ_by_less_than_a_group() {
-        for (groups, ranks) in [(11, 8), (13, 8), (10, 4), (9, 4), (100, 7), (8, 8)] {
-            let chosen = ranks_of(&vec![3; groups], ranks);
-            let count = |rank| chosen.iter().filter(|of| **of == rank).count();
+        for (count, ranks) in [(11, 8), (13, 8), (10, 4), (9, 4), (100, 7), (8, 8)] {
+            let chosen = ranks_of(&groups(&vec![3; count]), ranks);
+            let of_rank = |rank| chosen.iter().filter(|of| **of == rank).count();
             assert!(chosen.is_sorted());
             assert!(
                 (0..ranks)
-                    .all(|rank| [groups / ranks, groups.div_ceil(ranks)].contains(&count(rank)))
+                    .all(|rank| [count / ranks, count.div_ceil(ranks)].contains(&of_rank(rank)))
             );
         }
     }
@@ -200,7 +333,7 @@ mod tests {
     fn no_part_is_empty() {
         // One switch that outweighs all others, and as many parts as groups: blocks would leave ranks without any.
         let weights = [100, 9, 8, 7, 1, 1];
-        let mut parts = parts_of(&weights, 3, 6);
+        let mut parts = parts_of(&groups(&weights), 3, 6);
         parts.sort_unstable();
         assert_eq!(parts, [0, 1, 2, 3, 4, 5]);
     }

@@ -20,6 +20,7 @@ mod layout;
 mod meeting;
 mod order;
 mod ranks;
+mod schedule;
 mod steps;
 mod threads;
 mod timers;
@@ -41,7 +42,7 @@ pub use steps::Steps;
 pub use timers::Timers;
 pub use windows::Windows;
 pub use wire::{Arrival, MAX_PORTS, Parcel, Wire};
-pub use worker::Window;
+pub use worker::{STEPS, Window};
 
 use governor::Governor;
 use ranks::Abroad;
@@ -68,10 +69,22 @@ pub trait Node<Context> {
     fn wake_until(&mut self, now: Instant, _limit: Instant, context: &mut Context) {
         self.wake(now, context);
     }
+
+    /// Asks for memory that the arrival of a frame will need, in [`STEPS`] steps. Each may read what the one before has
+    /// asked for, and is given what the one before has returned, or 0. Called only if the layout is in blocks.
+    #[inline(always)]
+    fn look_ahead(&self, _frame: &Self::Frame, _step: usize, _found: u32) -> u32 {
+        0
+    }
+
+    /// Asks for memory that the node's own events before `end` will need. Called only if the layout is in blocks.
+    #[inline(always)]
+    fn look_at_wakes(&self, _end: Instant) {}
 }
 
-/// The nodes that one thread runs, the frames they send, and the data observed about them. The place
-/// of a node is its index among these nodes.
+/// The nodes that one thread runs, the frames they send, and the data observed about them. The nodes are in
+/// the blocks that the [`Layout`] has for the part, which is one unless it is [in
+/// blocks](Layout::in_blocks). The place of a node is its index among the nodes of its block.
 pub trait Part: Send {
     /// The type of frame its nodes send.
     type Frame: Frame;
@@ -79,18 +92,18 @@ pub trait Part: Send {
     /// Data that frames refer to and that the part keeps beside them. `()` if there is none.
     type Attached: Default + Send;
 
-    /// Its nodes, in order of place.
+    /// Its nodes; those of each block in order of place.
     fn nodes(&self) -> Vec<NodeId>;
 
-    /// Time of the first own event of each node, in order of place.
-    fn wakes(&self) -> Vec<Instant>;
+    /// By block: time of the first own event of each node, in order of place.
+    fn wakes(&self) -> Vec<Vec<Instant>>;
 
     /// The wire, which holds the frames that its nodes have sent.
     fn wire(&mut self) -> &mut Wire<Self::Frame>;
 
-    /// Runs those of its nodes that have something to do in this window, with one call of
+    /// Runs those nodes of a block that have something to do in this window, with one call of
     /// [`Window::run`] for each kind of node, in order of place.
-    fn run(&mut self, window: &mut Window<'_, Self::Frame>);
+    fn run(&mut self, block: usize, window: &mut Window<'_, Self::Frame>);
 
     /// Removes the data that these frames refer to. They are about to be handed over to another part.
     fn detach(&mut self, _frames: &mut Parcel<Self::Frame>) -> Self::Attached {
@@ -115,7 +128,16 @@ pub trait Part: Send {
     /// Called before the window that begins at `start`: time has been simulated up to `simulated`, and
     /// `awaited` is the number of awaited flows that have completed in all parts together. Measurements
     /// over an interval begin or end here.
+    ///
+    /// If the layout is in blocks, it is not called before every window, and `awaited` is 0 where flows have no effects.
     fn observe(&mut self, _start: Instant, _simulated: Instant, _awaited: u64) {}
+
+    /// When [`Part::observe`] must be called next: before the first window that does not begin earlier, with
+    /// the state of all nodes there. At most the current time if it has to be called because so many
+    /// awaited flows have completed. The same for all parts.
+    fn next_observation(&self, _awaited: u64) -> Instant {
+        Instant::NEVER
+    }
 
     /// Called when all finite flows have completed before the window that begins at `start`; only
     /// acknowledgements remain.
@@ -127,7 +149,7 @@ pub trait Part: Send {
 pub struct Done {
     /// Frames sent.
     pub hops: u64,
-    /// Flows completed.
+    /// Flows completed. If the layout is in blocks, at nodes of its first side.
     pub flows: u64,
     /// Of these, flows whose completion the measured interval waits for.
     pub awaited: u64,
@@ -200,15 +222,20 @@ pub fn run_governed<P: Part>(
     limits: &Limits<'_>,
     look: impl FnMut(Reading) -> Option<usize>,
 ) -> Finished<P> {
-    let places = places(&parts, layout);
+    let places = places(parts.iter().map(Part::nodes), layout);
     run_all(parts, layout, limits, (&places, None), look)
 }
 
-/// The place of each node on its thread.
-fn places<P: Part>(parts: &[P], layout: &Layout) -> Vec<u32> {
+/// The place of each node in its block. `nodes` are those of each part.
+fn places(nodes: impl Iterator<Item = Vec<NodeId>>, layout: &Layout) -> Vec<u32> {
     let mut places = vec![u32::MAX; layout.nodes()];
-    for part in parts {
-        (0..).zip(part.nodes()).for_each(|(place, node)| places[node.index()] = place);
+    for (part, nodes) in nodes.enumerate() {
+        let mut next = vec![0; layout.blocks(part)];
+        for node in nodes {
+            let next = &mut next[layout.block(node)];
+            places[node.index()] = *next;
+            *next += 1;
+        }
     }
     places
 }
@@ -217,7 +244,7 @@ fn places<P: Part>(parts: &[P], layout: &Layout) -> Vec<u32> {
 pub struct Over<'a> {
     /// The processes.
     pub ranks: &'a dyn Ranks,
-    /// The nodes of all parts, in order of place, as [`Part::nodes`] of each.
+    /// The nodes of all parts, those of each block in order of place, as [`Part::nodes`] of each.
     pub nodes: &'a [Vec<NodeId>],
     /// The ranks that this one has links to, without itself.
     pub neighbors: &'a [usize],
@@ -237,10 +264,7 @@ where
 {
     let ranks = over.ranks;
     assert_eq!(parts.len() * ranks.ranks(), layout.parts(), "each rank has as many parts");
-    let mut places = vec![u32::MAX; layout.nodes()];
-    for nodes in over.nodes {
-        (0..).zip(nodes).for_each(|(place, node)| places[node.index()] = place);
-    }
+    let places = places(over.nodes.iter().cloned(), layout);
     let mut governor = Governor::new(parts.len());
     let abroad = Abroad::new(ranks, parts.len(), over.neighbors);
     run_all(parts, layout, limits, (&places, Some(abroad)), |now| governor.look(now))
@@ -259,7 +283,8 @@ fn run_all<P: Part>(
     let workers = workers
         .map(|(slot, part)| Worker::new((slot, slots), first + slot, part, layout, places))
         .collect();
-    let running = Threads::new(workers, layout.windows(), limits, abroad, Position::START);
+    let position = Position::start(layout.has_sides());
+    let running = Threads::new(workers, layout.windows(), limits, abroad, position);
     let (stop, now) = running.run(look);
     (running.into_workers().map(|worker| worker.part).collect(), stop, now)
 }

@@ -3,6 +3,8 @@
 //! A node is identified by its place on this thread. Nodes run in order of place, so their states are
 //! accessed in memory order. The arrivals at a node are sorted by 8-byte keys.
 
+use std::ops::Range;
+
 use crate::frame::Frame;
 use crate::windows::{Windows, port_bits};
 use crate::wire::Arrival;
@@ -96,14 +98,30 @@ impl Order {
     /// Indices of the arrivals at the node at this place, in order. They can be taken only once.
     #[inline]
     pub fn take(&mut self, place: usize) -> impl Iterator<Item = usize> {
+        let mask = (1 << self.index_bits) - 1;
+        let taken = self.take_positions(place);
+        self.keys[taken].iter().map(move |key| (key & mask) as usize)
+    }
+
+    /// The same as positions in the order of all arrivals of the window.
+    #[inline]
+    pub fn take_positions(&mut self, place: usize) -> Range<usize> {
         let Frames { count, end } = std::mem::take(&mut self.frames[place]);
-        let keys = &mut self.keys[(end - count) as usize..end as usize];
+        let positions = (end - count) as usize..end as usize;
+        let keys = &mut self.keys[positions.clone()];
         // A host has one port, so its arrivals are sorted already.
         if !keys.is_sorted() {
             keys.sort_unstable();
         }
+        positions
+    }
+
+    /// Index of the arrival at this position, if there is one. Arrivals at a node that have not been taken are not
+    /// sorted yet.
+    #[inline]
+    pub fn index_at(&self, position: usize) -> Option<usize> {
         let mask = (1 << self.index_bits) - 1;
-        keys.iter().map(move |key| (key & mask) as usize)
+        self.keys.get(position).map(|key| (key & mask) as usize)
     }
 
     /// Prepares for the next window, when all events of this one have been handled.

@@ -198,7 +198,7 @@ impl<P: Part> Abroad<'_, P> {
     }
 }
 
-/// Octets before a parcel: the part that it is for, its length, its window and the number of its frames.
+/// Octets before a parcel: the part that it is for, its length, its window, the number of its frames, and its block.
 const HEAD: usize = 24;
 
 /// Octets before a frame: when it arrives in the window, and the place of its node.
@@ -213,7 +213,7 @@ where
     P::Frame: Portable,
     P::Attached: Serialize,
 {
-    let (begin, (window, arrivals)) = (out.len(), parcel.parts());
+    let (begin, (block, window, arrivals)) = (out.len(), parcel.parts());
     let each = BEFORE + P::Frame::OCTETS;
     out.resize(begin + HEAD + arrivals.len() * each, 0);
     for (octets, arrival) in out[begin + HEAD..].chunks_exact_mut(each).zip(arrivals) {
@@ -225,7 +225,7 @@ where
         .expect("what is attached are plain values, which can all be written");
     let octets = u32::try_from(out.len() - begin - HEAD).expect("less than 4 GiB in a window");
     let frames = u32::try_from(arrivals.len()).expect("less than 4 GiB of them");
-    let head = [u32::from(to), octets, window as u32, (window >> 32) as u32, frames, 0];
+    let head = [u32::from(to), octets, window as u32, (window >> 32) as u32, frames, block];
     let heads = out[begin..begin + HEAD].chunks_exact_mut(size_of::<u32>());
     heads.zip(head).for_each(|(octets, number)| octets.copy_from_slice(&number.to_le_bytes()));
 }
@@ -244,7 +244,8 @@ where
         place: number(octets, 4),
         frame: P::Frame::read(&octets[BEFORE..]),
     };
-    let parcel = Parcel::new(window, frames.chunks_exact(each).map(arrival).collect());
+    let parcel =
+        Parcel::new(number(head, 20), window, frames.chunks_exact(each).map(arrival).collect());
     // The same program has written it: ranks compare the hash of their sources before a run.
     (parcel, postcard::from_bytes(attached).expect("octets as another rank has written them"))
 }

@@ -24,14 +24,16 @@ pub struct Steps<P: Part> {
 const ALONE: Duration = Duration::from_micros(200);
 
 impl<P: Part> Steps<P> {
-    /// A run of these parts, which are those of the layout in order, before its first window.
+    /// A run of these parts, which are those of the layout in order, before its first window. The layout has no
+    /// blocks: what happens in a window is known after it.
     pub fn new(parts: Vec<P>, layout: &Layout) -> Self {
-        let (places, slots) = (places(&parts, layout), parts.len());
+        assert!(!layout.has_sides(), "between two steps all nodes have run the same windows");
+        let (places, slots) = (places(parts.iter().map(Part::nodes), layout), parts.len());
         let workers = parts.into_iter().enumerate();
         let workers = workers
             .map(|(slot, part)| Worker::new((slot, slots), slot, part, layout, &places))
             .collect();
-        Self { workers, windows: layout.windows(), position: Position::START, alone: ALONE }
+        Self { workers, windows: layout.windows(), position: Position::start(false), alone: ALONE }
     }
 
     /// Starts the other threads when a step has taken so long, instead of 200 us. Results do not depend on it.

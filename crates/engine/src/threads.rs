@@ -5,15 +5,16 @@
 //! ([`Governor`](crate::governor::Governor)). The number of working threads changes only between
 //! windows, where it cannot affect results.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use floodway_model::Instant;
 
 use crate::governor::Reading;
-use crate::meeting::{Meeting, lock};
+use crate::meeting::{Meeting, Report, lock};
 use crate::ranks::{Abroad, Totals};
+use crate::schedule::Schedule;
 use crate::windows::Windows;
 use crate::worker::Worker;
 use crate::{Limits, Part, Progress, Stop};
@@ -30,7 +31,7 @@ pub struct Threads<'a, P: Part> {
     changed: Condvar,
 }
 
-/// A sequence of windows run by the same set of threads.
+/// A sequence of stretches run by the same set of threads.
 #[derive(Clone, Copy)]
 struct Phase {
     number: u64,
@@ -44,6 +45,7 @@ struct Phase {
 #[derive(Clone, Copy)]
 pub struct Position {
     round: u64,
+    schedule: Schedule,
     /// End of the last window that was run.
     pub simulated: Instant,
     /// Whether nothing is left to simulate.
@@ -54,8 +56,10 @@ pub struct Position {
 
 impl Position {
     /// Before the first window.
-    pub const START: Self =
-        Self { round: 0, simulated: Instant::ZERO, past_end: false, draining: false };
+    pub const fn start(has_sides: bool) -> Self {
+        let (schedule, simulated) = (Schedule::new(has_sides), Instant::ZERO);
+        Self { round: 0, schedule, simulated, past_end: false, draining: false }
+    }
 }
 
 impl<'a, P: Part> Threads<'a, P> {
@@ -187,11 +191,15 @@ impl<'a, P: Part> Threads<'a, P> {
         // The thread that had one of these workers before releases it after its last window.
         let mine = self.workers.iter().skip(thread).step_by(active);
         let mut mine: Vec<MutexGuard<'_, Worker<P>>> = mine.map(lock).collect();
-        let Position { mut round, mut simulated, mut past_end, mut draining } = phase.position;
+        let Position { mut round, mut schedule, mut simulated, mut past_end, mut draining } =
+            phase.position;
+        // The window after the last one.
+        let last = windows.index(Instant(limits.end.0.saturating_sub(1))) + 1;
         loop {
             // Publish what is due next, and read the same from all other workers.
             let turn = (round & 1) as usize;
-            mine.iter_mut().for_each(|worker| worker.report(windows, &meeting.reports[turn]));
+            let (at, reports) = (schedule.at(), &meeting.reports[turn]);
+            mine.iter_mut().for_each(|worker| worker.report(windows, at, reports));
             if let Some(change) = &mut change {
                 let interrupted = limits.stop.load(Ordering::Relaxed);
                 meeting.interrupted[turn].store(interrupted, Ordering::Relaxed);
@@ -207,11 +215,11 @@ impl<'a, P: Part> Threads<'a, P> {
                 }
                 meeting.barrier.wait(active);
             }
-            // Take in what the other workers sent in the previous window.
+            // Take in what the other workers sent in the previous stretch.
             let abroad = self.abroad.as_ref();
             mine.iter_mut().for_each(|worker| worker.take_in(&meeting.mail[turn], abroad));
 
-            let position = Position { round, simulated, past_end, draining };
+            let position = Position { round, schedule, simulated, past_end, draining };
             let ended = |stop, at: Instant| Phase {
                 number: phase.number + 1,
                 ended: Some((stop, at.min(limits.end))),
@@ -220,56 +228,76 @@ impl<'a, P: Part> Threads<'a, P> {
             };
             let window = meeting.next_window(turn);
             let start = windows.start(window);
-            let awaited_done = meeting.sum(turn, |report| &report.awaited_done);
-            let flows_done = meeting.sum(turn, |report| &report.flows_done);
-            for worker in &mut mine {
-                worker.part.observe(start, simulated, awaited_done);
-            }
-            if flows_done >= limits.flows && limits.flows > 0 {
-                if !limits.until_acknowledged {
-                    return ended(Stop::FlowsDone, start);
+            let counts_flows = schedule.counts_flows(window, last);
+            // Of flows, what has effects here.
+            let counted = |of: fn(&Report) -> &AtomicU64| match counts_flows {
+                true => meeting.sum(turn, of),
+                false => 0,
+            };
+            let awaited_done = counted(|report| &report.awaited_done);
+            let flows_done = counted(|report| &report.flows_done);
+            let all_done = flows_done >= limits.flows && limits.flows > 0;
+            let is_acknowledged = || meeting.sum(turn, |report| &report.unacknowledged) == 0;
+            let interrupted = meeting.interrupted[turn].load(Ordering::Relaxed);
+            let stretch = if schedule.has_met(window) {
+                for worker in &mut mine {
+                    worker.part.observe(start, simulated, awaited_done);
                 }
-                if !draining {
-                    mine.iter_mut().for_each(|worker| worker.drain(start.min(limits.end)));
-                    draining = true;
-                    round += 1;
-                    continue;
+                if all_done {
+                    if !limits.until_acknowledged {
+                        return ended(Stop::FlowsDone, start);
+                    }
+                    if !draining {
+                        mine.iter_mut().for_each(|worker| worker.drain(start.min(limits.end)));
+                        draining = true;
+                        round += 1;
+                        continue;
+                    }
+                    if is_acknowledged() {
+                        return ended(Stop::FlowsDone, simulated);
+                    }
                 }
-                if meeting.sum(turn, |report| &report.unacknowledged) == 0 {
-                    return ended(Stop::FlowsDone, simulated);
+                if start >= limits.end || past_end {
+                    let stop = if draining { Stop::FlowsDone } else { Stop::TimeLimit };
+                    return ended(stop, limits.end);
                 }
-            }
-            if start >= limits.end || past_end {
-                let stop = if draining { Stop::FlowsDone } else { Stop::TimeLimit };
-                return ended(stop, limits.end);
-            }
-            // Checked last: after a window that was cut off, `start` may be before its end.
-            if meeting.interrupted[turn].load(Ordering::Relaxed) {
-                return ended(Stop::Interrupted, start);
-            }
+                // Checked last: after a window that was cut off, `start` may be before its end.
+                if interrupted {
+                    return ended(Stop::Interrupted, start);
+                }
+                schedule.after_meeting(window)
+            } else {
+                let may_end =
+                    all_done && (!limits.until_acknowledged || !draining || is_acknowledged());
+                let is_observed = || {
+                    let next = mine[0].part.next_observation(awaited_done);
+                    next <= windows.start(schedule.reached())
+                };
+                let meets = may_end || interrupted || is_observed();
+                schedule.catch_up(meets, last)
+            };
             if thread == 0 && round % ROUNDS_PER_PROGRESS == 0 {
                 (limits.watch)(Progress {
-                    now: start,
+                    now: windows.start(stretch.windows.start),
                     end: limits.end,
                     hops: meeting.sum(turn, |report| &report.hops),
-                    flows: (flows_done, limits.flows),
+                    flows: (meeting.sum(turn, |report| &report.flows_done), limits.flows),
                 });
             }
 
-            let end = windows.start(window + 1).min(limits.end);
-            // The rest of the last window is not simulated.
-            past_end = end == limits.end;
             // Frames to other workers are read after the next barrier.
             let mail = &meeting.mail[1 - turn];
             for worker in &mut mine {
-                worker.run_window(window, (start, end), past_end);
-                worker.hand_over(mail, abroad);
+                worker.run(&stretch, windows, limits.end);
+                worker.hand_over(stretch.windows.start, mail, abroad);
             }
-            simulated = end;
+            simulated = windows.start(schedule.simulated()).min(limits.end);
+            // The rest of the last window is not simulated.
+            past_end = schedule.at() == [last; 2];
             let next = meeting.active[turn].load(Ordering::Relaxed);
             round += 1;
             if next != active {
-                let position = Position { round, simulated, past_end, draining };
+                let position = Position { round, schedule, simulated, past_end, draining };
                 return Phase { number: phase.number + 1, active: next, position, ended: None };
             }
         }

@@ -76,6 +76,22 @@ impl Timers {
         self.levels[0][slot / WIDTH].0[slot % WIDTH]
     }
 
+    /// Asks for the memory of the timer of `slot`, which is about to be set.
+    #[inline]
+    pub fn ask_for(&self, slot: usize) {
+        floodway_prefetch::ask_for(&self.levels[0][slot / WIDTH]);
+    }
+
+    /// The slots whose timers expire before `end`, ascending.
+    pub fn due(&self, end: Instant) -> impl Iterator<Item = usize> + '_ {
+        let groups =
+            self.levels[0].iter().enumerate().filter(move |(_, eight)| eight.earliest() < end);
+        groups.flat_map(move |(group, eight)| {
+            let slots = eight.0.iter().zip(group * WIDTH..);
+            slots.filter(move |(at, _)| **at < end).map(|(_, slot)| slot)
+        })
+    }
+
     /// Earliest expiry time of all timers.
     #[inline]
     pub fn next(&self) -> Instant {
@@ -114,6 +130,10 @@ mod tests {
                     let lowest = list.iter().position(|&time| time == first).unwrap();
                     prop_assert_eq!(timers.next_slot(), lowest);
                 }
+                let due: Vec<usize> = timers.due(Instant(25)).collect();
+                let before: Vec<usize> =
+                    (0..slots).filter(|&slot| list[slot] < Instant(25)).collect();
+                prop_assert_eq!(due, before);
             }
         }
     }

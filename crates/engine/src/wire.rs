@@ -6,10 +6,12 @@
 //! ([`Order`](crate::order::Order)).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use floodway_model::{Instant, NodeId};
 
 use crate::frame::Frame;
+use crate::layout::Block;
 use crate::windows::Windows;
 
 /// The arrival of a frame at a node; the frame carries the ingress port.
@@ -18,7 +20,7 @@ pub struct Arrival<F> {
     /// Time at which its last bit has arrived and the latencies of its link have passed, in
     /// picoseconds from the beginning of the window.
     pub after: u32,
-    /// Place of the receiving node on its thread.
+    /// Place of the receiving node in its block.
     pub place: u32,
     /// The frame.
     pub frame: F,
@@ -27,19 +29,21 @@ pub struct Arrival<F> {
 /// Arrivals handed over to another thread.
 #[derive(Debug)]
 pub struct Parcel<F> {
+    /// Its block, among all blocks.
+    block: u32,
     window: u64,
     arrivals: Vec<Arrival<F>>,
 }
 
 impl<F> Parcel<F> {
-    /// These arrivals in a window.
-    pub(crate) fn new(window: u64, arrivals: Vec<Arrival<F>>) -> Self {
-        Self { window, arrivals }
+    /// These arrivals in a block and window.
+    pub(crate) fn new(block: u32, window: u64, arrivals: Vec<Arrival<F>>) -> Self {
+        Self { block, window, arrivals }
     }
 
-    /// Its window, and the arrivals.
-    pub(crate) fn parts(&self) -> (u64, &[Arrival<F>]) {
-        (self.window, &self.arrivals)
+    /// Its block, its window, and the arrivals.
+    pub(crate) fn parts(&self) -> (u32, u64, &[Arrival<F>]) {
+        (self.block, self.window, &self.arrivals)
     }
 
     /// Its frames, always in the same order.
@@ -53,20 +57,22 @@ impl<F> Parcel<F> {
 #[derive(Debug)]
 pub struct Wire<F> {
     windows: Windows,
-    /// The current window.
+    /// The window that is run.
     current: u64,
     /// Number of upcoming windows that have lists, a power of two; later arrivals are in `far`.
     ring: u64,
-    /// List for thread t and window w: `lists[t * ring + w % ring]`.
+    /// List for block b and window w: `lists[b * ring + w % ring]`. Sides differ by at most a window, so windows
+    /// of a block that are in use at a time have different lists.
     lists: Vec<Vec<Arrival<F>>>,
-    /// Later arrivals, by window and thread: those for this thread and those for others.
-    far: BTreeMap<(u64, u16), Vec<Arrival<F>>>,
-    far_others: BTreeMap<(u64, u16), Vec<Arrival<F>>>,
+    /// Later arrivals, by window and block: those for this thread and those for others.
+    far: BTreeMap<(u64, u32), Vec<Arrival<F>>>,
+    far_others: BTreeMap<(u64, u32), Vec<Arrival<F>>>,
     /// By node.
     targets: Vec<Target>,
     /// Number of this thread.
     thread: u16,
-    threads: u16,
+    /// All blocks, with their threads.
+    blocks: Arc<[Block]>,
     /// Earliest window for which frames were handed over since the last call of `next_window`.
     sent_ahead: u64,
     /// Emptied lists from other threads, reused for lists handed over from here.
@@ -76,25 +82,24 @@ pub struct Wire<F> {
 /// Where frames to a node go.
 #[derive(Clone, Copy, Debug)]
 struct Target {
-    /// First list of its thread.
+    /// First list of its block.
     first: u32,
     /// Its place there.
     place: u32,
 }
 
 impl<F: Frame> Wire<F> {
-    /// A wire with nothing in flight. `owner` is the thread of each node.
+    /// A wire with nothing in flight. `block` is the block of each node.
     pub(crate) fn new(
         windows: Windows,
         ring: u64,
-        owner: &[u16],
-        (thread, threads): (u16, u16),
+        block: &[u32],
+        (thread, blocks): (u16, Arc<[Block]>),
     ) -> Self {
         assert!(ring.is_power_of_two());
-        let lists = usize::from(threads) * ring as usize;
-        let target =
-            |&thread: &u16| Target { first: u32::from(thread) * ring as u32, place: u32::MAX };
-        let targets = owner.iter().map(target).collect();
+        let lists = blocks.len() * ring as usize;
+        let target = |&block: &u32| Target { first: block * ring as u32, place: u32::MAX };
+        let targets = block.iter().map(target).collect();
         Self {
             windows,
             current: 0,
@@ -104,20 +109,20 @@ impl<F: Frame> Wire<F> {
             far_others: BTreeMap::new(),
             targets,
             thread,
-            threads,
+            blocks,
             sent_ahead: u64::MAX,
             spare: Vec::new(),
         }
     }
 
-    /// Tells it the place of each node on its thread, before anything is sent.
+    /// Tells it the place of each node in its block, before anything is sent.
     pub(crate) fn set_places(&mut self, places: &[u32]) {
         self.targets.iter_mut().zip(places).for_each(|(target, place)| target.place = *place);
     }
 
     #[inline]
-    fn list(&self, thread: u16, window: u64) -> usize {
-        usize::from(thread) * self.ring as usize + (window & (self.ring - 1)) as usize
+    fn list(&self, block: usize, window: u64) -> usize {
+        block * self.ring as usize + (window & (self.ring - 1)) as usize
     }
 
     /// Sends a frame to a node, where it arrives at `at`, in a window after the current one. `seal`
@@ -148,60 +153,68 @@ impl<F: Frame> Wire<F> {
         let Target { first, place } = self.targets[to.index()];
         let mut arrival = Arrival { after, place, frame: *frame };
         seal(&mut arrival.frame);
-        let thread = (u64::from(first) / self.ring) as u16;
+        let block = (u64::from(first) / self.ring) as usize;
         if window - self.current < self.ring {
-            let list = self.list(thread, window);
+            let list = self.list(block, window);
             return self.lists[list].push(arrival);
         }
-        let far = if thread == self.thread { &mut self.far } else { &mut self.far_others };
-        far.entry((window, thread)).or_default().push(arrival);
+        let is_own = self.blocks[block].part == self.thread;
+        let far = if is_own { &mut self.far } else { &mut self.far_others };
+        far.entry((window, block as u32)).or_default().push(arrival);
     }
 
-    /// Advances to window `current`, whose list can then be taken.
-    pub(crate) fn advance(&mut self, current: u64) {
-        self.current = current;
-        // Later arrivals may now be within the ring.
+    /// Before windows from `from` on are run: later arrivals may now be within the ring.
+    pub(crate) fn advance(&mut self, from: u64) {
         while let Some(entry) = self.far.first_entry() {
-            let (window, thread) = *entry.key();
-            if window - current >= self.ring {
+            let (window, block) = *entry.key();
+            if window - from >= self.ring {
                 break;
             }
             let mut arrivals = entry.remove();
-            let list = self.list(thread, window);
+            let list = self.list(block as usize, window);
             self.lists[list].append(&mut arrivals);
         }
     }
 
-    /// The arrivals at this thread's nodes in the current window. Return the list with
-    /// [`Wire::restore`].
-    pub(crate) fn take(&mut self) -> Vec<Arrival<F>> {
-        let list = self.list(self.thread, self.current);
+    /// Sets the window that is run, or the last one that was run.
+    pub(crate) fn set_current(&mut self, window: u64) {
+        self.current = window;
+    }
+
+    /// The arrivals at the nodes of a block in the current window. Return the list with [`Wire::restore`].
+    pub(crate) fn take(&mut self, block: usize) -> Vec<Arrival<F>> {
+        let list = self.list(block, self.current);
         std::mem::take(&mut self.lists[list])
     }
 
     /// Returns the list of [`Wire::take`], so that its allocation is reused. It is empty, except for
     /// frames that are still in flight because the run ends within the window.
-    pub(crate) fn restore(&mut self, arrivals: Vec<Arrival<F>>) {
-        let list = self.list(self.thread, self.current);
+    pub(crate) fn restore(&mut self, block: usize, arrivals: Vec<Arrival<F>>) {
+        let list = self.list(block, self.current);
         self.lists[list] = arrivals;
     }
 
-    /// Moves all frames for nodes of other threads to `parcels`, with the thread.
-    pub(crate) fn hand_over(&mut self, parcels: &mut Vec<(u16, Parcel<F>)>) {
-        for thread in (0..self.threads).filter(|&thread| thread != self.thread) {
-            for window in self.current + 1..self.current + self.ring {
-                let list = self.list(thread, window);
+    /// Moves all frames for nodes of other threads to `parcels`, with the thread. Windows from `from` to the
+    /// current one have been run.
+    pub(crate) fn hand_over(&mut self, from: u64, parcels: &mut Vec<(u16, Parcel<F>)>) {
+        for (block, &Block { part, .. }) in self.blocks.iter().enumerate() {
+            if part == self.thread {
+                continue;
+            }
+            for window in from + 1..self.current + self.ring {
+                let list = self.list(block, window);
                 if !self.lists[list].is_empty() {
                     let spare = self.spare.pop().unwrap_or_default();
                     let arrivals = std::mem::replace(&mut self.lists[list], spare);
                     self.sent_ahead = self.sent_ahead.min(window);
-                    parcels.push((thread, Parcel { window, arrivals }));
+                    parcels.push((part, Parcel::new(block as u32, window, arrivals)));
                 }
             }
         }
-        while let Some(((window, thread), arrivals)) = self.far_others.pop_first() {
+        while let Some(((window, block), arrivals)) = self.far_others.pop_first() {
             self.sent_ahead = self.sent_ahead.min(window);
-            parcels.push((thread, Parcel { window, arrivals }));
+            let part = self.blocks[block as usize].part;
+            parcels.push((part, Parcel::new(block, window, arrivals)));
         }
     }
 
@@ -221,24 +234,31 @@ impl<F: Frame> Wire<F> {
 
     /// Accepts frames that another thread handed over.
     pub(crate) fn accept(&mut self, parcel: Parcel<F>) {
-        let Parcel { window, mut arrivals } = parcel;
+        let Parcel { block, window, mut arrivals } = parcel;
         if window - self.current < self.ring {
-            let list = self.list(self.thread, window);
+            let list = self.list(block as usize, window);
             self.lists[list].append(&mut arrivals);
             self.keep(arrivals);
         } else {
-            self.far.entry((window, self.thread)).or_default().append(&mut arrivals);
+            self.far.entry((window, block)).or_default().append(&mut arrivals);
         }
     }
 
-    /// The first window after the current one with arrivals here or among the frames handed over
-    /// since the last call; `u64::MAX` if there is none.
-    pub(crate) fn next_window(&mut self) -> u64 {
-        let near = (self.current + 1..self.current + self.ring)
-            .find(|&window| !self.lists[self.list(self.thread, window)].is_empty())
-            .unwrap_or(u64::MAX);
+    /// The first window with arrivals in one of these blocks, which have run the windows before the one beside
+    /// them; [`u64::MAX`] if there is none. Later arrivals are not considered.
+    pub(crate) fn next_near(&self, blocks: impl Iterator<Item = (usize, u64)>) -> u64 {
+        let first = |(block, at): (usize, u64)| {
+            let mut windows = at..at + self.ring;
+            windows.find(|&window| !self.lists[self.list(block, window)].is_empty())
+        };
+        blocks.filter_map(first).min().unwrap_or(u64::MAX)
+    }
+
+    /// The first window with later arrivals here, or with frames handed over since the last call;
+    /// [`u64::MAX`] if there is none.
+    pub(crate) fn next_far(&mut self) -> u64 {
         let far = self.far.first_key_value().map_or(u64::MAX, |((window, _), _)| *window);
-        near.min(far).min(std::mem::replace(&mut self.sent_ahead, u64::MAX))
+        far.min(std::mem::replace(&mut self.sent_ahead, u64::MAX))
     }
 
     /// All frames in flight, in no particular order.
@@ -260,8 +280,9 @@ mod tests {
     #[test]
     fn frames_wait_near_and_far_and_cross_threads() {
         let windows = Windows::new(Duration(100), 2);
-        let mut first: Wire<Pebble> = Wire::new(windows, 4, &[0, 1], (0, 2));
-        let mut second = Wire::new(windows, 4, &[0, 1], (1, 2));
+        let blocks: Arc<[Block]> = [0, 1].map(|part| Block { part, side: 0 }).into();
+        let mut first: Wire<Pebble> = Wire::new(windows, 4, &[0, 1], (0, blocks.clone()));
+        let mut second = Wire::new(windows, 4, &[0, 1], (1, blocks));
         first.set_places(&[3, 5]);
         for (to, at) in [(0, 150), (0, 900), (1, 250), (1, 5_000)] {
             let seal = |frame: &mut Pebble| frame.ingress = PortIx(7);
@@ -269,27 +290,32 @@ mod tests {
         }
         assert_eq!(first.in_flight().count(), 4);
         let mut parcels = Vec::new();
-        first.hand_over(&mut parcels);
+        first.hand_over(0, &mut parcels);
         for (thread, parcel) in parcels {
             assert_eq!(thread, 1);
             second.accept(parcel);
         }
-        assert_eq!((first.next_window(), second.next_window()), (1, 2));
-        assert_eq!(first.next_window(), 1);
+        let near = |wire: &Wire<Pebble>, block, at| wire.next_near([(block, at)].into_iter());
+        assert_eq!((near(&first, 0, 1), near(&second, 1, 1)), (1, 2));
+        // Handed over for window 2; later arrivals here in window 9, there in window 50.
+        assert_eq!((first.next_far(), second.next_far()), (2, 50));
+        assert_eq!(first.next_far(), 9);
         first.advance(1);
-        let mut taken = first.take();
+        first.set_current(1);
+        let mut taken = first.take(0);
         assert_eq!((taken.len(), taken[0].after, taken[0].place), (1, 50, 3));
         assert_eq!(taken[0].frame.ingress, PortIx(7));
         taken.clear();
-        first.restore(taken);
-        assert_eq!(first.next_window(), 9);
+        first.restore(0, taken);
+        assert_eq!((near(&first, 0, 2), first.next_far()), (u64::MAX, 9));
         for window in [2, 50] {
             second.advance(window);
-            let mut taken = second.take();
+            second.set_current(window);
+            let mut taken = second.take(1);
             assert_eq!(taken.len(), 1);
             let arrival = taken.pop().unwrap();
             assert_eq!((arrival.frame.ingress, arrival.place), (PortIx(7), 5));
-            second.restore(taken);
+            second.restore(1, taken);
         }
     }
 }

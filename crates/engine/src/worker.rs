@@ -9,6 +9,7 @@ use crate::layout::Layout;
 use crate::meeting::{Mail, Report, lock};
 use crate::order::Order;
 use crate::ranks::Abroad;
+use crate::schedule::Stretch;
 use crate::windows::Windows;
 use crate::wire::{Arrival, Parcel};
 use crate::{Node, Part};
@@ -16,12 +17,15 @@ use crate::{Node, Part};
 /// The nodes that one thread runs at a time, and the times of their events.
 pub struct Worker<P: Part> {
     pub part: P,
-    /// Time of the next own event of each node, by place. It is scanned in every window: with a few
-    /// thousand nodes, most of them busy, that is cheaper than a priority queue.
-    wakes: Vec<Instant>,
+    /// Its blocks, side by side.
+    blocks: Vec<Block>,
+    /// Whether the state of a block is not in the caches when it is run.
+    looks_ahead: bool,
+    /// For the largest block.
     order: Order,
-    /// Number of its part.
+    /// Number of its part, and of the first of its blocks among all blocks.
     number: u16,
+    first_block: usize,
     /// Its place among the workers of this process, and their number.
     slot: usize,
     workers: usize,
@@ -31,9 +35,17 @@ pub struct Worker<P: Part> {
     parcels: Vec<(u16, Parcel<P::Frame>)>,
 }
 
+/// Nodes that run one or two windows while their state is in the caches.
+struct Block {
+    side: usize,
+    /// Time of the next own event of each node, by place. It is scanned in every window: with a few
+    /// thousand nodes, most of them busy, that is cheaper than a priority queue.
+    wakes: Vec<Instant>,
+}
+
 impl<P: Part> Worker<P> {
     /// The worker in place `slot` of those of this process, which runs the nodes of `part`, whose number is `number`.
-    /// `places` gives the place of each node of the network on its thread.
+    /// `places` gives the place of each node of the network in its block.
     pub fn new(
         (slot, workers): (usize, usize),
         number: usize,
@@ -43,11 +55,16 @@ impl<P: Part> Worker<P> {
     ) -> Self {
         part.wire().set_places(places);
         let wakes = part.wakes();
+        let blocks: Vec<Block> =
+            layout.sides(number).zip(wakes).map(|(side, wakes)| Block { side, wakes }).collect();
+        let largest = blocks.iter().map(|block| block.wakes.len()).max().unwrap_or(0);
         Self {
-            order: Order::new(wakes.len(), layout.ports(), layout.windows()),
-            wakes,
+            order: Order::new(largest, layout.ports(), layout.windows()),
+            blocks,
+            looks_ahead: layout.has_sides(),
             part,
             number: number as u16,
+            first_block: layout.blocks_of(number).start,
             slot,
             workers,
             draining: false,
@@ -57,13 +74,16 @@ impl<P: Part> Worker<P> {
 
     /// Reads the times of the nodes' own events, which were changed from outside.
     pub fn read_wakes(&mut self) {
-        self.wakes = self.part.wakes();
+        let wakes = self.part.wakes().into_iter();
+        self.blocks.iter_mut().zip(wakes).for_each(|(block, wakes)| block.wakes = wakes);
     }
 
-    /// Publishes what is due next and the totals so far.
-    pub fn report(&mut self, windows: Windows, reports: &[Report]) {
-        let next = self.part.wire().next_window();
-        let next = next.min(self.next_wake(windows));
+    /// Publishes what is due next and the totals so far. The nodes of each side have run the windows before
+    /// that in `at`.
+    pub fn report(&mut self, windows: Windows, at: [u64; 2], reports: &[Report]) {
+        let sides = self.blocks.iter().map(|block| at[block.side]);
+        let near = self.part.wire().next_near((self.first_block..).zip(sides));
+        let next = near.min(self.part.wire().next_far()).min(self.next_wake(windows));
         let done = self.part.done();
         let report = &reports[self.slot];
         report.next_window.store(next, Ordering::Relaxed);
@@ -93,12 +113,12 @@ impl<P: Part> Worker<P> {
         }
     }
 
-    /// Hands over the frames for other workers.
-    pub fn hand_over(&mut self, mail: &Mail<P>, abroad: Option<&Abroad<'_, P>>) {
+    /// Hands over the frames for other workers that were sent in windows from `begin` on.
+    pub fn hand_over(&mut self, begin: u64, mail: &Mail<P>, abroad: Option<&Abroad<'_, P>>) {
         let from = self.slot * self.workers;
         // Number of the first part of this process.
         let first = usize::from(self.number) - self.slot;
-        self.part.wire().hand_over(&mut self.parcels);
+        self.part.wire().hand_over(begin, &mut self.parcels);
         for (to, mut parcel) in self.parcels.drain(..) {
             let attached = self.part.detach(&mut parcel);
             match abroad {
@@ -118,21 +138,46 @@ impl<P: Part> Worker<P> {
         self.draining = true;
     }
 
-    /// Runs the nodes that have something to do in this window, each to the end of the window.
-    pub fn run_window(&mut self, window: u64, (start, end): (Instant, Instant), past_end: bool) {
-        self.part.wire().advance(window);
-        let mut arrivals = self.part.wire().take();
+    /// Runs the nodes of a side, or all, through these windows, but not beyond the end of the run.
+    pub fn run(&mut self, stretch: &Stretch, windows: Windows, end: Instant) {
+        let Stretch { side, windows: numbers } = stretch;
+        self.part.wire().advance(numbers.start);
+        for block in 0..self.blocks.len() {
+            if side.is_none_or(|side| side == self.blocks[block].side) {
+                for window in numbers.clone() {
+                    let times = (windows.start(window), windows.start(window + 1).min(end));
+                    self.run_window(block, window, times, times.1 == end);
+                }
+            }
+        }
+        self.part.wire().set_current(numbers.end - 1);
+    }
+
+    /// Runs the nodes of a block that have something to do in this window, each to the end of the window.
+    fn run_window(
+        &mut self,
+        number: usize,
+        window: u64,
+        (start, end): (Instant, Instant),
+        past_end: bool,
+    ) {
+        let wire = self.part.wire();
+        wire.set_current(window);
+        let mut arrivals = wire.take(self.first_block + number);
         self.order.arrange(&arrivals);
-        let waking = self.wakes.iter().enumerate().filter(|(_, wake)| **wake < end);
+        let block = &mut self.blocks[number];
+        let waking = block.wakes.iter().enumerate().filter(|(_, wake)| **wake < end);
         waking.for_each(|(place, _)| self.order.add(place));
-        self.part.run(&mut Window {
+        let mut run = Window {
             start,
             end,
             arrivals: &mut arrivals,
             order: &mut self.order,
-            wakes: &mut self.wakes,
+            wakes: &mut block.wakes,
             first: 0,
-        });
+            ahead: self.looks_ahead.then(Ahead::default),
+        };
+        self.part.run(number, &mut run);
         self.order.clear();
         if past_end {
             // Arrivals after the end of the run stay in flight.
@@ -140,11 +185,11 @@ impl<P: Part> Worker<P> {
         } else {
             arrivals.clear();
         }
-        self.part.wire().restore(arrivals);
+        self.part.wire().restore(self.first_block + number, arrivals);
     }
 
     fn next_wake(&self, windows: Windows) -> u64 {
-        match self.wakes.iter().min() {
+        match self.blocks.iter().flat_map(|block| &block.wakes).min() {
             None | Some(&Instant::NEVER) => u64::MAX,
             Some(&at) => windows.index(at),
         }
@@ -160,6 +205,26 @@ pub struct Window<'a, F> {
     wakes: &'a mut [Instant],
     /// Place of the first node of the next call.
     first: usize,
+    /// `None` if the state of nodes is in the caches.
+    ahead: Option<Ahead>,
+}
+
+/// Number of calls of [`Node::look_ahead`] for a frame.
+pub const STEPS: usize = 4;
+
+/// So many frames before a frame is handled it is asked for, and then what it needs, step by step.
+const DISTANCES: [usize; 1 + STEPS] = [40, 32, 24, 16, 8];
+
+/// Frames for which something was found and not used yet, at most.
+const FOUND: usize = 32;
+
+/// How far memory has been asked for.
+#[derive(Default)]
+struct Ahead {
+    /// Position in the order of the next frame for each step.
+    asked: [usize; 1 + STEPS],
+    /// What the last step has found, by position.
+    found: [u32; FOUND],
 }
 
 impl<F: Frame> Window<'_, F> {
@@ -167,6 +232,16 @@ impl<F: Frame> Window<'_, F> {
     /// the previous call. All nodes of a call are of one kind, so the same code stays in the instruction
     /// cache.
     pub fn run<C, N: Node<C, Frame = F>>(&mut self, nodes: &mut [N], context: &mut C) {
+        match self.ahead.take() {
+            None => self.run_nodes(nodes, context),
+            Some(mut ahead) => {
+                self.run_looking_ahead(nodes, &mut ahead, context);
+                self.ahead = Some(ahead);
+            }
+        }
+    }
+
+    fn run_nodes<C, N: Node<C, Frame = F>>(&mut self, nodes: &mut [N], context: &mut C) {
         let first = self.first;
         self.first += nodes.len();
         let mut next = self.order.next_due(first);
@@ -180,21 +255,101 @@ impl<F: Frame> Window<'_, F> {
                 if at >= self.end {
                     break;
                 }
-                let node = &mut nodes[here];
-                // A node's own events come before arrivals at the same time.
-                while node.next_wake() <= at {
-                    node.wake_until(node.next_wake(), at, context);
-                }
-                node.arrive(&mut arrival.frame, at, context);
+                arrive(&mut nodes[here], arrival, at, context);
             }
-            let node = &mut nodes[here];
-            while node.next_wake() < self.end {
-                node.wake_until(node.next_wake(), self.end, context);
-            }
-            self.wakes[place] = node.next_wake();
+            self.wakes[place] = run_wakes(&mut nodes[here], self.end, context);
             next = self.order.next_due(place + 1);
         }
     }
+
+    /// The same for nodes whose state is not in the caches.
+    #[inline(never)]
+    fn run_looking_ahead<C, N: Node<C, Frame = F>>(
+        &mut self,
+        nodes: &mut [N],
+        ahead: &mut Ahead,
+        context: &mut C,
+    ) {
+        let first = self.first;
+        self.first += nodes.len();
+        let mut next = self.order.next_due(first);
+        if let Some(node) = next.and_then(|next| nodes.get(next - first)) {
+            node.look_at_wakes(self.end);
+        }
+        while let Some(place) = next
+            && let Some(here) = place.checked_sub(first)
+            && here < nodes.len()
+        {
+            next = self.order.next_due(place + 1);
+            if let Some(node) = next.and_then(|next| nodes.get(next - first)) {
+                node.look_at_wakes(self.end);
+            }
+            for position in self.order.take_positions(place) {
+                self.look_ahead(nodes, first, position, ahead);
+                let Some(index) = self.order.index_at(position) else { break };
+                let arrival = &mut self.arrivals[index];
+                let at = after(self.start, arrival);
+                if at >= self.end {
+                    break;
+                }
+                arrive(&mut nodes[here], arrival, at, context);
+            }
+            self.wakes[place] = run_wakes(&mut nodes[here], self.end, context);
+        }
+    }
+
+    /// Takes all steps for which it is time when the frame at this position is handled.
+    #[inline]
+    fn look_ahead<C, N: Node<C, Frame = F>>(
+        &self,
+        nodes: &[N],
+        first: usize,
+        position: usize,
+        ahead: &mut Ahead,
+    ) {
+        for (step, distance) in DISTANCES.into_iter().enumerate() {
+            while ahead.asked[step] <= position + distance
+                && let Some(index) = self.order.index_at(ahead.asked[step])
+            {
+                let (arrival, number) = (&self.arrivals[index], ahead.asked[step]);
+                if step == 0 {
+                    floodway_prefetch::ask_for(arrival);
+                } else {
+                    // Nodes of another kind are looked at when they are run.
+                    let node = (arrival.place as usize).checked_sub(first);
+                    let Some(node) = node.and_then(|node| nodes.get(node)) else { break };
+                    let found = &mut ahead.found[number % FOUND];
+                    let before = if step == 1 { 0 } else { *found };
+                    *found = node.look_ahead(&arrival.frame, step - 1, before);
+                }
+                ahead.asked[step] += 1;
+            }
+        }
+    }
+}
+
+/// A frame arrives at a node.
+#[inline(always)]
+fn arrive<C, N: Node<C>>(
+    node: &mut N,
+    arrival: &mut Arrival<N::Frame>,
+    at: Instant,
+    context: &mut C,
+) {
+    // A node's own events come before arrivals at the same time.
+    while node.next_wake() <= at {
+        node.wake_until(node.next_wake(), at, context);
+    }
+    node.arrive(&mut arrival.frame, at, context);
+}
+
+/// The node's own events before `end`; returns the time of the next one.
+#[inline(always)]
+fn run_wakes<C, N: Node<C>>(node: &mut N, end: Instant, context: &mut C) -> Instant {
+    while node.next_wake() < end {
+        node.wake_until(node.next_wake(), end, context);
+    }
+    node.next_wake()
 }
 
 /// Arrival time of a frame that arrives in the window that begins at `start`.

@@ -92,10 +92,21 @@ impl Node<Reach> for Relay {
 }
 
 struct Relays {
-    nodes: Vec<Relay>,
+    /// By block.
+    blocks: Vec<Vec<Relay>>,
     reach: Reach,
     /// Start times of the windows.
     windows: Vec<Instant>,
+    /// When tokens are counted.
+    marks: &'static [u64],
+    /// Number of tokens seen, for each mark that has passed.
+    counts: Vec<usize>,
+}
+
+impl Relays {
+    fn nodes(&self) -> impl Iterator<Item = &Relay> {
+        self.blocks.iter().flatten()
+    }
 }
 
 impl Part for Relays {
@@ -103,27 +114,39 @@ impl Part for Relays {
     type Attached = ();
 
     fn nodes(&self) -> Vec<NodeId> {
-        self.nodes.iter().map(|node| node.id).collect()
+        self.nodes().map(|node| node.id).collect()
     }
 
-    fn wakes(&self) -> Vec<Instant> {
-        self.nodes.iter().map(Node::next_wake).collect()
+    fn wakes(&self) -> Vec<Vec<Instant>> {
+        let block = |block: &Vec<Relay>| block.iter().map(Node::next_wake).collect();
+        self.blocks.iter().map(block).collect()
     }
 
     fn wire(&mut self) -> &mut Wire<Token> {
         &mut self.reach.wire
     }
 
-    fn run(&mut self, window: &mut Window<'_, Token>) {
-        window.run(&mut self.nodes, &mut self.reach);
+    fn run(&mut self, block: usize, window: &mut Window<'_, Token>) {
+        window.run(&mut self.blocks[block], &mut self.reach);
     }
 
+    /// A token that reaches a relay with an even number is a flow that ends.
     fn done(&self) -> Done {
-        Done { hops: self.reach.sent, ..Done::default() }
+        let ended =
+            self.nodes().filter(|node| node.id.0.is_multiple_of(2)).map(|node| node.seen.len());
+        Done { hops: self.reach.sent, flows: ended.sum::<usize>() as u64, awaited: 0 }
     }
 
     fn observe(&mut self, start: Instant, _: Instant, _: u64) {
         self.windows.push(start);
+        while self.next_observation(0) <= start {
+            let count = self.nodes().map(|node| node.seen.len()).sum();
+            self.counts.push(count);
+        }
+    }
+
+    fn next_observation(&self, _: u64) -> Instant {
+        self.marks.get(self.counts.len()).map_or(Instant::NEVER, |&mark| Instant(mark))
     }
 }
 
@@ -152,7 +175,8 @@ fn layout(relays: u32, threads: (usize, usize)) -> Layout {
     let windows = Windows::new(Duration(DELAY), 2);
     let groups: Vec<Vec<NodeId>> = (0..relays).map(|node| vec![NodeId(node)]).collect();
     let ports = vec![2; relays as usize];
-    Layout::new(&ports, &groups, windows, Duration(DELAY), threads)
+    let work = vec![2; relays as usize];
+    Layout::new(&ports, &work, &groups, windows, Duration(DELAY), threads)
 }
 
 fn limits(end: u64, stop: &AtomicBool) -> Limits<'_> {
@@ -164,9 +188,11 @@ fn limits(end: u64, stop: &AtomicBool) -> Limits<'_> {
 fn parts(layout: &Layout, relays: u32, tokens: u32) -> Vec<Relays> {
     let mut parts: Vec<Relays> = (0..layout.parts())
         .map(|part| Relays {
-            nodes: Vec::new(),
+            blocks: (0..layout.blocks(part)).map(|_| Vec::new()).collect(),
             reach: Reach { wire: layout.wire(part), sent: 0 },
             windows: Vec::new(),
+            marks: &[],
+            counts: Vec::new(),
         })
         .collect();
     for node in 0..relays {
@@ -175,7 +201,8 @@ fn parts(layout: &Layout, relays: u32, tokens: u32) -> Vec<Relays> {
             timers.set(node as usize, Instant(7 * u64::from(node)));
         }
         let (id, next) = (NodeId(node), NodeId((node + 1) % relays));
-        parts[layout.part(id)].nodes.push(Relay { id, next, timers, seen: Vec::new() });
+        let block = &mut parts[layout.part(id)].blocks[layout.block(id)];
+        block.push(Relay { id, next, timers, seen: Vec::new() });
     }
     parts
 }
@@ -185,7 +212,7 @@ fn results(parts: Vec<Relays>) -> (Vec<Relay>, u64) {
     let begun = parts[0].windows.clone();
     assert!(begun.is_sorted() && parts.iter().all(|part| part.windows == begun));
     let sent = parts.iter().map(|part| part.reach.sent).sum();
-    let mut nodes: Vec<Relay> = parts.into_iter().flat_map(|part| part.nodes).collect();
+    let mut nodes: Vec<Relay> = parts.into_iter().flat_map(|part| part.blocks).flatten().collect();
     nodes.sort_by_key(|node| node.id);
     (nodes, sent)
 }
@@ -258,6 +285,126 @@ fn ranks_have_the_same_tokens() {
     }
 }
 
+/// The same layout in blocks of at most so many ports. Relays with even and odd numbers alternate, so that each
+/// is a group with a side of its own.
+fn in_blocks(layout: Layout, relays: u32, most_ports: usize) -> Layout {
+    let groups: Vec<Vec<NodeId>> = (0..relays).map(|node| vec![NodeId(node)]).collect();
+    let sides: Vec<u8> = (0..relays).map(|node| (node % 2) as u8).collect();
+    layout.in_blocks(&vec![2; relays as usize], &groups, &sides, most_ports)
+}
+
+#[test]
+fn blocks_are_of_one_side_and_one_part() {
+    // Three parts have relays 0, 3, 6, 9; 1, 4, 7, 10; and 2, 5, 8, 11. Each has two ports.
+    for (most_ports, blocks) in [(4, 2), (3, 4)] {
+        let layout = in_blocks(layout(12, (1, 3)), 12, most_ports);
+        for part in 0..3 {
+            assert_eq!(layout.blocks(part), blocks);
+            let mine: Vec<NodeId> =
+                (0..12).map(NodeId).filter(|&node| layout.part(node) == part).collect();
+            let of = |side: u32| mine.iter().filter(move |node| node.0 % 2 == side);
+            let found = of(0).chain(of(1)).map(|&node| layout.block(node));
+            let expected = if blocks == 2 { [0, 0, 1, 1] } else { [0, 1, 2, 3] };
+            assert_eq!(found.collect::<Vec<_>>(), expected);
+        }
+    }
+}
+
+/// With one token most windows are empty, and are skipped.
+#[test]
+fn blocks_do_not_change_where_tokens_are() {
+    let (relays, end) = (12, 200_500);
+    for tokens in [1, 5, 12] {
+        let expected = expected(relays, tokens, end);
+        for (threads, most_ports) in [(1, 1), (1, 4), (1, 7), (1, 1_000), (2, 2), (2, 6), (3, 4)] {
+            let layout = in_blocks(layout(relays, (1, threads)), relays, most_ports);
+            let (parts, stop) = (parts(&layout, relays, tokens), AtomicBool::new(false));
+            let (parts, stop, now) = run(parts, &layout, &limits(end, &stop));
+            assert_eq!((stop, now), (Stop::TimeLimit, Instant(end)));
+            let (nodes, _) = results(parts);
+            let seen: Vec<_> = nodes.into_iter().map(|node| node.seen).collect();
+            assert_eq!(seen, expected, "{tokens}, {threads} threads, {most_ports} ports");
+        }
+    }
+}
+
+#[test]
+fn ranks_have_the_same_tokens_in_blocks() {
+    let (relays, tokens, end) = (12, 5, 300_000);
+    for (ranks, threads, most_ports) in [(2, 1, 4), (3, 2, 2)] {
+        let shares = crew::on(ranks, |member| {
+            let layout = in_blocks(layout(relays, (ranks, threads)), relays, most_ports);
+            let all = parts(&layout, relays, tokens);
+            let nodes: Vec<Vec<NodeId>> = all.iter().map(Part::nodes).collect();
+            let others: Vec<usize> = (0..ranks).filter(|&rank| rank != member.rank()).collect();
+            let over = Over { ranks: member, nodes: &nodes, neighbors: &others };
+            let mine = all.into_iter().skip(member.rank() * threads).take(threads).collect();
+            let stop = AtomicBool::new(false);
+            run_over(mine, &layout, &limits(end, &stop), &over).0
+        });
+        let (nodes, _) = results(shares.into_iter().flatten().collect());
+        let seen: Vec<_> = nodes.into_iter().map(|node| node.seen).collect();
+        assert_eq!(seen, expected(relays, tokens, end), "{ranks} ranks of {threads} threads");
+    }
+}
+
+/// Where tokens are counted all relays have run the same windows, whichever side is ahead before.
+#[test]
+fn all_nodes_are_observed_at_the_same_time() {
+    // Window 0; 1; in 2, so before 3; before 4; two in a row; far apart.
+    const MARKS: [u64; 8] = [0, 1_000, 2_001, 4_000, 31_000, 32_000, 100_000, 149_999];
+    let (relays, end) = (12, 200_000);
+    for tokens in [1, 7] {
+        let arrivals: Vec<Instant> =
+            expected(relays, tokens, end).into_iter().flatten().map(|(at, _)| at).collect();
+        let before = |mark: u64| {
+            let start = Instant(mark.next_multiple_of(DELAY));
+            arrivals.iter().filter(|at| **at < start).count()
+        };
+        for (threads, most_ports) in [(1, 4), (2, 2), (3, 1_000)] {
+            let layout = in_blocks(layout(relays, (1, threads)), relays, most_ports);
+            let mut parts = parts(&layout, relays, tokens);
+            parts.iter_mut().for_each(|part| part.marks = &MARKS);
+            let stop = AtomicBool::new(false);
+            let (parts, ..) = run(parts, &layout, &limits(end, &stop));
+            for (number, mark) in MARKS.into_iter().enumerate() {
+                let count: usize = parts.iter().map(|part| part.counts[number]).sum();
+                assert_eq!(count, before(mark), "{mark}, {tokens} tokens, {threads} threads");
+            }
+        }
+    }
+}
+
+/// The run ends before the first window in which anything happens once an even number of windows has been run.
+#[test]
+fn flows_end_a_run_in_blocks_before_a_window_with_an_even_number() {
+    let (relays, tokens) = (12, 5);
+    let seen = expected(relays, tokens, 400_000);
+    let arrivals = || seen.iter().flatten().map(|(at, _)| at.0);
+    let even = seen.iter().step_by(2).flatten().map(|(at, _)| at.0);
+    let mut ends: Vec<u64> = even.collect();
+    ends.sort_unstable();
+    for flows in [1, 2, 17, 100, 101, 102, 103, 104] {
+        let last = ends[flows - 1] / DELAY;
+        let stopped = (last + 1).next_multiple_of(2) * DELAY;
+        // A relay has an event when a token arrives, and when it sends it.
+        let events = arrivals().flat_map(|at| [at, at + HOLD]);
+        let next = events.filter(|at| *at >= stopped).min().unwrap() / DELAY * DELAY;
+        for (threads, most_ports) in [(1, 4), (1, 1_000), (2, 2), (3, 4)] {
+            let layout = in_blocks(layout(relays, (1, threads)), relays, most_ports);
+            let (parts, stop) = (parts(&layout, relays, tokens), AtomicBool::new(false));
+            let limits = Limits { flows: flows as u64, ..limits(400_000, &stop) };
+            let (parts, stop, now) = run(parts, &layout, &limits);
+            assert_eq!((stop, now), (Stop::FlowsDone, Instant(next)), "{flows} on {threads}");
+            let (nodes, _) = results(parts);
+            for (node, seen) in nodes.iter().zip(&seen) {
+                let until = seen.iter().filter(|(at, _)| at.0 < stopped).copied();
+                assert_eq!(node.seen, until.collect::<Vec<_>>(), "{flows}, relay {}", node.id.0);
+            }
+        }
+    }
+}
+
 /// Between two steps one more token is put into relay 0, where no other of its number is at that time.
 #[test]
 fn a_run_may_be_taken_forward_in_steps() {
@@ -277,7 +424,7 @@ fn a_run_may_be_taken_forward_in_steps() {
             assert!(steps.simulated() <= until);
         }
         let late = Instant(260_000);
-        let first = steps.parts_mut().flat_map(|part| &mut part.nodes);
+        let first = steps.parts_mut().flat_map(|part| &mut part.blocks).flatten();
         first.filter(|node| node.id.0 == 0).for_each(|node| node.timers.set(3, late));
         steps.wakes_have_changed();
         let ended = steps.advance(&limits(end, &stop));

@@ -61,8 +61,10 @@ impl Budget {
         let each: Vec<(u64, f64)> = variants.iter().map(|of| footprint(of, seed)).collect();
         let flows: f64 = each.iter().map(|of| of.1).sum();
         let replications = f64::from(scenario.replications);
+        // A single variant is compared with none.
+        let compared = if variants.len() > 1 { flows } else { 0.0 };
         Self {
-            kept: runs.saturating_mul(KEPT_OF_RUN) + (flows * KEPT_OF_FLOW) as u64,
+            kept: runs.saturating_mul(KEPT_OF_RUN) + (compared * KEPT_OF_FLOW) as u64,
             disk: runs.saturating_mul(DISK_OF_RUN)
                 + (flows * replications * DISK_OF_FLOW) as u64
                 + 3 * scenario.text.len() as u64,

@@ -9,6 +9,9 @@ use floodway_sim::kernel::Backend;
 pub trait Kernels: fmt::Debug + Sync {
     /// Starts those of a simulation. If that fails, it says so elsewhere, and ends the run.
     fn start(&self, spec: &Spec) -> Started;
+
+    /// Which kernel it is: what it does depends on its version and configuration.
+    fn name(&self) -> String;
 }
 
 /// Kernels of a run.

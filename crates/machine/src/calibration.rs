@@ -27,7 +27,7 @@ pub fn calibrate() -> Calibration {
 }
 
 /// Bytes of a cache line.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// A cache line: the number of the next one, and nothing else that is used.
 #[derive(Clone)]

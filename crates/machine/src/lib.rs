@@ -1,6 +1,7 @@
 //! Resources of the machine on which floodway runs. Nothing here depends on what is simulated.
 //!
 //! - [`calibration`]: how fast the machine is at the moment
+//! - [`neighbor`]: a noisy neighbor, to measure beside
 //! - [`memory`]: memory that the process holds, and that is still available to it
 //! - [`damaged`]: guards against libraries that panic on damaged files
 //! - [`disk`]: free disk space
@@ -11,5 +12,6 @@ pub mod calibration;
 pub mod damaged;
 pub mod disk;
 pub mod memory;
+pub mod neighbor;
 pub mod printable;
 pub mod read;

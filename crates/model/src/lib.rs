@@ -11,6 +11,7 @@
 //! - [`random`]: random number streams, one per named component
 //! - [`mod@family`]: sets of interchangeable algorithms
 //! - [`check`]: validation of parameters, next to their definitions
+//! - [`numbers`]: columns of numbers, packed if they are long
 //! - [`table`]: columns with units and meanings, the format of every result
 
 pub mod check;
@@ -23,6 +24,7 @@ pub mod id;
 pub mod interval;
 pub mod line;
 pub mod marking;
+pub mod numbers;
 pub mod packet;
 pub mod program;
 pub mod progressions;
@@ -38,6 +40,7 @@ pub use graph::Graph;
 pub use id::{Class, FlowId, NodeId, PortIx};
 pub use interval::IntervalEnd;
 pub use marking::Marking;
+pub use numbers::Numbers;
 pub use packet::{
     AckFlags, Body, Dscp, Echo, Ecn, EcnFeedback, Packet, SackBlock, SegmentFlags, Tos,
 };

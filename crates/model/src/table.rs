@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::numbers::Numbers;
 use crate::random::mix;
 
 /// A name or a description, from the code or from a file.
@@ -37,9 +38,9 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Values {
     /// Whole numbers.
-    U64(Vec<u64>),
+    U64(Numbers<u64>),
     /// Real numbers; NaN stands for an empty value.
-    F64(Vec<f64>),
+    F64(Numbers<f64>),
     /// Text.
     Text(Vec<String>),
 }
@@ -68,12 +69,12 @@ impl Table {
 
     /// Adds a column of whole numbers.
     pub fn u64(self, name: impl Into<Words>, doc: impl Into<Words>, values: Vec<u64>) -> Self {
-        self.with(name, doc, Values::U64(values))
+        self.with(name, doc, Values::U64(values.into()))
     }
 
     /// Adds a column of real numbers.
     pub fn f64(self, name: impl Into<Words>, doc: impl Into<Words>, values: Vec<f64>) -> Self {
-        self.with(name, doc, Values::F64(values))
+        self.with(name, doc, Values::F64(values.into()))
     }
 
     /// Adds a column of text.
@@ -108,11 +109,11 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// The whole numbers of the column with this name, for tests; panics if there is no such column. Other code
-    /// uses a view, see [`tables`](crate::tables).
+    /// The whole numbers of the column with this name, for tests; panics if there is no such column, or if it is so long
+    /// that it is packed. Other code uses a view, see [`tables`](crate::tables).
     pub fn u64s(&self, name: &str) -> &[u64] {
         match self.column(name).map(|column| &column.values) {
-            Some(Values::U64(values)) => values,
+            Some(Values::U64(values)) => values.slice().expect("it is not packed"),
             _ => panic!("table {} has no column {name} of whole numbers", self.name),
         }
     }
@@ -120,7 +121,7 @@ impl Table {
     /// The real numbers of the column with this name; panics like [`Table::u64s`].
     pub fn f64s(&self, name: &str) -> &[f64] {
         match self.column(name).map(|column| &column.values) {
-            Some(Values::F64(values)) => values,
+            Some(Values::F64(values)) => values.slice().expect("it is not packed"),
             _ => panic!("table {} has no column {name} of real numbers", self.name),
         }
     }
@@ -174,7 +175,7 @@ pub fn fingerprint(tables: &[Table]) -> u64 {
     });
     for column in results.flat_map(|table| &table.columns) {
         match &column.values {
-            Values::U64(values) => values.iter().for_each(|&value| add(value)),
+            Values::U64(values) => values.iter().for_each(&mut add),
             Values::F64(values) => values.iter().for_each(|value| add(value.to_bits())),
             Values::Text(values) => {
                 values.iter().for_each(|value| value.bytes().for_each(|byte| add(byte.into())))

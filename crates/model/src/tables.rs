@@ -13,6 +13,9 @@
 //! assert_eq!(nodes.node[1], "leaf 0");
 //! ```
 
+use std::marker::PhantomData;
+
+use crate::numbers::Numbers;
 use crate::table::{Table, Values};
 
 pub use counts::*;
@@ -24,35 +27,95 @@ pub use recording::*;
 pub use traffic::*;
 pub use why::*;
 
-/// A value in a column.
-pub trait Cell: Clone + Default {
+/// What a column is declared to have: `u64`, `f64`, `String`, or [`Packed`] numbers.
+pub trait Cell {
+    /// A value.
+    type Value: Clone + Default;
+    /// The values of a column, for reading.
+    type View<'a>;
+    /// The values of a column that is being filled.
+    type Filling: Default;
+
     /// The type of the column in plain words: `whole numbers`.
     const TYPE: &'static str;
 
-    /// Whether it has the same bits as the default.
-    fn is_zero(&self) -> bool;
+    /// Whether it is packed if it is long.
+    const PACKED: bool = false;
+
+    /// Adds a value to a column that will have about so many.
+    fn push(filling: &mut Self::Filling, value: Self::Value, rows: usize);
 
     /// Makes a column of these values.
-    fn column(values: Vec<Self>) -> Values;
+    fn column(filling: Self::Filling) -> Values;
 
     /// The values of a column, if they are of this type.
-    fn of(values: &Values) -> Option<&[Self]>;
+    fn of(values: &Values) -> Option<Self::View<'_>>;
+
+    /// A column of this many zeros or empty texts.
+    fn zeros(rows: usize) -> Values {
+        let mut filling = Self::Filling::default();
+        (0..rows).for_each(|_| Self::push(&mut filling, Self::Value::default(), rows));
+        Self::column(filling)
+    }
 }
 
+/// Declares a column of a table that may be very long: it is packed ([`Numbers`]), and not read as a slice.
+#[derive(Debug)]
+pub struct Packed<T>(PhantomData<T>);
+
 macro_rules! cell {
-    ($type:ty, $variant:ident, $words:literal, $is_zero:expr) => {
+    ($type:ty, $variant:ident, $words:literal, $values:ident => $slice:expr) => {
         impl Cell for $type {
+            type Value = Self;
+            type View<'a> = &'a [Self];
+            type Filling = Vec<Self>;
+
             const TYPE: &'static str = $words;
 
-            fn is_zero(&self) -> bool {
-                $is_zero(self)
+            fn push(filling: &mut Vec<Self>, value: Self, rows: usize) {
+                if filling.capacity() == 0 {
+                    filling.reserve(rows);
+                }
+                filling.push(value);
             }
 
-            fn column(values: Vec<Self>) -> Values {
-                Values::$variant(values)
+            fn column(filling: Vec<Self>) -> Values {
+                Values::$variant(filling.into())
             }
 
             fn of(values: &Values) -> Option<&[Self]> {
+                match values {
+                    Values::$variant($values) => $slice,
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+cell!(u64, U64, "whole numbers", values => values.slice());
+cell!(f64, F64, "real numbers", values => values.slice());
+cell!(String, Text, "text", values => Some(values.as_slice()));
+
+macro_rules! packed {
+    ($type:ty, $variant:ident) => {
+        impl Cell for Packed<$type> {
+            type Value = $type;
+            type View<'a> = &'a Numbers<$type>;
+            type Filling = Numbers<$type>;
+
+            const TYPE: &'static str = <$type as Cell>::TYPE;
+            const PACKED: bool = true;
+
+            fn push(filling: &mut Numbers<$type>, value: $type, _: usize) {
+                filling.push(value);
+            }
+
+            fn column(filling: Numbers<$type>) -> Values {
+                Values::$variant(filling)
+            }
+
+            fn of(values: &Values) -> Option<&Numbers<$type>> {
                 match values {
                     Values::$variant(values) => Some(values),
                     _ => None,
@@ -62,35 +125,8 @@ macro_rules! cell {
     };
 }
 
-cell!(u64, U64, "whole numbers", |value: &u64| *value == 0);
-cell!(f64, F64, "real numbers", |value: &f64| value.to_bits() == 0);
-cell!(String, Text, "text", String::is_empty);
-
-/// Collects the values of a column. As long as all are zero they are only counted: of zeros that are asked for at once,
-/// most systems provide memory when it is written to, so that a large column of zeros takes none.
-#[derive(Debug, Default)]
-struct Filling<T> {
-    zeros: usize,
-    values: Vec<T>,
-}
-
-impl<T: Cell> Filling<T> {
-    fn push(&mut self, value: T, rows: usize) {
-        if self.values.is_empty() {
-            if value.is_zero() {
-                self.zeros += 1;
-                return;
-            }
-            self.values = vec![T::default(); self.zeros];
-            self.values.reserve(rows.saturating_sub(self.zeros));
-        }
-        self.values.push(value);
-    }
-
-    fn column(self) -> Values {
-        T::column(if self.values.is_empty() { vec![T::default(); self.zeros] } else { self.values })
-    }
-}
+packed!(u64, U64);
+packed!(f64, F64);
 
 /// The first column that a table lacks, and its type in plain words, if this version has a table of the same name
 /// with such a column. Tables written by earlier versions may lack columns.
@@ -121,6 +157,21 @@ pub fn empty(name: &str) -> Option<Table> {
     all().into_iter().find(|table| table.name == name)
 }
 
+/// Whether the columns of the table of this name are packed if they are long.
+pub fn packed(name: &str) -> bool {
+    [
+        counts::packed,
+        jobs::packed,
+        memory::packed,
+        ports::packed,
+        recording::packed,
+        traffic::packed,
+        why::packed,
+    ]
+    .into_iter()
+    .any(|packed| packed(name))
+}
+
 /// The table with all missing columns added, as zeros and empty texts. For tests of code that needs only some
 /// columns.
 pub fn complete(table: Table) -> Table {
@@ -143,7 +194,7 @@ fn sentence(lines: &[&str]) -> String {
 }
 
 /// The values of the column with this name, if it has this type.
-fn values<'a, T: Cell>(table: &'a Table, column: &str) -> Option<&'a [T]> {
+fn values<'a, T: Cell>(table: &'a Table, column: &str) -> Option<T::View<'a>> {
     T::of(&table.column(column)?.values)
 }
 
@@ -159,7 +210,8 @@ macro_rules! tables {
             $(#[doc = $doc])+
             pub mod $table {
                 use crate::table::Table;
-                use crate::tables::{Filling, sentence, values};
+                #[allow(unused_imports, reason = "only some tables have packed columns")]
+                use crate::tables::{Cell, Packed, sentence, values};
 
                 /// The name of the table.
                 pub const NAME: &str = stringify!($table);
@@ -167,22 +219,22 @@ macro_rules! tables {
                 /// One row.
                 #[derive(Clone, Debug, PartialEq)]
                 pub struct Row {
-                    $($(#[doc = $meaning])+ pub $column: $type,)+
+                    $($(#[doc = $meaning])+ pub $column: <$type as Cell>::Value,)+
                 }
 
                 impl FromIterator<Row> for Table {
                     fn from_iter<I: IntoIterator<Item = Row>>(rows: I) -> Self {
                         let rows = rows.into_iter();
                         let count = rows.size_hint().0;
-                        $(let mut $column: Filling<$type> = Filling::default();)+
+                        $(let mut $column = <$type as Cell>::Filling::default();)+
                         for row in rows {
-                            $($column.push(row.$column, count);)+
+                            $(<$type as Cell>::push(&mut $column, row.$column, count);)+
                         }
                         let mut table = Table::new(NAME, sentence(&[$($doc),+]));
                         $(table = table.with(
                             stringify!($column),
                             sentence(&[$($meaning),+]),
-                            $column.column(),
+                            <$type as Cell>::column($column),
                         );)+
                         table
                     }
@@ -191,7 +243,7 @@ macro_rules! tables {
                 /// The columns of an existing table.
                 #[derive(Clone, Copy, Debug)]
                 pub struct View<'a> {
-                    $($(#[doc = $meaning])+ pub $column: &'a [$type],)+
+                    $($(#[doc = $meaning])+ pub $column: <$type as Cell>::View<'a>,)+
                 }
 
                 impl<'a> View<'a> {
@@ -203,7 +255,7 @@ macro_rules! tables {
                     /// View of one table, if it has all columns.
                     pub fn of_table(table: &'a Table) -> Option<Self> {
                         Some(Self {
-                            $($column: values(table, stringify!($column))?,)+
+                            $($column: values::<$type>(table, stringify!($column))?,)+
                         })
                     }
 
@@ -223,7 +275,7 @@ macro_rules! tables {
                     table = table.with(
                         stringify!($column),
                         "",
-                        <$type as super::Cell>::column(vec![<$type>::default(); rows]),
+                        <$type as super::Cell>::zeros(rows),
                     );
                 })+
             })+
@@ -233,6 +285,11 @@ macro_rules! tables {
         /// See [`all`](super::all).
         pub(super) fn all() -> Vec<crate::table::Table> {
             vec![$(std::iter::empty::<$table::Row>().collect()),+]
+        }
+
+        /// See [`packed`](super::packed).
+        pub(super) fn packed(name: &str) -> bool {
+            $((name == $table::NAME && [$(<$type as super::Cell>::PACKED),+].contains(&true)))||+
         }
 
         /// See [`missing`](super::missing).
@@ -255,24 +312,3 @@ mod ports;
 mod recording;
 mod traffic;
 mod why;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn zeros_are_counted_and_nothing_else() {
-        let column = |values: &[f64]| {
-            let mut filling = Filling::default();
-            values.iter().for_each(|value| filling.push(*value, values.len()));
-            let Values::F64(column) = filling.column() else { panic!("they are real") };
-            column.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
-        };
-        for values in
-            [&[][..], &[0.0], &[0.0, 0.0], &[0.0, -0.0, 0.0], &[f64::NAN, 0.0], &[0.0, 2.5]]
-        {
-            let bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
-            assert_eq!(column(values), bits, "{values:?}");
-        }
-    }
-}

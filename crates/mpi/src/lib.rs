@@ -39,6 +39,8 @@ pub struct Traffic {
     pub octets: u64,
     /// Time in exchanges, in which it mostly waited for slower ranks.
     pub waited: Duration,
+    /// Packet-hops of this rank and of all ranks, in the last run.
+    pub hops: [u64; 2],
 }
 
 /// The first messages to a neighbor and from it.
@@ -163,7 +165,11 @@ impl Ranks for World {
         traffic.exchanges += 1;
         traffic.octets += letters.iter().map(|letters| letters.out.len() as u64).sum::<u64>();
         traffic.waited += begun.elapsed();
-        Totals::from_words(words)
+        let all = Totals::from_words(words);
+        if all.hops > 0 {
+            traffic.hops = [mine.hops, all.hops];
+        }
+        all
     }
 
     fn gather(&self, mine: Vec<u8>, take: &mut dyn FnMut(usize, Vec<u8>)) {

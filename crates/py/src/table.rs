@@ -68,9 +68,9 @@ impl Table {
         let columns = self.schema.fields().iter().zip(piece.columns()).map(|(field, array)| {
             let array = array.as_any();
             let values = if let Some(array) = array.downcast_ref::<UInt64Array>() {
-                Values::U64(array.values().to_vec())
+                Values::U64(array.values().to_vec().into())
             } else if let Some(array) = array.downcast_ref::<Float64Array>() {
-                Values::F64(array.values().to_vec())
+                Values::F64(array.values().to_vec().into())
             } else {
                 let texts = array.downcast_ref::<StringArray>().expect("columns have three types");
                 Values::Text(texts.iter().flatten().map(str::to_owned).collect())
@@ -102,7 +102,7 @@ pub fn leading(variant: &str, replication: u32, rows: usize) -> Vec<Column> {
         column(
             "replication".into(),
             "The replication, counted from 0.".into(),
-            Values::U64(vec![replication.into(); rows]),
+            Values::U64(vec![replication.into(); rows].into()),
         ),
     ]
 }
@@ -112,8 +112,8 @@ pub fn leading(variant: &str, replication: u32, rows: usize) -> Vec<Column> {
 fn column(column: Column) -> (Field, ArrayRef) {
     let Column { name, doc, values } = column;
     let (kind, array): (DataType, ArrayRef) = match values {
-        Values::U64(values) => (DataType::UInt64, Arc::new(UInt64Array::from(values))),
-        Values::F64(values) => (DataType::Float64, Arc::new(Float64Array::from(values))),
+        Values::U64(values) => (DataType::UInt64, Arc::new(UInt64Array::from(values.into_vec()))),
+        Values::F64(values) => (DataType::Float64, Arc::new(Float64Array::from(values.into_vec()))),
         Values::Text(values) => (DataType::Utf8, Arc::new(StringArray::from_iter_values(values))),
     };
     let unit = name.rsplit_once('_').map(|(_, unit)| unit).filter(|unit| UNITS.contains(unit));

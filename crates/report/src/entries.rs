@@ -2,7 +2,7 @@
 
 use floodway_model::Table;
 use floodway_model::tables::{entries, flows};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::scalars::{Scalar, put};
 use crate::statistics::{mean, quantile};
@@ -22,12 +22,19 @@ struct Entry {
     completed_ns: f64,
 }
 
+/// The workloads of some flows.
+pub(crate) fn workloads_of(flows: flows::View<'_>, of: BTreeSet<u64>) -> BTreeMap<u64, u64> {
+    if of.is_empty() {
+        return BTreeMap::new();
+    }
+    flows.flow.iter().zip(flows.workload.iter()).filter(|(flow, _)| of.contains(flow)).collect()
+}
+
 fn entries(tables: &[Table]) -> Vec<Entry> {
     let (Some(flows), Some(entries)) = (flows::View::of(tables), entries::View::of(tables)) else {
         return Vec::new();
     };
-    let workloads: BTreeMap<u64, u64> =
-        flows.flow.iter().copied().zip(flows.workload.iter().copied()).collect();
+    let workloads = workloads_of(flows, entries.flow.iter().copied().collect());
     let (bytes, measured) = (entries.bytes, entries.measured);
     let (requested, completed) = (entries.requested_ns, entries.completed_ns);
     let entry = |(at, flow): (usize, &u64)| Entry {

@@ -11,8 +11,7 @@ use crate::entries::Window;
 use crate::links::Direction;
 use crate::manifest::{Ending, MECHANISMS, Manifest, Record, Variant, combined};
 use crate::metrics::{
-    ClassMetrics, Distribution, FlowTime, PairMetrics, Quantile, RunMetrics, SizeClasses,
-    flow_times,
+    ClassMetrics, Distribution, FlowTimes, PairMetrics, Quantile, RunMetrics, SizeClasses,
 };
 use crate::pings::{Part, PingShapes};
 use crate::recording::{self, Fabric, Recording};
@@ -36,7 +35,7 @@ pub struct Experiment {
     /// By variant and replication; against the first variant.
     pairs: BTreeMap<(usize, u32), Vec<PairMetrics>>,
     /// By replication and variant: flows that still wait for their other side.
-    waiting: BTreeMap<u32, BTreeMap<usize, Vec<FlowTime>>>,
+    waiting: BTreeMap<u32, BTreeMap<usize, FlowTimes>>,
     /// By variant and replication.
     shapes: BTreeMap<(usize, u32), Shapes>,
     /// By variant and replication: the deadlocks that it ended in, in words.
@@ -84,7 +83,7 @@ impl Experiment {
         if run.stop == INTERRUPTED {
             return;
         }
-        let flows = flow_times(run.tables, run.simulated_ns);
+        let flows = FlowTimes::of(run.tables, run.simulated_ns);
         let metrics = RunMetrics::of(run.tables, &flows, &self.classes);
         self.runs.insert(key, metrics);
         let workloads = &self.manifest.workloads;
@@ -111,7 +110,7 @@ impl Experiment {
         }
     }
 
-    fn pair(&mut self, variant: usize, replication: u32, flows: Vec<FlowTime>) {
+    fn pair(&mut self, variant: usize, replication: u32, flows: FlowTimes) {
         let waiting = self.waiting.entry(replication).or_default();
         waiting.insert(variant, flows);
         let Some(baseline) = waiting.remove(&0) else { return };

@@ -219,8 +219,8 @@ fn class(name: &str) -> &str {
 /// From when to when a flow sends, in seconds.
 fn span(tables: &[Table], flow: u64) -> (f64, f64) {
     let span = flows::View::of(tables).and_then(|flows| {
-        let row = flows.flow.iter().position(|of| *of == flow)?;
-        Some((flows.start_ns[row] / 1e9, flows.stop_ns[row] / 1e9))
+        let row = flows.flow.iter().position(|of| of == flow)?;
+        Some((flows.start_ns.at(row) / 1e9, flows.stop_ns.at(row) / 1e9))
     });
     let (start, stop) = span.unwrap_or((0.0, f64::INFINITY));
     (start, if stop.is_nan() { f64::INFINITY } else { stop })

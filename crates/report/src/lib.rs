@@ -37,6 +37,7 @@ mod evidence;
 mod experiment;
 mod files;
 pub mod flent;
+pub mod flow_times;
 pub mod format;
 pub mod host_ports;
 pub mod html;

@@ -1,9 +1,10 @@
 //! What is kept of one run: completion times by size class, and [`scalars`](crate::scalars).
 
 use floodway_model::Table;
-use floodway_model::tables::flows;
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
+pub use crate::flow_times::{FlowTime, FlowTimes, flow_times};
 use crate::scalars::{Scalar, scalars};
 use crate::statistics::{mean, quantile, ranks};
 
@@ -48,6 +49,21 @@ impl SizeClasses {
         self.edges.partition_point(|edge| *edge <= bytes)
     }
 
+    /// For every class in order what `of` makes of its flows, which are those that are its members. If one class has all
+    /// flows, that is made once for both.
+    pub fn each<T: Clone>(
+        &self,
+        flows: &FlowTimes,
+        of: impl Fn(&dyn Fn(&FlowTime) -> bool) -> T,
+    ) -> Vec<T> {
+        let mut sizes = flows.sizes().map(|bytes| self.of(bytes));
+        let only = sizes.next().filter(|first| sizes.all(|class| class == *first));
+        let mut each: Vec<T> =
+            (0..self.all()).map(|class| of(&|flow| self.of(flow.bytes) == class)).collect();
+        each.push(only.map_or_else(|| of(&|_| true), |class| each[class].clone()));
+        each
+    }
+
     /// The name of a class in files: `under_100KB`, `100KB_to_1MB`, `over_10MB`, `all`.
     pub fn key(&self, class: usize) -> String {
         let edge = |at: usize| size(self.edges[at], "");
@@ -78,57 +94,6 @@ fn size(bytes: u64, gap: &str) -> String {
         .find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit))
         .unwrap_or((1, "B"));
     format!("{}{gap}{name}", bytes / unit)
-}
-
-/// One measured flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FlowTime {
-    /// Its number, the same in every variant.
-    pub flow: u64,
-    /// Its size.
-    pub bytes: u64,
-    /// Which workload of the scenario made it, counted from 0.
-    pub workload: u64,
-    /// Its completion time; of a flow that had not completed when the run ended, the time that it had
-    /// taken until then.
-    pub fct_ns: f64,
-    /// That time over the completion time in an idle network, of a flow that had not completed at least 1;
-    /// NaN where it is not known.
-    pub slowdown: f64,
-    /// Whether it completed.
-    pub finished: bool,
-}
-
-/// The measured flows of a run (table `flows`) that ended at `end_ns`, by number. Those that had not
-/// completed count with the time that they had taken by then: their means are restricted means
-/// (Royston and Parmar, "Restricted mean survival time", BMC Medical Research Methodology 13, 2013).
-pub fn flow_times(tables: &[Table], end_ns: f64) -> Vec<FlowTime> {
-    let Some(flows) = flows::View::of(tables) else { return Vec::new() };
-    let numbers = flows.flow;
-    let (bytes, measured) = (flows.bytes, flows.measured);
-    let (workloads, starts) = (flows.workload, flows.start_ns);
-    let (fct, ideal) = (flows.fct_ns, flows.ideal_fct_ns);
-    let row = |at: usize| {
-        let finished = !fct[at].is_nan();
-        let fct_ns = if finished { fct[at] } else { end_ns - starts[at] };
-        FlowTime {
-            flow: numbers[at],
-            bytes: bytes[at],
-            workload: workloads[at],
-            fct_ns,
-            // No flow is faster than the network allows, however short the time so far.
-            slowdown: if finished || ideal[at].is_nan() {
-                fct_ns / ideal[at]
-            } else {
-                (fct_ns / ideal[at]).max(1.0)
-            },
-            finished,
-        }
-    };
-    let mut times: Vec<FlowTime> =
-        (0..flows.rows()).filter(|at| measured[*at] == 1).map(row).collect();
-    times.sort_by_key(|time| time.flow);
-    times
 }
 
 /// A percentile of completion times or slowdowns.
@@ -246,7 +211,8 @@ pub struct ClassMetrics {
 
 impl ClassMetrics {
     /// Of these flows.
-    pub fn of<'a>(flows: impl Iterator<Item = &'a FlowTime> + Clone) -> Self {
+    pub fn of<F: Borrow<FlowTime>>(flows: impl Iterator<Item = F> + Clone) -> Self {
+        let flows = flows.map(|flow| *flow.borrow());
         let unfinished = flows.clone().filter(|flow| !flow.finished).count() as u64;
         let slowdowns = flows.clone().filter(|flow| !flow.slowdown.is_nan());
         Self {
@@ -262,11 +228,8 @@ impl ClassMetrics {
     }
 
     /// Of these flows, for every class in order.
-    pub fn by_class(flows: &[FlowTime], classes: &SizeClasses) -> Vec<Self> {
-        let member = |class: usize| {
-            move |flow: &&FlowTime| class == classes.all() || classes.of(flow.bytes) == class
-        };
-        (0..classes.count()).map(|class| Self::of(flows.iter().filter(member(class)))).collect()
+    pub fn by_class(flows: &FlowTimes, classes: &SizeClasses) -> Vec<Self> {
+        classes.each(flows, |member| Self::of(flows.iter().filter(|flow| member(flow))))
     }
 }
 
@@ -287,8 +250,8 @@ pub struct PairMetrics {
 impl PairMetrics {
     /// For every class in order. Both lists rise by flow number. Flows are the same if number and
     /// size agree.
-    pub fn by_class(from: &[FlowTime], to: &[FlowTime], classes: &SizeClasses) -> Vec<Self> {
-        let (mut both_from, mut both_to) = (Vec::new(), Vec::new());
+    pub fn by_class(from: &FlowTimes, to: &FlowTimes, classes: &SizeClasses) -> Vec<Self> {
+        let (mut both_from, mut both_to) = (FlowTimes::default(), FlowTimes::default());
         let mut union = vec![0; classes.count()];
         let mut count = |bytes: u64| {
             union[classes.of(bytes)] += 1;
@@ -299,8 +262,8 @@ impl PairMetrics {
             match (a.peek(), b.peek()) {
                 (Some(x), Some(y)) if (x.flow, x.bytes) == (y.flow, y.bytes) => {
                     count(x.bytes);
-                    both_from.push(**x);
-                    both_to.push(**y);
+                    both_from.push(*x);
+                    both_to.push(*y);
                     a.next();
                     b.next();
                 }
@@ -337,7 +300,7 @@ pub struct RunMetrics {
 
 impl RunMetrics {
     /// Of a run's tables and its measured flows.
-    pub fn of(tables: &[Table], flows: &[FlowTime], classes: &SizeClasses) -> Self {
+    pub fn of(tables: &[Table], flows: &FlowTimes, classes: &SizeClasses) -> Self {
         Self { classes: ClassMetrics::by_class(flows, classes), scalars: scalars(tables) }
     }
 }
@@ -371,6 +334,7 @@ mod tests {
     #[test]
     fn unfinished_flows_count_with_the_time_so_far() {
         let flows = [flow(1, 10, 100.0), unfinished(2, 10, 500.0), flow(3, 20_000_000, 300.0)];
+        let flows = flows.into_iter().collect();
         let classes = ClassMetrics::by_class(&flows, &SizeClasses::default());
         assert_eq!((classes[0].unfinished, classes[0].finished(), classes[0].fct.count), (1, 1, 2));
         assert_eq!((classes[0].fct.mean, classes[0].slowdown.mean), (300.0, 30.0));
@@ -411,6 +375,7 @@ mod tests {
         let seen: Vec<_> =
             times.iter().map(|of| (of.flow, of.fct_ns, of.slowdown, of.finished)).collect();
         assert_eq!(seen, [(0, 50.0, 2.0, true), (1, 800.0, 8.0, false)]);
+        assert!(FlowTimes::of(&tables, 1_000.0).iter().eq(times), "by number, as in the list");
         // Of a flow that began just before the end it is only known that it is not faster than ideal.
         assert_eq!(flow_times(&tables, 210.0)[1].slowdown, 1.0);
     }
@@ -419,6 +384,7 @@ mod tests {
     fn pairs_hold_the_flows_that_began_in_both() {
         let from = [flow(1, 10, 100.0), unfinished(2, 10, 900.0), flow(3, 10, 200.0)];
         let to = [flow(1, 10, 50.0), flow(2, 10, 80.0), unfinished(3, 10, 470.0), flow(4, 10, 1.0)];
+        let [from, to] = [&from[..], &to].map(|flows| flows.iter().copied().collect());
         let pairs = PairMetrics::by_class(&from, &to, &SizeClasses::default());
         for class in [0, 4] {
             let pair = &pairs[class];
@@ -431,8 +397,8 @@ mod tests {
     #[test]
     fn flows_of_another_size_are_other_flows() {
         let pairs = PairMetrics::by_class(
-            &[flow(1, 10, 1.0)],
-            &[flow(1, 11, 1.0)],
+            &[flow(1, 10, 1.0)].into_iter().collect(),
+            &[flow(1, 11, 1.0)].into_iter().collect(),
             &SizeClasses::new(vec![100]),
         );
         assert_eq!((pairs.len(), pairs[0].flows, pairs[0].of), (3, 0, 2));

@@ -118,16 +118,16 @@ impl Pings {
             flows: BTreeMap::new(),
         };
         if let Some(flows) = flows::View::of(tables) {
-            for row in (0..flows.rows()).filter(|&row| flows.bytes[row] == 0) {
-                let stop = flows.stop_ns[row];
+            for row in (0..flows.rows()).filter(|&row| flows.bytes.at(row) == 0) {
+                let stop = flows.stop_ns.at(row);
                 let stop = if stop.is_nan() { f64::INFINITY } else { stop };
-                found.load = (found.load.0.min(flows.start_ns[row]), found.load.1.max(stop));
-                let direction = match [flows.src[row], flows.dst[row]] {
+                found.load = (found.load.0.min(flows.start_ns.at(row)), found.load.1.max(stop));
+                let direction = match [flows.src.at(row), flows.dst.at(row)] {
                     [src, _] if clients.contains(&src) => Direction::Upload,
                     [_, dst] if clients.contains(&dst) => Direction::Download,
                     _ => continue,
                 };
-                found.flows.insert(flows.flow[row], (flows.workload[row], direction));
+                found.flows.insert(flows.flow.at(row), (flows.workload.at(row), direction));
             }
         }
         Some(found)

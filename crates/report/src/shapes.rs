@@ -5,11 +5,11 @@ use floodway_model::tables::{deliveries, depths, flows, occupancy, switches, tim
 use std::collections::BTreeMap;
 
 use crate::deadlock::{self, Member};
-use crate::entries::{Window, windows};
+use crate::entries::{Window, windows, workloads_of};
 use crate::host_ports;
 use crate::jobs;
 use crate::links::{Direction, directions};
-use crate::metrics::{FlowTime, SizeClasses};
+use crate::metrics::{FlowTimes, SizeClasses};
 use crate::pings::PingShapes;
 use crate::recording::{Fabric, Recording};
 use crate::throughput;
@@ -32,10 +32,23 @@ pub struct Sketch {
 impl Sketch {
     /// Of these values; NaN is unfinished.
     pub fn of(values: impl Iterator<Item = f64>) -> Self {
-        let (missing, mut values): (Vec<f64>, Vec<f64>) = values.partition(|value| value.is_nan());
-        values.sort_by(f64::total_cmp);
-        let steps = values.into_iter().map(|value| (value, 1)).collect();
-        Self { steps, unfinished: missing.len() as u64 }.thinned()
+        let mut unfinished = 0;
+        let known = |value: &f64| {
+            unfinished += u64::from(value.is_nan());
+            !value.is_nan()
+        };
+        let values = values.filter(known).collect();
+        Self::of_known(values, unfinished)
+    }
+
+    /// Of these values, of which none is NaN.
+    fn of_known(mut values: Vec<f64>, unfinished: u64) -> Self {
+        // Equal values are the same bits, so that their order does not matter.
+        values.sort_unstable_by(f64::total_cmp);
+        let (finished, few) = (values.len() as u64, values.len() <= POINTS);
+        let steps = values.into_iter().map(|value| (value, 1));
+        let steps = if few { steps.collect() } else { thinned(steps, finished) };
+        Self { steps, unfinished }
     }
 
     /// All these as one.
@@ -46,7 +59,11 @@ impl Sketch {
             pool.unfinished += sketch.unfinished;
         }
         pool.steps.sort_by(|a, b| a.0.total_cmp(&b.0));
-        pool.thinned()
+        if pool.steps.len() > POINTS {
+            let finished = pool.finished();
+            pool.steps = thinned(pool.steps.into_iter(), finished);
+        }
+        pool
     }
 
     /// The least value that a share `p` of the values does not exceed; NaN of nothing.
@@ -69,33 +86,30 @@ impl Sketch {
     pub fn finished(&self) -> u64 {
         self.steps.iter().map(|step| step.1).sum()
     }
+}
 
-    /// The same with at most [`POINTS`] steps: most of them evenly spread, and the last fifth
-    /// ever closer together towards the largest value, so that the tail keeps its shape.
-    fn thinned(self) -> Self {
-        if self.steps.len() <= POINTS {
-            return self;
+/// At most [`POINTS`] of these steps, which stand for so many values: most of them evenly spread, and the last fifth
+/// ever closer together towards the largest value, so that the tail keeps its shape.
+fn thinned(all: impl Iterator<Item = (f64, u64)>, values: u64) -> Vec<(f64, u64)> {
+    let total = values as f64;
+    let (even, tail) = (POINTS * 4 / 5, POINTS / 5);
+    let mut marks: Vec<f64> = (1..even).map(|at| total * at as f64 / even as f64).collect();
+    let last = total / even as f64;
+    let shrink = |at: usize| libm::pow(last, 1.0 - at as f64 / (tail - 1) as f64);
+    marks.extend((1..tail).map(|at| total - shrink(at)));
+    marks.push(total);
+    let mut marks = marks.into_iter().peekable();
+    let (mut steps, mut held, mut seen) = (Vec::with_capacity(POINTS), 0, 0);
+    for (value, many) in all {
+        held += many;
+        seen += many;
+        if marks.peek().is_some_and(|mark| seen as f64 >= *mark) {
+            while marks.next_if(|mark| seen as f64 >= *mark).is_some() {}
+            steps.push((value, held));
+            held = 0;
         }
-        let total = self.finished() as f64;
-        let (even, tail) = (POINTS * 4 / 5, POINTS / 5);
-        let mut marks: Vec<f64> = (1..even).map(|at| total * at as f64 / even as f64).collect();
-        let last = total / even as f64;
-        let shrink = |at: usize| libm::pow(last, 1.0 - at as f64 / (tail - 1) as f64);
-        marks.extend((1..tail).map(|at| total - shrink(at)));
-        marks.push(total);
-        let mut marks = marks.into_iter().peekable();
-        let (mut steps, mut held, mut seen) = (Vec::with_capacity(POINTS), 0, 0);
-        for (value, many) in self.steps {
-            held += many;
-            seen += many;
-            if marks.peek().is_some_and(|mark| seen as f64 >= *mark) {
-                while marks.next_if(|mark| seen as f64 >= *mark).is_some() {}
-                steps.push((value, held));
-                held = 0;
-            }
-        }
-        Self { steps, unfinished: self.unfinished }
     }
+    steps
 }
 
 /// An interval of the time series of one queue index over the whole fabric.
@@ -181,27 +195,22 @@ impl Shapes {
     /// Of a run's tables and its measured flows, with the names of the workloads.
     pub fn of(
         tables: &[Table],
-        measured: &[FlowTime],
+        measured: &FlowTimes,
         classes: &SizeClasses,
         workloads: &[String],
         simulated_ns: f64,
     ) -> Self {
-        let sketch = |class: usize| {
-            let member =
-                |flow: &&FlowTime| class == classes.all() || classes.of(flow.bytes) == class;
-            let time = |flow: &FlowTime| if flow.finished { flow.fct_ns } else { f64::NAN };
-            Sketch::of(measured.iter().filter(member).map(time))
-        };
+        let fct = classes.each(measured, |member| {
+            let members = measured.iter().filter(|flow| member(flow));
+            Sketch::of(members.map(|flow| if flow.finished { flow.fct_ns } else { f64::NAN }))
+        });
         let delivered = deliveries::View::of(tables).map(deliveries).unwrap_or_default();
         let few = delivered.len() <= MOST_RATES;
         let rates = delivered.iter().filter(|_| few).map(|(flow, of)| (*flow, rates(of, POINTS)));
         let rates: BTreeMap<u64, _> = rates.collect();
-        let workloads_of = |table: flows::View<'_>| {
-            let both = table.flow.iter().zip(table.workload).map(|(flow, of)| (*flow, *of));
-            both.filter(|(flow, _)| rates.contains_key(flow)).collect()
-        };
+        let with_rates = |flows| workloads_of(flows, rates.keys().copied().collect());
         Self {
-            workloads: flows::View::of(tables).map(workloads_of).unwrap_or_default(),
+            workloads: flows::View::of(tables).map(with_rates).unwrap_or_default(),
             rates,
             responses: windows(tables),
             pings: PingShapes::of(tables),
@@ -210,7 +219,7 @@ impl Shapes {
             ranks: jobs::last(tables),
             host_ports: host_ports::ports(tables),
             why: Explanation::of(tables, workloads, classes).map(|why| Digest::of(&why)),
-            fct: (0..classes.count()).map(sketch).collect(),
+            fct,
             slowdowns: slowdowns(measured),
             waits: throughput::waits_at_busiest(tables),
             delays: throughput::delays_at_busiest(tables),
@@ -258,15 +267,14 @@ impl SizeBin {
     }
 }
 
-fn slowdowns(flows: &[FlowTime]) -> BTreeMap<u32, SizeBin> {
-    let mut bins: BTreeMap<u32, Vec<&FlowTime>> = BTreeMap::new();
+fn slowdowns(flows: &FlowTimes) -> BTreeMap<u32, SizeBin> {
+    let mut bins: BTreeMap<u32, (f64, Vec<f64>)> = BTreeMap::new();
     for flow in flows.iter().filter(|flow| flow.slowdown.is_finite()) {
-        bins.entry(flow.bytes.max(1).ilog2()).or_default().push(flow);
+        let (bytes, slowdowns) = bins.entry(flow.bytes.max(1).ilog2()).or_default();
+        *bytes += flow.bytes as f64;
+        slowdowns.push(flow.slowdown);
     }
-    let bin = |flows: Vec<&FlowTime>| SizeBin {
-        bytes: flows.iter().map(|flow| flow.bytes as f64).sum(),
-        slowdowns: Sketch::of(flows.iter().map(|flow| flow.slowdown)),
-    };
+    let bin = |(bytes, slowdowns)| SizeBin { bytes, slowdowns: Sketch::of_known(slowdowns, 0) };
     bins.into_iter().map(|(power, flows)| (power, bin(flows))).collect()
 }
 

@@ -5,6 +5,7 @@ use floodway_model::Table;
 use floodway_model::tables::{deliveries, departures, flows, sojourn_series, sojourns};
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::entries::workloads_of;
 use crate::scalars::{Scalar, TIME_BINS, put, put_binned};
 use crate::shapes::{Deliveries, Depths, deliveries, quantile};
 use crate::statistics::mean;
@@ -27,8 +28,7 @@ fn goodputs(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
     };
     let value = |name: &str| scalars.get(name).map(|scalar| scalar.value);
     let (Some(from), Some(length)) = (value("warmup_ns"), value("measured_ns")) else { return };
-    let workloads: BTreeMap<u64, u64> =
-        flows.flow.iter().copied().zip(flows.workload.iter().copied()).collect();
+    let workloads = workloads_of(flows, samples.flow.iter().copied().collect());
     let mut by_workload: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for (flow, delivered) in deliveries(samples) {
         let Some(rate) = rate(&delivered, from, from + length) else { continue };

@@ -29,8 +29,8 @@ type Sent = BTreeSet<(u64, u64, u64)>;
 
 fn sent(tables: &[Table]) -> Sent {
     let Some(flows) = flows::View::of(tables) else { return Sent::new() };
-    let both = flows.flow.iter().zip(flows.bytes).zip(flows.workload);
-    both.map(|((flow, bytes), workload)| (*flow, *bytes, *workload)).collect()
+    let both = flows.flow.iter().zip(flows.bytes.iter()).zip(flows.workload.iter());
+    both.map(|((flow, bytes), workload)| (flow, bytes, workload)).collect()
 }
 
 /// Names for results directories: the last part of each path, or the whole path of those whose last part another

@@ -2,7 +2,8 @@
 
 use floodway_model::Table;
 use floodway_model::table::{Values, fingerprint};
-use floodway_report::format::{Sheet, parquet};
+use floodway_model::tables::flows;
+use floodway_report::format::{self, Sheet, parquet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +24,7 @@ fn assert_same(one: &Table, other: &Table) {
         assert_eq!((&one.name, &one.doc), (&other.name, &other.doc));
         match (&one.values, &other.values) {
             (Values::F64(one), Values::F64(other)) => {
-                let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-                assert_eq!(bits(one), bits(other));
+                assert!(one.iter().map(f64::to_bits).eq(other.iter().map(f64::to_bits)));
             }
             (one, other) => assert_eq!(one, other),
         }
@@ -53,6 +53,72 @@ fn what_was_written_is_read_to_the_bit() {
     let table = Table::new("nothing", "No columns.");
     write(&table, &path);
     assert_same(&parquet::read(&path).unwrap(), &table);
+    fs::remove_file(&path).unwrap();
+}
+
+/// A long table of flows, whose columns are packed, and the same with columns that are not.
+fn flows() -> [Table; 2] {
+    let row = |flow: u64| flows::Row {
+        flow,
+        workload: 0,
+        src: flow / 200,
+        dst: flow * 7 % 251,
+        bytes: 4_096,
+        start_ns: (flow * flow % 1_000_003) as f64 / 1e3,
+        stop_ns: f64::NAN,
+        fct_ns: if flow.is_multiple_of(5) { f64::NAN } else { (flow * 31 % 65_537) as f64 / 1e3 },
+        acked_fct_ns: -0.0,
+        ideal_fct_ns: 812.5,
+        slowdown: (flow + 1) as f64 / 7.0,
+        delivered_bytes: u64::MAX - flow,
+        packets_sent: 1,
+        retransmitted_packets: 0,
+        lost_packets: flow % 2,
+        mean_rtt_ns: f64::INFINITY,
+        marked_packets: flow % 3,
+        measured: 1,
+    };
+    let packed: Table = (0..50_000).map(row).collect();
+    let mut plain = packed.clone();
+    for column in &mut plain.columns {
+        match &mut column.values {
+            Values::U64(values) => *values = std::mem::take(values).into_vec().into(),
+            Values::F64(values) => *values = std::mem::take(values).into_vec().into(),
+            Values::Text(_) => {}
+        }
+    }
+    [packed, plain]
+}
+
+/// Of one of these.
+fn is_packed(table: &Table) -> bool {
+    table.columns.iter().all(|column| match &column.values {
+        Values::U64(values) => values.slice().is_none(),
+        Values::F64(values) => values.slice().is_none(),
+        Values::Text(_) => false,
+    })
+}
+
+#[test]
+fn a_packed_table_is_written_and_read_as_any_other() {
+    let path = path("packed");
+    let [packed, plain] = flows();
+    assert!(is_packed(&packed) && !is_packed(&plain));
+    assert_same(&packed, &plain);
+    let octets = |write: format::Write, table: &Table| {
+        let mut octets = Vec::new();
+        write(&Sheet { run: Some(("ci", 1)), table }, &mut octets).unwrap();
+        octets
+    };
+    for format in format::CATALOGUE {
+        let of = |table| octets(format.write, table);
+        assert!(of(&packed) == of(&plain), "{}", format.entry.name);
+    }
+    write(&packed, &path);
+    let read = parquet::read(&path).unwrap();
+    assert!(is_packed(&read));
+    assert_same(&read, &plain);
+    assert_eq!(flows::View::of_table(&read).unwrap().dst.at(40_000), 40_000 * 7 % 251);
     fs::remove_file(&path).unwrap();
 }
 

@@ -138,7 +138,7 @@ fn the_picture_without_a_script_shows_the_worst_sample() {
     calm.last_mut().unwrap().columns.push(floodway_model::table::Column {
         name: "paused_ns".into(),
         doc: "".into(),
-        values: floodway_model::table::Values::F64(vec![0.0; rows]),
+        values: floodway_model::table::Values::F64(vec![0.0; rows].into()),
     });
     let page = page_with(&[calm]);
     assert!(page.contains("the sample at which most waits"));

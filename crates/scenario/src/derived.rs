@@ -198,8 +198,10 @@ impl Variant {
             spread(demands.map(|demand| demand.times(factor)).collect(), around.number)
         });
         let wire_demands: Vec<Demand> = on_wire.collect();
-        let expected_flows =
-            shares().map(|(workload, around)| ports::flows((&**workload, around), settings)).sum();
+        let (memory_of_flows, expected_flows) = check::traffic::flows(
+            shares().map(|(workload, around)| (&**workload, around)),
+            settings,
+        );
         let timed: f64 = shares()
             .filter(|(workload, _)| workload.times_flows())
             .map(|(workload, around)| ports::flows((&**workload, around), settings))
@@ -243,7 +245,7 @@ impl Variant {
             expected_flows,
             expected_measured_flows: timed * steady,
             persistent_flows: self.workloads().iter().map(|w| w.persistent_flows()).sum(),
-            memory: self.memory(expected_flows, unloaded_rtt),
+            memory: self.memory(expected_flows, memory_of_flows, unloaded_rtt),
             training: self.training(),
             basis: self.basis.clone(),
         }
@@ -256,9 +258,9 @@ impl Variant {
         let rtt = longest_way(settings, graph, check::largest_frame(settings)).0;
         let order = workload::order(settings, graph, seed);
         let shares = workload::surroundings(self.workloads(), settings, graph, &order, seed);
-        let flows =
-            shares.map(|(workload, around)| ports::flows((&**workload, around), settings)).sum();
-        (self.memory(flows, rtt), flows)
+        let shares = shares.map(|(workload, around)| (&**workload, around));
+        let (bytes, flows) = check::traffic::flows(shares, settings);
+        (self.memory(flows, bytes, rtt), flows)
     }
 
     fn training(&self) -> Vec<Numbers> {
@@ -288,10 +290,10 @@ impl Variant {
         Some(Headroom { available, one_link, all_ports })
     }
 
-    /// Flows with the state of both ends, ports with their queues, packets on their way: one
+    /// Flows with the state of both ends, which take `of_flows` bytes, ports with their queues, packets on their way: one
     /// round trip's worth for every host, and queues of which one in twenty is full, or shared
     /// memories that are full to a twentieth.
-    fn memory(&self, flows: f64, rtt: Duration) -> Bytes {
+    fn memory(&self, flows: f64, of_flows: f64, rtt: Duration) -> Bytes {
         const QUEUE: f64 = 200.0;
         const PORT: f64 = 500.0;
         const PACKET: f64 = 64.0;
@@ -346,7 +348,8 @@ impl Variant {
         let persistent: u64 = self.workloads().iter().map(|w| w.persistent_flows()).sum();
         let flow_samples =
             settings.flow_samples.map_or(0, |interval| settings.limit.0 / interval.0);
-        let bytes = (flows + persistent as f64) * check::traffic::BYTES_PER_FLOW
+        let bytes = of_flows
+            + persistent as f64 * check::traffic::BYTES_PER_FLOW
             + ports as f64 * PORT
             + queues * QUEUE
             + packets * PACKET

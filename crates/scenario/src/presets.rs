@@ -80,6 +80,7 @@ const TCP_2004: Preset = Preset {
         ("delayed_ack", "\"40ms\"", "Linux 2.6, least (assumed); RFC 1122: below 500 ms"),
         ("ack_every", "2", "RFC 2581, section 4.2"),
         ("quick_acks", "16", "Linux 2.6 (assumed)"),
+        ("ack_reductions", "false", "in Linux since 2018"),
         ("pacing", "false", "no system paced (assumed)"),
         ("idle_restart", "\"halve\"", "RFC 2861, as in Linux 2.6 (assumed)"),
         ("loss_detection", "\"dup_acks\"", "RFC 3517, limited transmit RFC 3042"),

@@ -275,6 +275,13 @@ error: `CC_MODE` 10 is HPCC with PINT, which floodway does not have
     let missing = CONFIG.replace("RATE_AI 50Mb/s\n", "");
     let error = import(&folder("missing", &missing), "missing").unwrap_err().plain();
     assert!(error.contains("`RATE_AI` is missing"), "{error}");
+    let topology = import(&folder("topology", TOPOLOGY), "topology").unwrap_err().plain();
+    assert!(
+        topology
+            .starts_with("error: this is no configuration: it has none of the simulator's keys\n")
+            && topology.contains("A topology or a flow file by itself is read by [topology.file]"),
+        "{topology}"
+    );
 }
 
 #[test]

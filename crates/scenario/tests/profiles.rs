@@ -203,6 +203,8 @@ fn a_preset_stands_below_what_is_written() {
         loss_detection: LossDetection::DupAcks,
         ecn: None,
         codepoint: None,
+        sack_delay: None,
+        ack_reductions: false,
     };
     // RFC 3390: at most 4380 bytes, in full segments.
     assert_eq!(u64::from(preset.initial_window), 4_380 / preset.mss.0);

@@ -27,9 +27,7 @@ fn same_values(one: &Values, other: &Values) -> bool {
     match (one, other) {
         // Empty values are NaN.
         (Values::F64(one), Values::F64(other)) => {
-            let bits =
-                |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-            bits(one) == bits(other)
+            one.iter().map(f64::to_bits).eq(other.iter().map(f64::to_bits))
         }
         (one, other) => one == other,
     }

@@ -72,7 +72,7 @@ fn numbers(bound: u64) -> Vec<u64> {
 fn queue(packets: u32, timed: bool) -> Queue {
     let mut queue = if timed { Queue::timed() } else { Queue::default() };
     (0..packets).for_each(|flow| {
-        queue.push(Queued { packet: packet(flow, 0), not_before: 0 }, Instant::ZERO);
+        queue.push(&Queued { packet: packet(flow, 0), not_before: 0 }, Instant::ZERO);
     });
     queue
 }
@@ -145,7 +145,7 @@ fn buffer_admit(bencher: Bencher, name: &str) {
     let mut memory = Buffer::new(&spec, &[link().rate; 32]);
     let port = Port::new(
         Transmitter::new(link()),
-        Box::new([queue(0, false), queue(0, false)]),
+        [queue(0, false), queue(0, false)],
         aqm::State::new(&spec.aqm, 1),
         scheduler::State::new(&spec.scheduler, &link()),
     );

@@ -26,6 +26,84 @@ pub struct Kernel {
     pub mtu: u16,
     /// Settings below `/proc/sys`, by name, in order.
     pub sysctl: BTreeMap<String, String>,
+    /// Long-lived flows that it sends from the start of the command on; `None` if it cannot be asked for any.
+    pub long_flows: Option<Vec<LongFlow>>,
+    /// Ports of TCP on which it takes long-lived flows.
+    pub takes: Vec<Port>,
+}
+
+/// The setting that chooses the congestion control of TCP.
+pub const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
+
+impl Kernel {
+    /// Long-lived flows that it sends from the beginning on.
+    pub fn first_flows(&self) -> &[LongFlow] {
+        self.long_flows.as_deref().unwrap_or_default()
+    }
+
+    /// The congestion control of TCP that is set; `None` for the one that the kernel has by itself.
+    pub fn congestion(&self) -> Option<&str> {
+        self.sysctl.get(CONGESTION).map(String::as_str)
+    }
+}
+
+/// A port on which a kernel takes long-lived flows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Port {
+    /// Its number.
+    pub number: u16,
+    /// The congestion control of its connections; `None` for that of the kernel.
+    pub congestion: Option<String>,
+}
+
+/// A long-lived flow: a connection of TCP on which a kernel sends as much as possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LongFlow {
+    /// The kernel that takes it.
+    pub to: NodeId,
+    /// The port that it comes from, by which it is known to its kernel.
+    pub source: u16,
+    /// The port that it goes to.
+    pub port: u16,
+}
+
+impl LongFlow {
+    /// The number of the `n`-th port from which long-lived flows of a kernel come; `None` if there are no more. Programs get
+    /// others from Linux, from 32768 on.
+    pub fn source(n: usize) -> Option<u16> {
+        let source = n.checked_add(20_000)?;
+        u16::try_from(source).ok().filter(|source| *source < 32_768)
+    }
+
+    /// The port to which the flows of a workload go.
+    pub fn port(workload: u16) -> u16 {
+        workload.saturating_add(6_001)
+    }
+
+    /// Its frames, as [`Header::connection`] has it.
+    pub(crate) fn connection(&self) -> u64 {
+        connection(protocol::TCP, (self.source, self.port))
+    }
+}
+
+/// Protocols that have ports (RFC 1700).
+pub mod protocol {
+    /// TCP.
+    pub const TCP: u8 = 6;
+}
+
+/// The number of a connection: see [`Header::connection`].
+pub fn connection(protocol: u8, (source, destination): (u16, u16)) -> u64 {
+    u64::from(protocol) << 32 | u64::from(source) << 16 | u64::from(destination)
+}
+
+/// What the simulation asks of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// To send a long-lived flow from now on.
+    Start(LongFlow),
+    /// To send nothing more of one, which ends its connection.
+    Stop(LongFlow),
 }
 
 /// A kernel, as the node of the simulation that stands for its host sees it. Its clock has whole nanoseconds, and is less
@@ -45,6 +123,13 @@ pub trait Backend: Send + Debug {
 
     /// The oldest frame that the kernel has sent has left its NIC.
     fn transmitted(&mut self, now: Instant);
+
+    /// A long-lived flow starts or stops.
+    fn order(&mut self, order: Order, now: Instant);
+
+    /// A step of a session has ended. What has gone wrong in the kernel without having failed is reported now, instead of at
+    /// the end.
+    fn look(&mut self) {}
 }
 
 /// A frame that a kernel has sent.
@@ -65,7 +150,7 @@ pub struct Header {
     pub dst: NodeId,
     /// DSCP and ECN field.
     pub tos: Tos,
-    /// Addresses, protocol and ports, as a number: frames with the same belong to one connection.
+    /// Protocol and ports, as a number: frames with the same between two hosts belong to one connection ([`connection`]).
     pub connection: u64,
     /// Payload of its transport protocol, in bytes.
     pub payload: u16,

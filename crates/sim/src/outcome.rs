@@ -65,7 +65,7 @@ impl Outcome {
         violations: Vec<String>,
         wall: std::time::Duration,
     ) -> Self {
-        let of_nodes = OfNodes::new(spec, &finished);
+        let of_nodes = OfNodes::new(spec, &mut finished);
         // Their memory is for the tables.
         finished.switches = Vec::new();
         finished.hosts = Vec::new();

@@ -10,7 +10,7 @@ use crate::audit::Audit;
 use crate::metric::Metrics;
 use crate::observe::Packed;
 use crate::outcome::{OfNodes, Outcome};
-use crate::simulation::{self, Run, Simulation};
+use crate::simulation::{self, Blocks, Run, Simulation};
 use crate::{Spec, deadlock, run};
 
 /// The nodes of one rank, ready to run together with those of the other ranks.
@@ -50,7 +50,9 @@ impl<'a> Share<'a> {
             return Err(TooManyRanks { ranks: count, parts });
         }
         let threads = threads.clamp(1, parts / count);
-        let layout = simulation::layout(&spec, simulation::windows(&spec), (count, threads));
+        let blocks = Blocks::IfLarge;
+        let layout =
+            simulation::layout(&spec, simulation::windows(&spec), (count, threads), blocks);
         let here = |node| layout.part(node) / threads == rank;
         let spec = Spec { explained: None, ..spec };
         let simulation = Simulation::with_nodes(spec, &here).audited(false);
@@ -74,7 +76,7 @@ impl<'a> Share<'a> {
             |finished| deadlock::find_over(&finished.switches, finished.now, ranks),
         );
         let mut report = Report {
-            of_nodes: OfNodes::new(&spec, &finished),
+            of_nodes: OfNodes::new(&spec, &mut finished),
             metrics: finished.metrics.clone(),
             observers: finished.observers.pack(),
             audit: Audit::of(&spec, &finished),
@@ -108,7 +110,7 @@ pub fn most_ranks(spec: &Spec) -> usize {
     simulation::groups(&spec.graph).len().max(1)
 }
 
-/// The nodes of each part, in order of place.
+/// The nodes of each part, those of each block in order of place.
 fn nodes(spec: &Spec, layout: &Layout) -> Vec<Vec<NodeId>> {
     let mut nodes = vec![Vec::new(); layout.parts()];
     let (hosts, several) = spec

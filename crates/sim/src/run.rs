@@ -23,7 +23,7 @@ use crate::telemetry::Record;
 
 pub(crate) use live::Live;
 
-/// Everything that is simulated, before it is shared out.
+/// Everything that is simulated, before it is shared out, and then the nodes of a block.
 pub(crate) struct Nodes {
     /// In order of their identifiers.
     pub switches: Vec<Switch>,
@@ -49,10 +49,34 @@ impl Nodes {
         switches.chain(hosts).chain(self.multiport.iter().map(MultiportHost::id))
     }
 
+    /// Hosts with one port, those that are kernels after the others.
+    fn hosts_mut(&mut self) -> impl Iterator<Item = &mut Host> {
+        self.hosts.iter_mut().chain(self.kernels.iter_mut().map(KernelHost::host_mut))
+    }
+
+    /// Times of the first own events of the nodes of the engine, in order of place.
+    fn next_wakes(&self) -> impl Iterator<Item = Instant> + '_ {
+        let Self { switches, hosts, kernels, multiport } = self;
+        let hosts = hosts.iter().map(Node::next_wake);
+        let kernels = kernels.iter().map(Node::next_wake);
+        let multiport = multiport.iter().map(Node::next_wake);
+        switches.iter().map(Node::next_wake).chain(hosts).chain(kernels).chain(multiport)
+    }
+
     /// The nodes of the graph: those of the engine, and the further ports of hosts with several.
-    fn graph_ids(&self) -> Vec<NodeId> {
+    fn graph_ids(&self) -> impl Iterator<Item = NodeId> + '_ {
         let further = self.multiport.iter().flat_map(|host| &host.ports()[1..]).map(Host::id);
-        self.engine_ids().chain(further).collect()
+        self.engine_ids().chain(further)
+    }
+
+    /// Adds the counters of all nodes at this time.
+    fn tally(&self, now: Instant, tally: &mut Tally) {
+        let Self { switches, hosts, kernels, multiport } = self;
+        switches.iter().for_each(|switch| switch.tally(now, tally));
+        hosts.iter().for_each(|host| host.tally(now, tally));
+        kernels.iter().for_each(|kernel| kernel.host().tally(now, tally));
+        let ports = multiport.iter().flat_map(MultiportHost::ports);
+        ports.for_each(|port| port.tally(now, tally));
     }
 }
 
@@ -139,7 +163,8 @@ pub(crate) fn run_governed(
 
 /// The nodes of one thread, and what they can access.
 struct Share {
-    nodes: Nodes,
+    /// By block.
+    blocks: Vec<Nodes>,
     context: Context,
     interval: [Instant; 2],
     awaited: u64,
@@ -155,20 +180,34 @@ fn share_out(
     parts: Range<usize>,
     measurement: &Measurement<'_>,
 ) -> Vec<Share> {
-    let mut shares: Vec<_> = parts.clone().map(|_| Nodes::none()).collect();
-    let place = |node| layout.part(node) - parts.start;
-    nodes.switches.into_iter().for_each(|one| shares[place(one.id())].switches.push(one));
-    nodes.hosts.into_iter().for_each(|one| shares[place(one.id())].hosts.push(one));
-    nodes.kernels.into_iter().for_each(|one| shares[place(one.id())].kernels.push(one));
-    nodes.multiport.into_iter().for_each(|one| shares[place(one.id())].multiport.push(one));
-    let share = |(number, nodes): (usize, Nodes)| {
-        let ids = nodes.graph_ids();
+    let blocks = |part| (0..layout.blocks(part)).map(|_| Nodes::none()).collect();
+    let mut shares: Vec<Vec<Nodes>> = parts.clone().map(blocks).collect();
+    let place = |node| (layout.part(node) - parts.start, layout.block(node));
+    let Nodes { switches, hosts, kernels, multiport } = nodes;
+    for one in switches {
+        let (share, block) = place(one.id());
+        shares[share][block].switches.push(one);
+    }
+    for one in hosts {
+        let (share, block) = place(one.id());
+        shares[share][block].hosts.push(one);
+    }
+    for one in kernels {
+        let (share, block) = place(one.id());
+        shares[share][block].kernels.push(one);
+    }
+    for one in multiport {
+        let (share, block) = place(one.id());
+        shares[share][block].multiport.push(one);
+    }
+    let share = |(number, blocks): (usize, Vec<Nodes>)| {
+        let ids: Vec<NodeId> = blocks.iter().flat_map(Nodes::graph_ids).collect();
         let (metrics, observers) = (measurement.metrics.clone(), (measurement.observers)(&ids));
         let telemetry = measurement.telemetry.then(Box::default);
         let context = Context::new(layout.wire(number), metrics, telemetry, observers);
         let (interval, awaited) = (measurement.interval, measurement.awaited);
         let ends_with_awaited = measurement.ends_with_awaited;
-        Share { nodes, context, interval, awaited, ends_with_awaited, horizon: Instant::NEVER }
+        Share { blocks, context, interval, awaited, ends_with_awaited, horizon: Instant::NEVER }
     };
     parts.zip(shares).map(share).collect()
 }
@@ -191,16 +230,19 @@ fn finish((shares, stop, now): engine::Finished<Share>, metrics: &Metrics) -> Fi
     };
     for mut share in shares {
         share.take_tallies([now; 2], Instant::NEVER);
-        let ports: Vec<Host> =
-            share.nodes.multiport.into_iter().flat_map(MultiportHost::into_ports).collect();
-        let several: BTreeSet<NodeId> = ports.iter().map(Host::id).collect();
-        finished.switches.extend(share.nodes.switches);
-        finished.hosts.extend(share.nodes.hosts);
-        finished.hosts.extend(ports);
-        for kernel in share.nodes.kernels {
-            let (host, begun) = kernel.finish();
-            finished.hosts.push(host);
-            finished.begun.extend(begun);
+        let mut several: BTreeSet<NodeId> = BTreeSet::new();
+        for nodes in share.blocks {
+            finished.switches.extend(nodes.switches);
+            finished.hosts.extend(nodes.hosts);
+            for port in nodes.multiport.into_iter().flat_map(MultiportHost::into_ports) {
+                several.insert(port.id());
+                finished.hosts.push(port);
+            }
+            for kernel in nodes.kernels {
+                let (host, begun) = kernel.finish();
+                finished.hosts.push(host);
+                finished.begun.extend(begun);
+            }
         }
         let (wire, metrics, records, observers) = share.context.into_parts();
         finished.in_flight.extend(wire.in_flight().map(|frame| {
@@ -235,12 +277,7 @@ impl Share {
     /// The sum of the counters of all nodes of this share.
     fn tally(&self, now: Instant) -> Tally {
         let mut tally = Tally::default();
-        let Nodes { switches, hosts, kernels, multiport } = &self.nodes;
-        switches.iter().for_each(|switch| switch.tally(now, &mut tally));
-        hosts.iter().for_each(|host| host.tally(now, &mut tally));
-        kernels.iter().for_each(|kernel| kernel.host().tally(now, &mut tally));
-        let ports = multiport.iter().flat_map(MultiportHost::ports);
-        ports.for_each(|port| port.tally(now, &mut tally));
+        self.blocks.iter().for_each(|nodes| nodes.tally(now, &mut tally));
         tally
     }
 }
@@ -250,27 +287,24 @@ impl Part for Share {
     type Attached = Vec<Record>;
 
     fn nodes(&self) -> Vec<NodeId> {
-        self.nodes.engine_ids().collect()
+        self.blocks.iter().flat_map(Nodes::engine_ids).collect()
     }
 
-    fn wakes(&self) -> Vec<Instant> {
-        let Nodes { switches, hosts, kernels, multiport } = &self.nodes;
-        let hosts = hosts.iter().map(Node::next_wake);
-        let kernels = kernels.iter().map(Node::next_wake);
-        let multiport = multiport.iter().map(Node::next_wake);
-        switches.iter().map(Node::next_wake).chain(hosts).chain(kernels).chain(multiport).collect()
+    fn wakes(&self) -> Vec<Vec<Instant>> {
+        self.blocks.iter().map(|nodes| nodes.next_wakes().collect()).collect()
     }
 
     fn wire(&mut self) -> &mut Wire<Packet> {
         self.context.wire()
     }
 
-    fn run(&mut self, window: &mut Window<'_, Packet>) {
-        window.run(&mut self.nodes.switches, &mut self.context);
-        window.run(&mut self.nodes.hosts, &mut self.context);
-        window.run(&mut self.nodes.kernels, &mut self.context);
-        if !self.nodes.multiport.is_empty() {
-            window.run(&mut self.nodes.multiport, &mut self.context);
+    fn run(&mut self, block: usize, window: &mut Window<'_, Packet>) {
+        let Nodes { switches, hosts, kernels, multiport } = &mut self.blocks[block];
+        window.run(switches, &mut self.context);
+        window.run(hosts, &mut self.context);
+        window.run(kernels, &mut self.context);
+        if !multiport.is_empty() {
+            window.run(multiport, &mut self.context);
         }
     }
 
@@ -295,8 +329,11 @@ impl Part for Share {
     }
 
     fn unacknowledged(&self) -> u64 {
-        let ports = self.nodes.multiport.iter().flat_map(MultiportHost::ports);
-        self.nodes.hosts.iter().chain(ports).map(Host::open_senders).sum()
+        let open = |nodes: &Nodes| {
+            let ports = nodes.multiport.iter().flat_map(MultiportHost::ports);
+            nodes.hosts.iter().chain(ports).map(Host::open_senders).sum::<u64>()
+        };
+        self.blocks.iter().map(open).sum()
     }
 
     fn observe(&mut self, start: Instant, simulated: Instant, awaited: u64) {
@@ -306,6 +343,16 @@ impl Part for Share {
         }
         let until = metrics.sampling().measured_until;
         self.take_tallies([self.interval[0], until], start.min(self.horizon));
+    }
+
+    fn next_observation(&self, awaited: u64) -> Instant {
+        let metrics = &self.context.metrics;
+        let until = metrics.sampling().measured_until;
+        if until == Instant::NEVER && awaited >= self.awaited {
+            return Instant::ZERO;
+        }
+        let due = [self.interval[0], until].into_iter().zip(&metrics.tallies);
+        due.filter(|(_, tally)| tally.is_none()).map(|(at, _)| at).min().unwrap_or(Instant::NEVER)
     }
 
     /// Ends the measured interval; later events are not measured. In the warm-up nothing is

@@ -5,6 +5,7 @@
 //! flow that is injected at a time starts the latency later. With a latency of at least a window, the flow always starts
 //! in a window that has not been simulated, and every event is at its exact time.
 
+mod kernels;
 pub mod reading;
 mod steering;
 
@@ -20,9 +21,12 @@ use floodway_model::{
 
 use crate::Spec;
 use crate::deadlock;
+use crate::kernel::Backend;
 use crate::outcome::Outcome;
 use crate::run::{Finished, Live};
-use crate::simulation::{Rest, Simulation, ending, layout, violations};
+use crate::simulation::{Blocks, Rest, Simulation, ending, layout, violations};
+
+use kernels::Ordered;
 
 /// How a session is opened.
 #[derive(Clone, Copy, Debug)]
@@ -229,6 +233,8 @@ pub struct Session {
     awaited: u64,
     /// The largest flow in bytes.
     most: u64,
+    /// Long-lived flows of kernels.
+    ordered: Ordered,
     begun: std::time::Instant,
 }
 
@@ -243,11 +249,24 @@ impl fmt::Debug for Session {
 impl Session {
     /// Opens a session at time zero. The simulation may have flows of its own.
     pub fn open(spec: Spec, options: Options) -> Result<Self, Error> {
-        refuse(&spec, options)?;
+        Self::connected(spec, options, Vec::new())
+    }
+
+    /// The same with the kernels of [`Spec::kernels`], whose backends these are, in their order.
+    pub fn connected(
+        spec: Spec,
+        options: Options,
+        backends: Vec<Box<dyn Backend>>,
+    ) -> Result<Self, Error> {
+        refuse(&spec, options, backends.len())?;
+        let ordered = Ordered::of(&spec);
         let (first, end) = (spec.flows.len() as u32, Instant(spec.end.0));
         let payload = spec.profiles[usize::from(options.workload)].transport.payload();
         let waits = spec.awaited.get(usize::from(options.workload)).copied().unwrap_or(false);
         let mut simulation = Simulation::new(spec);
+        if !backends.is_empty() {
+            simulation = simulation.connected(backends);
+        }
         if options.audit {
             simulation = simulation.audited(true);
         }
@@ -263,7 +282,9 @@ impl Session {
         if waits {
             simulation = simulation.open_ended();
         }
-        let layout = layout(simulation.spec(), simulation.windows(), (1, options.threads));
+        // In blocks, what has happened on one side would be known too late.
+        let threads = (1, options.threads);
+        let layout = layout(simulation.spec(), simulation.windows(), threads, Blocks::None);
         let (rest, live) =
             simulation.begin(|nodes, measurement| Live::new(nodes, &layout, measurement));
         Ok(Self {
@@ -281,6 +302,7 @@ impl Session {
             in_flight: 0,
             awaited,
             most: payload.saturating_mul(u64::from(u32::MAX) - 1),
+            ordered,
             begun: std::time::Instant::now(),
         })
     }
@@ -501,7 +523,7 @@ impl Session {
 }
 
 /// What a session cannot have, because it is laid out for the flows that are known before a run.
-fn refuse(spec: &Spec, options: Options) -> Result<(), Error> {
+fn refuse(spec: &Spec, options: Options, kernels: usize) -> Result<(), Error> {
     let refused = |cause, remedy| Err(Error::Refused { cause, remedy });
     if usize::from(options.workload) >= spec.profiles.len() {
         return refused(
@@ -512,7 +534,7 @@ fn refuse(spec: &Spec, options: Options) -> Result<(), Error> {
     if options.threads == 0 {
         return refused("a session has no threads", "it needs at least 1 thread");
     }
-    if !spec.kernels.is_empty() {
+    if spec.kernels.len() != kernels {
         let cause = "a session cannot have hosts that are Linux kernels";
         return refused(cause, "remove [workload.linux] from the scenario");
     }

@@ -3,6 +3,7 @@
 mod build;
 #[cfg(test)]
 mod memory;
+mod work;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -27,8 +28,8 @@ use crate::routing::Routes;
 use crate::run::{self, Finished, Measurement, Nodes};
 use crate::switch::Knowledge;
 
+pub(crate) use build::{Blocks, groups, layout, windows};
 use build::{asks_for_answers, hosts, places, profiles, switches, tiers, wants_telemetry};
-pub(crate) use build::{groups, layout, windows};
 
 /// A network that is ready to run.
 pub struct Simulation {
@@ -37,6 +38,7 @@ pub struct Simulation {
     metrics: Metrics,
     windows: Windows,
     longest_hop: Duration,
+    blocks: Blocks,
     /// Number of flows and of ranks whose completion extends the measured interval.
     awaited: u64,
     /// Network information for the auditor; `None` if it is off.
@@ -116,6 +118,7 @@ impl Simulation {
             metrics,
             windows,
             longest_hop,
+            blocks: Blocks::IfLarge,
             awaited,
             audited: None,
             traced: false,
@@ -132,6 +135,15 @@ impl Simulation {
     #[must_use]
     pub fn audited(mut self, audited: bool) -> Self {
         self.audited = audited.then(|| Arc::new(Network::new(&self.spec)));
+        self
+    }
+
+    /// Runs in blocks of at most so many ports, however small the network is, if all its links join two sides.
+    /// Results are those of a large network: flows end the run, or the measured interval, only before windows with
+    /// even numbers. For tests.
+    #[must_use]
+    pub fn in_blocks_of(mut self, ports: usize) -> Self {
+        self.blocks = Blocks::Of(ports);
         self
     }
 
@@ -158,7 +170,7 @@ impl Simulation {
         for (kernel, backend) in self.spec.kernels.iter().zip(backends) {
             let place = self.nodes.hosts.iter().position(|host| host.id() == kernel.host);
             let host = self.nodes.hosts.remove(place.expect("a kernel is a host, once"));
-            self.nodes.kernels.push(KernelHost::new(host, backend, octets.clone()));
+            self.nodes.kernels.push(KernelHost::new(host, kernel, backend, octets.clone()));
         }
         self.octets = Some(octets);
         self
@@ -231,7 +243,8 @@ impl Simulation {
         run: &Run,
         by: impl FnOnce(Nodes, &Layout, &Limits<'_>, &Measurement<'_>) -> Finished,
     ) -> (Spec, Finished) {
-        let layout = layout(&self.spec, (self.windows, self.longest_hop), (1, run.threads));
+        let windows = (self.windows, self.longest_hop);
+        let layout = layout(&self.spec, windows, (1, run.threads), self.blocks);
         let find = |finished: &Finished| deadlock::find(&finished.switches, finished.now);
         self.finish_with(run, &layout, by, find)
     }

@@ -5,15 +5,21 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::*;
 use floodway_model::graph::NodeKind;
-use floodway_model::{Bytes, Dscp, Duration, Ecn, FlowSpec, Graph, Instant, NodeId, Rate, Tos};
+use floodway_model::{
+    Bytes, Dscp, Duration, Ecn, FlowId, FlowSpec, Graph, Instant, NodeId, Rate, Tos,
+};
 use floodway_sim::host::transport::{self, ethernet};
-use floodway_sim::kernel::{Backend, Header, Kernel, Outgoing};
+use floodway_sim::kernel::{Backend, Header, Kernel, LongFlow, Order, Outgoing, connection};
+use floodway_sim::session::{Options, Session};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm;
 use floodway_sim::{Outcome, Simulation, Spec};
 
 /// What a backend has seen, by host: times in ps, octets, marks.
 type Seen = Arc<Mutex<Vec<(u32, &'static str, u64, Vec<u8>, bool)>>>;
+
+/// The first octet of a frame that belongs to the third long-lived flow of a kernel.
+const OF_A_FLOW: u8 = 9;
 
 /// A kernel of a test: it sends frames at given times, and answers each one that it gets 5 us later, if its first octet
 /// is 1.
@@ -49,7 +55,8 @@ impl Backend for Fake {
             octets[0] = first;
             let tos = Tos::new(Dscp::DEFAULT, Ecn::Ect0);
             let (dst, payload) = (NodeId(dst), length as u16 - 14);
-            let header = Header { dst, tos, connection: 7, payload, end: None };
+            let connection = if first == OF_A_FLOW { connection(6, (20_002, 6_001)) } else { 7 };
+            let header = Header { dst, tos, connection, payload, end: None };
             sent.push(Outgoing { at: Instant(at), octets: octets.into(), header });
         }
     }
@@ -64,6 +71,14 @@ impl Backend for Fake {
 
     fn transmitted(&mut self, now: Instant) {
         self.note("transmitted", now, &[], false);
+    }
+
+    fn order(&mut self, order: Order, now: Instant) {
+        let (what, flow) = match order {
+            Order::Start(flow) => ("start", flow),
+            Order::Stop(flow) => ("stop", flow),
+        };
+        self.note(what, now, &flow.source.to_be_bytes(), false);
     }
 }
 
@@ -91,6 +106,8 @@ fn spec() -> Spec {
         start: Duration::ZERO,
         mtu: 1_500,
         sysctl: Default::default(),
+        long_flows: None,
+        takes: Vec::new(),
     };
     let of_kernels =
         |src, dst| FlowSpec { start: Instant::NEVER, ..flow(src, dst, FlowSpec::PERSISTENT, 0) };
@@ -104,6 +121,15 @@ fn spec() -> Spec {
     spec.end = Duration::from_ms(100);
     spec.measured_until = spec.end;
     spec.flow_samples = Some(Duration::from_ms(10));
+    spec
+}
+
+/// One whose kernels are asked for long-lived flows: kernel 0 for two at the beginning.
+fn asked() -> Spec {
+    let mut spec = spec();
+    let long = |source| LongFlow { to: NodeId(1), source, port: LongFlow::port(0) };
+    spec.kernels[0].start = Duration::from_ms(1);
+    spec.kernels[0].long_flows = Some(vec![long(20_000), long(20_001)]);
     spec
 }
 
@@ -217,4 +243,92 @@ fn kernels_without_backends_are_a_violation() {
     let expected =
         "host 0: it is a Linux kernel, which has not run; only `floodway emulate` runs kernels";
     assert_eq!(outcome.violations, [expected]);
+}
+
+/// What kernel 0 was asked for, with the times in ms.
+fn orders(seen: &Seen) -> Vec<(&'static str, f64, u16)> {
+    let seen = seen.lock().unwrap();
+    let orders = seen.iter().filter(|seen| ["start", "stop"].contains(&seen.1));
+    let order = |seen: &(u32, &'static str, u64, Vec<u8>, bool)| {
+        assert_eq!(seen.0, 0);
+        (seen.1, seen.2 as f64 / 1e9, u16::from_be_bytes([seen.3[0], seen.3[1]]))
+    };
+    orders.map(order).collect()
+}
+
+#[test]
+fn a_kernel_is_asked_for_its_flows_when_its_command_starts() {
+    let (_, seen) = run_with(asked(), &[], 1);
+    assert_eq!(orders(&seen), [("start", 1.0, 20_000), ("start", 1.0, 20_001)]);
+}
+
+/// A step of a session ends at a multiple of its window, the shortest time of a frame on a link: 1 ms and 64 + 20 octets, which are
+/// 1.0168 ms. What is asked for takes effect so much later.
+#[test]
+fn a_session_starts_and_stops_flows_of_kernels() {
+    let steer = |threads: usize, steps: &[u64]| {
+        let seen = Seen::default();
+        // Of the flow that is started third, from port 20,002, there are three frames.
+        let due =
+            [30_000_000_000, 31_000_000_000, 32_000_000_000].map(|at| (at, 1, 114, OF_A_FLOW));
+        let backend = |host, due: &[_]| -> Box<dyn Backend> {
+            Box::new(Fake { host, due: due.to_vec(), seen: seen.clone() })
+        };
+        let options = Options { workload: 0, latency: None, threads, audit: true };
+        let backends = vec![backend(0, &due), backend(1, &[])];
+        let mut session = Session::connected(asked(), options, backends).unwrap();
+        let first: Vec<_> = session.flows_of_kernels().collect();
+        // The last of the flows to a destination.
+        assert_eq!(first.iter().map(|flow| flow.0).collect::<Vec<_>>(), [0, 1]);
+        // At 1.0168 ms.
+        session.stop(first[1]).unwrap();
+        for at in steps {
+            session.advance(Instant::ZERO + Duration::from_ms(*at)).unwrap();
+        }
+        let third = session.start(NodeId(0), NodeId(1), 0).unwrap();
+        session.advance(Instant::ZERO + Duration::from_ms(60)).unwrap();
+        let delivered = session.delivered(third);
+        session.stop(third).unwrap();
+        session.advance(Instant::ZERO + Duration::from_ms(80)).unwrap();
+        let outcome = session.close();
+        assert_eq!(outcome.violations, Vec::<String>::new());
+        (orders(&seen), delivered, outcome)
+    };
+    let (seen, delivered, outcome) = steer(1, &[20]);
+    let expected = [
+        ("start", 1.0, 20_000),
+        ("start", 1.0, 20_001),
+        ("stop", 1.0168, 20_001),
+        ("start", 21.0168, 20_002),
+        ("stop", 61.0168, 20_002),
+    ];
+    assert_eq!(seen, expected);
+    // 114 octets with 14 of the header, three times.
+    assert_eq!(delivered, 300);
+    assert_eq!(outcome.table("flows").u64s("packets_sent"), [3]);
+    for (threads, steps) in [(1, vec![3, 4, 20]), (2, vec![20])] {
+        let (again, _, other) = steer(threads, &steps);
+        assert_eq!((&again[..], other.fingerprint), (&expected[..], outcome.fingerprint));
+    }
+}
+
+#[test]
+fn what_kernels_cannot_be_asked_for_is_refused() {
+    let seen = Seen::default();
+    let backend =
+        |host| -> Box<dyn Backend> { Box::new(Fake { host, due: Vec::new(), seen: seen.clone() }) };
+    let options = Options { workload: 0, latency: None, threads: 1, audit: true };
+    let refused = Session::open(spec(), options).unwrap_err();
+    assert!(refused.to_string().starts_with("a session cannot have hosts that are Linux kernels"));
+    let mut session = Session::connected(spec(), options, vec![backend(0), backend(1)]).unwrap();
+    assert_eq!(
+        session.start(NodeId(0), NodeId(2), 0).unwrap_err().to_string(),
+        "a flow of a Linux kernel goes to a Linux kernel, and its destination is simulated: choose a host that is a kernel"
+    );
+    assert_eq!(
+        session.stop(FlowId(0)).unwrap_err().to_string(),
+        "this flow stands for connections of programs in a Linux kernel: choose a long-lived flow"
+    );
+    // The next one is that of programs.
+    assert_eq!([12_767, 12_768].map(LongFlow::source), [Some(32_767), None]);
 }

@@ -108,17 +108,17 @@ impl Deliveries {
         let numbers = flows.flow.iter().enumerate();
         let places: BTreeMap<u64, usize> = numbers
             .filter(|(_, flow)| samples.contains_key(flow))
-            .map(|(at, flow)| (*flow, at))
+            .map(|(at, flow)| (flow, at))
             .collect();
         let one = |(flow, mut samples): (u64, Vec<(f64, f64)>)| {
             let at = *places.get(&flow)?;
             samples.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let finished = Some(starts[at] + fct[at]).filter(|end| end.is_finite());
+            let finished = Some(starts.at(at) + fct.at(at)).filter(|end| end.is_finite());
             // What was on its way when a flow was stopped is not a rate of its any more.
-            let stop = Some(stops[at]).filter(|stop| stop.is_finite() && finished.is_none());
+            let stop = Some(stops.at(at)).filter(|stop| stop.is_finite() && finished.is_none());
             samples.retain(|sample| stop.is_none_or(|stop| sample.0 <= stop));
             let end = finished.or(stop);
-            Some(Delivery::new((flow, workloads[at]), starts[at], end, &samples))
+            Some(Delivery::new((flow, workloads.at(at)), starts.at(at), end, &samples))
         };
         let flows: Vec<Delivery> = samples.into_iter().filter_map(one).collect();
         (!flows.is_empty()).then_some(Self { flows })

@@ -25,6 +25,8 @@ const DATA: &str = "curves.json";
 pub enum Curve {
     /// The hosts of the network.
     Hosts,
+    /// The hosts of the network, beside a neighbor that walks through memory.
+    HostsBesideNeighbor,
     /// The hosts of networks that are built and hardly run.
     SetUp,
     /// The load of the hosts' links.
@@ -152,8 +154,13 @@ fn processor() -> Option<String> {
 
 impl Place {
     fn task(&self) -> Task<'_> {
-        let case = cases::named(self.case);
-        Task { case, threads: self.threads, length: Length::Quick, set: &self.set }
+        Task {
+            case: cases::named(self.case),
+            threads: self.threads,
+            length: Length::Quick,
+            set: &self.set,
+            neighbor: self.curve == Curve::HostsBesideNeighbor,
+        }
     }
 
     fn point(&self, measurement: &Measurement) -> Point {
@@ -197,7 +204,12 @@ fn places(quick: bool, cores: usize) -> Vec<Place> {
     let leaves: &[u64] = if quick { &[16, 32, 48] } else { &[16, 32, 48, 64, 96, 128, 180] };
     for leaves in leaves {
         let (hosts, network) = clos(*leaves);
-        add(Curve::Hosts, hosts as f64, "ci-128", 1, &[network, span.clone()].concat());
+        let set = [network, span.clone()].concat();
+        add(Curve::Hosts, hosts as f64, "ci-128", 1, &set);
+        // Directly after the point that it is compared with.
+        if cores > 1 {
+            add(Curve::HostsBesideNeighbor, hosts as f64, "ci-128", 1, &set);
+        }
     }
     if !quick {
         for leaves in [16, 48, 180, 448] {
@@ -290,6 +302,7 @@ mod tests {
             setup_s,
             simulated_ns: 1.0,
             fingerprint: String::new(),
+            neighbor: false,
             calibration: None,
         };
         let mut point = places[0].point(&measured(80.0, 0.2, 500));

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Task;
 use super::cases::Length;
+use super::neighbor::Neighbor;
 use crate::failure::Failure;
+use crate::pages;
 use floodway_machine::calibration::{self, WORKING_SETS};
 use floodway_machine::memory;
 
@@ -34,7 +36,9 @@ pub struct Measurement {
     pub simulated_ns: f64,
     /// Of the results: the same for any number of threads.
     pub fingerprint: String,
-    /// How fast the machine was after it; none where instructions are counted.
+    /// Whether a neighbor walked through memory meanwhile.
+    pub neighbor: bool,
+    /// How fast the machine was after it, beside the same neighbor; none where instructions are counted.
     pub calibration: Option<Calibration>,
 }
 
@@ -65,8 +69,8 @@ impl Calibration {
     }
 }
 
-/// What calibrations found, as a sentence with the least and most of each figure; none without any.
-pub fn spoken(calibrations: &[&Calibration]) -> Option<String> {
+/// What calibrations beside `runs` found, as a sentence with the least and most of each figure; none without any.
+pub fn spoken(runs: &str, calibrations: &[&Calibration]) -> Option<String> {
     let range = |ns: &dyn Fn(&Calibration) -> f64| {
         let all = || calibrations.iter().map(|one| ns(one));
         let ends = [all().reduce(f64::min)?, all().reduce(f64::max)?].map(|ns| format!("{ns:.1}"));
@@ -83,7 +87,7 @@ pub fn spoken(calibrations: &[&Calibration]) -> Option<String> {
         })
         .collect();
     Some(format!(
-        "Beside these runs, a multiply-add took {} and a load {}, each dependent on the one before.",
+        "Beside {runs}, a multiply-add took {} and a load {}, each dependent on the one before.",
         range(&|one| one.multiply_add_ns)?,
         loads?.join(", ")
     ))
@@ -91,10 +95,13 @@ pub fn spoken(calibrations: &[&Calibration]) -> Option<String> {
 
 /// Runs a case in this process.
 pub fn measure(task: &Task) -> Result<Measurement, Failure> {
-    let Task { case, threads, length, set } = *task;
+    let Task { case, threads, length, set, neighbor } = *task;
+    let beside = neighbor.then(Neighbor::start).transpose()?;
     let begun = Instant::now();
     let scenario = case.scenario(length, set)?;
-    let simulation = Simulation::new(scenario.build(scenario.variant(case.variant)?, 0));
+    let variant = scenario.variant(case.variant)?;
+    pages::take_large_ones(variant.footprint_of_run(scenario.replication_seed(0)).0.0);
+    let simulation = Simulation::new(scenario.build(variant, 0));
     let setup_s = begun.elapsed().as_secs_f64();
     let stop = AtomicBool::new(false);
     let run = Run { threads: threads.into(), stop: &stop, watch: &|_| {} };
@@ -105,6 +112,8 @@ pub fn measure(task: &Task) -> Result<Measurement, Failure> {
     let wall_s = outcome.wall.as_secs_f64();
     // Before the calibration, which takes memory itself.
     let peak_rss_bytes = memory::peak();
+    let calibration = (length != Length::Brief).then(Calibration::take);
+    drop(beside);
     Ok(Measurement {
         case: case.name.to_owned(),
         threads,
@@ -115,7 +124,8 @@ pub fn measure(task: &Task) -> Result<Measurement, Failure> {
         setup_s,
         simulated_ns: outcome.simulated.0 as f64 / 1e3,
         fingerprint: floodway_report::manifest::hex(outcome.fingerprint),
-        calibration: (length != Length::Brief).then(Calibration::take),
+        neighbor,
+        calibration,
     })
 }
 
@@ -132,10 +142,10 @@ mod tests {
         };
         let (quiet, busy) = (calibration(2.0, 112.0), calibration(2.0, 190.5));
         assert_eq!(
-            spoken(&[&quiet, &busy]).unwrap(),
+            spoken("these runs", &[&quiet, &busy]).unwrap(),
             "Beside these runs, a multiply-add took 2.0 ns and a load 1.2 ns within 32 KiB, 4.0 ns within 512 KiB, \
              17.0 ns within 4 MiB, 112.0 to 190.5 ns within 64 MiB, each dependent on the one before."
         );
-        assert_eq!(spoken(&[]), None);
+        assert_eq!(spoken("these runs", &[]), None);
     }
 }

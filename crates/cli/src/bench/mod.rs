@@ -3,6 +3,7 @@
 mod cases;
 mod curves;
 mod measure;
+mod neighbor;
 mod page;
 
 use std::process::Stdio;
@@ -18,6 +19,9 @@ use measure::Measurement;
 
 /// Measures every case that was asked for with every number of threads.
 pub fn bench(options: &BenchOptions) -> Result<(), Failure> {
+    if options.be_neighbor {
+        return neighbor::be();
+    }
     if options.curves {
         return curves::curves(options);
     }
@@ -36,7 +40,8 @@ pub fn bench(options: &BenchOptions) -> Result<(), Failure> {
     let mut all = Vec::new();
     for case in cases {
         for &threads in threads {
-            let task = Task { case, threads, length, set: &options.set };
+            let neighbor = options.neighbor;
+            let task = Task { case, threads, length, set: &options.set, neighbor };
             let measurement = if alone { measure::measure(&task)? } else { task.apart()? };
             if !options.json {
                 output::print(&row(&measurement))?;
@@ -49,7 +54,8 @@ pub fn bench(options: &BenchOptions) -> Result<(), Failure> {
     }
     let calibrations: Vec<_> = all.iter().filter_map(|one| one.calibration.as_ref()).collect();
     output::print(
-        &measure::spoken(&calibrations).map_or_else(String::new, |said| format!("\n{said}\n")),
+        &measure::spoken("these runs", &calibrations)
+            .map_or_else(String::new, |said| format!("\n{said}\n")),
     )
 }
 
@@ -60,6 +66,8 @@ struct Task<'a> {
     length: Length,
     /// Further settings.
     set: &'a [String],
+    /// Whether a neighbor walks through memory meanwhile.
+    neighbor: bool,
 }
 
 impl Task<'_> {
@@ -67,6 +75,7 @@ impl Task<'_> {
     fn words(&self) -> Vec<String> {
         let mut words = vec!["bench".to_owned(), self.case.name.to_owned()];
         words.extend(self.length.option().map(str::to_owned));
+        words.extend(self.neighbor.then(|| "--neighbor".to_owned()));
         words.extend(["--threads".to_owned(), self.threads.to_string()]);
         words.extend(self.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
         words

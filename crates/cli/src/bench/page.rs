@@ -4,6 +4,8 @@ use floodway_report::chart::{Axis, Line, Lines};
 use floodway_report::study::{Exhibit, Provenance, Section, Study};
 use floodway_report::words::{bytes, count, digits, large, time};
 
+use floodway_machine::neighbor::WALKED;
+
 use super::curves::{Curve, Curves, Point};
 use super::measure::spoken;
 
@@ -13,8 +15,14 @@ pub fn page(curves: &Curves) -> Study {
     if curves.quick {
         caveats.push("Runs were shortened: this shows that all works, not how fast.".to_owned());
     }
-    let calibrations: Vec<_> = curves.points.iter().flat_map(|point| &point.calibrations).collect();
-    caveats.extend(spoken(&calibrations));
+    for (runs, beside) in
+        [("these runs", false), ("those with a neighbor, while it walked through memory", true)]
+    {
+        let points = curves.points.iter();
+        let points = points.filter(|one| (one.curve == Curve::HostsBesideNeighbor) == beside);
+        let calibrations: Vec<_> = points.flat_map(|point| &point.calibrations).collect();
+        caveats.extend(spoken(runs, &calibrations));
+    }
     let machine = match &curves.processor {
         Some(processor) => format!("{processor}, {} threads at a time", curves.cores),
         None => format!("{} threads at a time", curves.cores),
@@ -91,6 +99,17 @@ fn answer(curves: &Curves) -> Vec<String> {
         1.0 => "one open flow a host".to_owned(),
         _ => count(flows),
     });
+    let both = [Curve::Hosts, Curve::HostsBesideNeighbor].map(|curve| of(curves, curve));
+    if let [[first, .., last], [small, .., large]] = both.each_ref().map(Vec::as_slice) {
+        answer.push(format!(
+            "Beside a neighbor that walks through memory, a packet-hop takes {} times as long with {} \
+             hosts, and {} times with {}.",
+            digits(small.ns_per_hop / first.ns_per_hop),
+            count(small.at),
+            digits(large.ns_per_hop / last.ns_per_hop),
+            count(large.at)
+        ));
+    }
     for (curve, hosts) in [(Curve::ThreadsSmall, "128"), (Curve::ThreadsLarge, "1,152")] {
         if let [first, .., last] = of(curves, curve).as_slice() {
             answer.push(format!(
@@ -132,7 +151,9 @@ fn sections(curves: &Curves) -> Vec<Section> {
         ),
         threads(curves),
     ];
-    sections.insert(1, set_up(&of(curves, Curve::SetUp)));
+    sections
+        .insert(1, neighbor(&of(curves, Curve::Hosts), &of(curves, Curve::HostsBesideNeighbor)));
+    sections.insert(2, set_up(&of(curves, Curve::SetUp)));
     sections.retain(|section| !section.exhibits.is_empty());
     sections
 }
@@ -169,6 +190,63 @@ fn grown(points: &[&Point], name: &str, question: &str, text: &str, x: Axis) -> 
         }),
     ];
     section.commands = points.iter().map(|point| point.command.clone()).collect();
+    section
+}
+
+/// The curve of hosts with and without a neighbor; nothing on a machine with one core.
+fn neighbor(alone: &[&Point], beside: &[&Point]) -> Section {
+    let question = "How much more does a packet-hop cost beside a noisy neighbor?";
+    let mut section = Section {
+        name: "neighbor".to_owned(),
+        question: question.to_owned(),
+        text: vec![format!(
+            "The same runs, each once more beside a process that walks through {} of memory and \
+             changes every cache line, as a neighbor on a shared host may. It has a core of its own, and \
+             takes bandwidth of the memory and of caches that cores share.",
+            bytes(WALKED as f64)
+        )],
+        ..Section::default()
+    };
+    let Some((first, last)) = beside.first().zip(beside.last()) else { return section };
+    let (alone_label, beside_label) = ("alone", "beside a neighbor");
+    let chart = Lines {
+        title: "Nanoseconds for a packet-hop by hosts and neighbor".to_owned(),
+        x: Axis::log("hosts, logarithmic", "")
+            .within(first.at, last.at)
+            .labelled(beside.iter().map(|point| point.at)),
+        y: Axis::linear("time for a packet-hop", "ns"),
+        lines: vec![costs(0, alone_label, alone), costs(1, beside_label, beside)],
+        ..Lines::default()
+    };
+    let row = |(alone, beside): (&&Point, &&Point)| {
+        vec![
+            count(beside.at),
+            time(alone.ns_per_hop),
+            time(beside.ns_per_hop),
+            digits(beside.ns_per_hop / alone.ns_per_hop),
+            format!("+{:.1} %", beside.spread() * 100.0),
+        ]
+    };
+    section.exhibits = vec![
+        Exhibit::Lines {
+            name: "cost".to_owned(),
+            caption: question.to_owned(),
+            legend: vec![(0, alone_label.into()), (1, beside_label.into())],
+            charts: vec![chart],
+            columns: 1,
+            note: String::new(),
+        },
+        Exhibit::Table {
+            name: "points".to_owned(),
+            caption: "The points".to_owned(),
+            head: ["hosts", alone_label, beside_label, "times", "spread beside a neighbor"]
+                .map(str::to_owned)
+                .to_vec(),
+            rows: alone.iter().zip(beside).map(row).collect(),
+            note: String::new(),
+        },
+    ];
+    section.commands = beside.iter().map(|point| point.command.clone()).collect();
     section
 }
 

@@ -78,7 +78,8 @@ pub struct Fixed {
 #[derive(Clone, Debug, Serialize)]
 struct KindOfFlow {
     name: String,
-    congestion: &'static str,
+    congestion: String,
+    linux: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -93,7 +94,8 @@ impl Fixed {
     pub fn of(live: &Live, (scenario, question): (&str, &str), step_s: f64) -> Self {
         let kind = |kind: &floodway_lab::live::Kind| KindOfFlow {
             name: kind.name.clone(),
-            congestion: kind.congestion,
+            congestion: kind.congestion.clone(),
+            linux: kind.is_linux,
         };
         let management = |of: &floodway_lab::live::Management| Management {
             name: of.name.clone(),
@@ -126,6 +128,8 @@ pub struct Now {
     pub paused: bool,
     /// Whether the run has ended.
     pub ended: bool,
+    /// What has gone wrong, if it has ended because of that.
+    pub trouble: String,
     /// The number of the port that is looked at.
     pub port: usize,
     /// The number of the present queue management.

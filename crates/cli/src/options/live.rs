@@ -36,6 +36,13 @@ pub struct LiveOptions {
     /// Threads; results do not depend on them.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u16).range(1..))]
     pub threads: u16,
+    /// The directory of a Linux kernel, for hosts that are kernels. Default the newest one that `oracle/build --endpoint` has
+    /// built.
+    #[arg(long, value_name = "DIR")]
+    pub kernel: Option<PathBuf>,
+    /// How long programs of a kernel may compute at a time, as with `floodway emulate`.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = value_parser!(u32).range(1..=86_400))]
+    pub patience: u32,
     /// Folder for the tables and the log. Default `results/live-` and the scenario's name, with `--replay`
     /// `results/replay-` and the name.
     #[arg(long, value_name = "DIR")]

@@ -17,7 +17,7 @@ use floodway_study::RunClaims;
 
 use crate::failure::Failure;
 use crate::options::RunOptions;
-use crate::{check, output, program, selection};
+use crate::{check, output, pages, program, selection};
 pub use progress::{Speaker, Talk};
 pub use signals::stop_on_signals;
 
@@ -73,6 +73,10 @@ pub fn run_with(
         budget.share(ranks.ranks());
     }
     budget.check(&scenario.file_name)?;
+    // Ranks have been started by MPI, and kernels run beside this process.
+    if ranks.is_none() && kernels.is_none() {
+        pages::take_large_ones(budget.of_run);
+    }
     announce(options, scenario, variants, &budget, &path);
     let how = How {
         threads,

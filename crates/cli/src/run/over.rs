@@ -44,13 +44,17 @@ fn together(options: &RunOptions, world: World) -> Result<(), Failure> {
 /// What rank 0 has exchanged.
 fn traffic(world: World) -> String {
     let traffic = world.traffic();
+    let [mine, all] = traffic.hops;
     format!(
-        "{} ranks, {}: rank 0 sent {} octets in {} exchanges, and spent {} in them",
+        "{} ranks, {}: rank 0 sent {} octets in {} exchanges, and spent {} in them; of the packet-hops of the last \
+         run, {:.1} % were its own, and {:.1} % would be an equal share",
         world.ranks(),
         world.version(),
         large(traffic.octets as f64),
         large(traffic.exchanges as f64),
         time(traffic.waited.as_secs_f64() * 1e9),
+        100.0 * mine as f64 / all.max(1) as f64,
+        100.0 / world.ranks() as f64,
     )
 }
 

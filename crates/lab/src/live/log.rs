@@ -20,6 +20,9 @@ pub struct Head {
     pub replication: u32,
     /// The key of the simulation at the beginning: a hash of all that decides its results, the program included.
     pub key: String,
+    /// Which Linux kernel hosts were; `None` if all were simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
 }
 
 impl Head {
@@ -39,6 +42,14 @@ impl Head {
         if self.replication != other.replication {
             let numbers = [self.replication, other.replication].map(|number| number.to_string());
             return differs("replication", &numbers[0], &numbers[1]);
+        }
+        if self.kernel != other.kernel {
+            let [here, there] = [&self.kernel, &other.kernel]
+                .map(|kernel| kernel.as_deref().unwrap_or("none").to_owned());
+            return Err(format!(
+                "the log is of the Linux kernel `{here}`, and this is `{there}`, with other results: name the same one with \
+                 `--kernel`"
+            ));
         }
         if self.key != other.key {
             return Err("the log is of another version of the scenario or of floodway, with other results: use the \

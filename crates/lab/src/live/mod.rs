@@ -16,8 +16,8 @@ use floodway_sim::switch::change::Change;
 use floodway_sim::{Outcome, Spec, switch};
 use serde::{Deserialize, Serialize};
 
-use crate::Budget;
 use crate::session::{self, Error};
+use crate::{Budget, Kept, Kernels};
 
 pub use log::{Damaged, Entry, Head, Log};
 pub use sample::{Flows, Queue, Sample};
@@ -46,7 +46,9 @@ pub struct Kind {
     /// Its name, or that of its congestion control.
     pub name: String,
     /// Its congestion control.
-    pub congestion: &'static str,
+    pub congestion: String,
+    /// Whether its hosts are Linux kernels.
+    pub is_linux: bool,
     workload: u16,
     /// Senders and receivers of its flows, from the beginning again after the last.
     pairs: Vec<(NodeId, NodeId)>,
@@ -106,8 +108,18 @@ pub struct Choice {
     pub audit: bool,
 }
 
-/// A run that is steered.
+/// What is left of a run that has ended.
 #[derive(Debug)]
+pub struct Closed {
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// What was done.
+    pub log: Log,
+    /// Files about its kernels.
+    pub files: Vec<Kept>,
+}
+
+/// A run that is steered.
 pub struct Live {
     session: Session,
     kinds: Vec<Kind>,
@@ -118,11 +130,24 @@ pub struct Live {
     ports: Vec<((NodeId, PortIx), String)>,
     log: Log,
     readings: sample::Readings,
+    /// Gives the files about its kernels when they are gone.
+    files: Box<dyn FnOnce() -> Vec<Kept>>,
+}
+
+impl fmt::Debug for Live {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Live").field("session", &self.session).finish_non_exhaustive()
+    }
 }
 
 impl Live {
-    /// Opens a run at time zero. It is measured from the beginning, and ends at the time of the choice.
-    pub fn open(scenario: &Scenario, choice: &Choice) -> Result<Self, Error> {
+    /// Opens a run at time zero. It is measured from the beginning, and ends at the time of the choice. `kernels` starts
+    /// hosts that are kernels.
+    pub fn open(
+        scenario: &Scenario,
+        choice: &Choice,
+        kernels: Option<&dyn Kernels>,
+    ) -> Result<Self, Error> {
         let variant = match &choice.variant {
             Some(name) => scenario.variant(name)?,
             None => &scenario.variants()[0],
@@ -149,15 +174,19 @@ impl Live {
             return Err(nothing_to_steer(variant));
         }
         for (flow, of) in (0..).map(FlowId).zip(&spec.flows) {
-            if let Some(kind) = kinds.iter_mut().find(|kind| kind.workload == of.workload) {
+            let mut simulated = kinds.iter_mut().filter(|kind| !kind.is_linux);
+            if let Some(kind) = simulated.find(|kind| kind.workload == of.workload) {
                 kind.flows.push(flow);
             }
         }
+        let has_kernels = !spec.kernels.is_empty();
+        let kernels = kernels.filter(|_| has_kernels);
         let head = Head {
             scenario: scenario.name.clone(),
             variant: variant.name.clone(),
             replication,
             key: spec.key(),
+            kernel: kernels.map(Kernels::name),
         };
         let ports = ports(&spec);
         let options = Options {
@@ -166,7 +195,17 @@ impl Live {
             threads: choice.threads,
             audit: choice.audit,
         };
-        let session = Session::open(spec, options)?;
+        let started = kernels.map(|kernels| kernels.start(&spec)).unwrap_or_default();
+        if kernels.is_some() && started.backends.len() < spec.kernels.len() {
+            return Err(Error::Choice("the kernels of the run have not started".to_owned()));
+        }
+        let session = Session::connected(spec, options, started.backends)?;
+        for flow in session.flows_of_kernels() {
+            let of = session.spec().flows[flow.index()].workload;
+            if let Some(kind) = kinds.iter_mut().find(|kind| kind.workload == of) {
+                kind.flows.push(flow);
+            }
+        }
         let place = scenario.variants().iter().position(|other| other.name == variant.name);
         let readings = sample::Readings::of(&session, &ports, &kinds);
         Ok(Self {
@@ -177,6 +216,7 @@ impl Live {
             ports,
             log: Log::new(head),
             readings,
+            files: started.files,
         })
     }
 
@@ -279,6 +319,7 @@ impl Live {
     pub fn advance(&mut self, step: Duration, port: usize) -> Result<Sample, Error> {
         let until = (self.session.now() + step).min(self.session.end());
         self.session.advance(until)?;
+        self.session.look();
         Ok(self.readings.take(&self.session, &self.ports, &self.kinds, port))
     }
 
@@ -287,12 +328,12 @@ impl Live {
         self.readings.busiest()
     }
 
-    /// Ends the run, and returns its outcome and its log.
-    pub fn close(mut self) -> (Outcome, Log) {
+    /// Ends the run, and returns what is left of it.
+    pub fn close(mut self) -> Closed {
         let now = self.session.now();
         let outcome = self.session.close();
         self.log.finish(now, outcome.fingerprint);
-        (outcome, self.log)
+        Closed { outcome, log: self.log, files: (self.files)() }
     }
 
     /// Repeats a run from its log to the end, in steps of a second. `watch` is called with the time after each, and ends
@@ -301,7 +342,7 @@ impl Live {
         mut self,
         log: &Log,
         mut watch: impl FnMut(Instant) -> bool,
-    ) -> Result<Option<Outcome>, Error> {
+    ) -> Result<Option<Closed>, Error> {
         log.head.check(&self.log.head).map_err(Error::Choice)?;
         let Some((end, _)) = log.end else {
             return Err(Error::Choice(
@@ -326,14 +367,14 @@ impl Live {
             done.map_err(|Refused(reason)| Error::Choice(format!("at {at}: {reason}")))?;
         }
         let is_over = to(&mut self.session, end)?;
-        Ok(is_over.then(|| self.close().0))
+        Ok(is_over.then(|| self.close()))
     }
 }
 
 fn nothing_to_steer(variant: &Variant) -> Error {
     Error::Choice(format!(
         "no workload of variant `{}` has long-lived flows that could come and go: add a [[workload]] with \
-         [workload.long_flows], without an application",
+         [workload.long_flows], without an application, or `long_flows` in [workload.linux]",
         variant.name
     ))
 }
@@ -368,6 +409,9 @@ fn management(
         if then.profiles != now.profiles || then.host != now.host {
             return differs("its hosts");
         }
+        if then.kernels != now.kernels {
+            return differs("its Linux kernels");
+        }
         if then.flows[..] != now.flows[..] {
             return differs("its flows");
         }
@@ -400,14 +444,26 @@ fn kinds(variant: &Variant, spec: &Spec) -> Vec<Kind> {
         if pairs.is_empty() || profile.application.is_some() {
             continue;
         }
-        let congestion = profile.congestion.name();
+        let host = |(src, dst): (u32, u32)| (hosts[src as usize], hosts[dst as usize]);
+        let pairs: Vec<(NodeId, NodeId)> = pairs.into_iter().map(host).collect();
+        let kernel = spec.kernels.iter().find(|kernel| kernel.host == pairs[0].0);
+        let congestion = match kernel {
+            None => profile.congestion.name(),
+            // What a kernel has by itself.
+            Some(kernel) => kernel.congestion().unwrap_or("cubic"),
+        };
         let name = if names[number].is_empty() { congestion } else { names[number].as_str() };
         let times = taken.entry(name.to_owned()).or_default();
         *times += 1;
         let name = if *times == 1 { name.to_owned() } else { format!("{name} {times}") };
-        let host = |(src, dst): (u32, u32)| (hosts[src as usize], hosts[dst as usize]);
-        let pairs = pairs.into_iter().map(host).collect();
-        kinds.push(Kind { name, congestion, workload: number as u16, pairs, flows: Vec::new() });
+        kinds.push(Kind {
+            name,
+            congestion: congestion.to_owned(),
+            is_linux: kernel.is_some(),
+            workload: number as u16,
+            pairs,
+            flows: Vec::new(),
+        });
     }
     kinds
 }

@@ -1,3 +1,5 @@
+mod kernels;
+
 use super::*;
 use floodway_scenario::Overrides;
 
@@ -47,7 +49,7 @@ fn scenario(more: &str) -> Scenario {
 }
 
 fn open(more: &str) -> Live {
-    Live::open(&scenario(more), &CHOICE).unwrap_or_else(|error| panic!("{error}"))
+    Live::open(&scenario(more), &CHOICE, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn flows(kind: &str, count: u32) -> Action {
@@ -105,7 +107,7 @@ fn queues_are_separate_once_they_are_switched() {
     let last = steps(&mut live, 1).remove(0);
     assert_eq!((last.utilization, last.queues[0].backlog_bytes), (0.0, 0));
     assert_eq!(live.busiest(), None);
-    let (outcome, log) = live.close();
+    let Closed { outcome, log, .. } = live.close();
     assert_eq!(outcome.violations, Vec::<String>::new());
     assert_eq!(log.entries.len(), 4);
 }
@@ -122,7 +124,7 @@ fn a_run_is_repeated_from_its_log() {
     steps(&mut live, 3);
     live.act(&flows("scalable", 1)).unwrap();
     live.advance(Duration::from_ms(33), 0).unwrap();
-    let (outcome, log) = live.close();
+    let Closed { outcome, log, .. } = live.close();
     let text = log.text();
     let read = Log::parse(&text).unwrap();
     assert_eq!(read, log);
@@ -135,15 +137,15 @@ fn a_run_is_repeated_from_its_log() {
         Some(r#"{"at_ns":1200000000,"action":{"management":"dualq"}}"#)
     );
     for threads in [1, 3] {
-        let again = Live::open(&scenario(""), &Choice { threads, ..CHOICE }).unwrap();
+        let again = Live::open(&scenario(""), &Choice { threads, ..CHOICE }, None).unwrap();
         let again = again.replay(&read, |_| true).unwrap().unwrap();
-        assert_eq!(again.fingerprint, outcome.fingerprint);
+        assert_eq!(again.outcome.fingerprint, outcome.fingerprint);
     }
     // One flow more or less is another run.
     let mut other = read.clone();
     other.entries[1].action = flows("cubic", 1);
     let other = open("").replay(&other, |_| true).unwrap().unwrap();
-    assert_ne!(other.fingerprint, outcome.fingerprint);
+    assert_ne!(other.outcome.fingerprint, outcome.fingerprint);
     assert!(open("").replay(&read, |_| false).unwrap().is_none());
 }
 
@@ -153,10 +155,10 @@ fn an_unused_queue_changes_nothing() {
     let tables = |of: &str| {
         let text = BASE.split("[variants.tail]").next().unwrap();
         let scenario = Scenario::parse(&format!("{text}{of}"), "a.toml", &Overrides::default());
-        let mut live = Live::open(&scenario.unwrap(), &CHOICE).unwrap();
+        let mut live = Live::open(&scenario.unwrap(), &CHOICE, None).unwrap();
         live.act(&flows("scalable", 1)).unwrap();
         steps(&mut live, 20);
-        let outcome = live.close().0;
+        let outcome = live.close().outcome;
         let flows = outcome.table("flows");
         (flows.u64s("delivered_bytes").to_vec(), flows.u64s("packets_sent").to_vec())
     };
@@ -213,9 +215,9 @@ fn what_is_impossible_is_refused() {
         + "[[workload]]\npermutation.bytes = \"1KB\"\n[variants.a]\n";
     let scenario = Scenario::parse(&none, "a.toml", &Overrides::default()).unwrap();
     assert_eq!(
-        Live::open(&scenario, &CHOICE).unwrap_err().to_string(),
+        Live::open(&scenario, &CHOICE, None).unwrap_err().to_string(),
         "no workload of variant `a` has long-lived flows that could come and go: add a [[workload]] with \
-         [workload.long_flows], without an application"
+         [workload.long_flows], without an application, or `long_flows` in [workload.linux]"
     );
 }
 

@@ -70,23 +70,24 @@ fn common(before: &Table, after: &Table) -> Vec<u32> {
     else {
         return Vec::new();
     };
-    let done =
-        |of: &flows::View<'_>, row: usize| of.measured[row] != 0 && of.fct_ns[row].is_finite();
+    let done = |of: &flows::View<'_>, row: usize| {
+        of.measured.at(row) != 0 && of.fct_ns.at(row).is_finite()
+    };
     let mut common = Vec::new();
     let mut there = 0;
     for row in 0..before.rows() {
         // Both are in order of the flows' numbers.
-        while there < after.rows() && after.flow[there] < before.flow[row] {
+        while there < after.rows() && after.flow.at(there) < before.flow.at(row) {
             there += 1;
         }
-        if there == after.rows() || after.flow[there] != before.flow[row] {
+        if there == after.rows() || after.flow.at(there) != before.flow.at(row) {
             continue;
         }
         let of = |of: &flows::View<'_>, row: usize| {
-            (of.workload[row], of.bytes[row], of.src[row], of.dst[row])
+            (of.workload.at(row), of.bytes.at(row), of.src.at(row), of.dst.at(row))
         };
         if done(&before, row) && done(&after, there) && of(&before, row) == of(&after, there) {
-            common.push(before.flow[row] as u32);
+            common.push(before.flow.at(row) as u32);
         }
     }
     common

@@ -273,11 +273,11 @@ struct Completed {
 fn completed(table: &Table) -> Vec<Completed> {
     let Some(flows) = flows::View::of_table(table) else { return Vec::new() };
     let flow = |row: usize| Completed {
-        number: flows.flow[row] as u32,
-        slowdown: flows.slowdown[row],
-        is_measured: flows.measured[row] != 0,
+        number: flows.flow.at(row) as u32,
+        slowdown: flows.slowdown.at(row),
+        is_measured: flows.measured.at(row) != 0,
     };
-    let done = (0..flows.flow.len()).filter(|row| flows.fct_ns[*row].is_finite());
+    let done = (0..flows.flow.len()).filter(|row| flows.fct_ns.at(*row).is_finite());
     done.map(flow).collect()
 }
 

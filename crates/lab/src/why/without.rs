@@ -44,7 +44,7 @@ pub(super) fn without(
     let spec = spec.without(removed.iter().map(|flow| FlowId(*flow as u32)));
     let outcome = simulate(spec, Chosen::default(), how)?;
     let after: BTreeMap<u64, f64> = match flows::View::of(&outcome.tables) {
-        Some(table) => table.flow.iter().copied().zip(table.fct_ns.iter().copied()).collect(),
+        Some(table) => table.flow.iter().zip(table.fct_ns.iter()).collect(),
         None => BTreeMap::new(),
     };
     let kept = explanation.flows.iter().filter(|flow| !removed.contains(&flow.number));

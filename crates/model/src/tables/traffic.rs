@@ -1,56 +1,58 @@
 //! Tables about flows, applications and operations.
 
+use super::Packed;
+
 tables! {
     /// One row per flow that began, ordered by its number. Numbers follow start times, except for sequential flows and for
     /// flows that depend on others.
     flows {
         /// Number of the flow.
-        flow: u64,
+        flow: Packed<u64>,
         /// Workload of the scenario, counted from 0.
-        workload: u64,
+        workload: Packed<u64>,
         /// Node number of the sending host.
-        src: u64,
+        src: Packed<u64>,
         /// Node number of the receiving host.
-        dst: u64,
+        dst: Packed<u64>,
         /// Payload of the message; 0 for a long-lived flow.
-        bytes: u64,
+        bytes: Packed<u64>,
         /// Time at which the message was ready to be sent: for a sequential flow, when the previous one was complete; for a
         /// flow that depends on others, when the last of them had arrived or been handed over.
-        start_ns: f64,
+        start_ns: Packed<f64>,
         /// Time from which a long-lived flow sends nothing new; empty if it has no such time.
-        stop_ns: f64,
+        stop_ns: Packed<f64>,
         /// Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not
         /// happen before the run ended.
-        fct_ns: f64,
+        fct_ns: Packed<f64>,
         /// Flow completion time at the sender: from the start to the arrival of the last acknowledgement, with which
         /// the whole message is acknowledged; empty if that did not happen before the run ended (a run that is measured
         /// until a time or the end of the arrivals ends as soon as all messages have arrived, with acknowledgements
         /// under way), for flows without a size, and where nothing is acknowledged (UDP, Ethernet). It is what the
         /// simulator of HPCC's authors writes to fct.txt.
-        acked_fct_ns: f64,
+        acked_fct_ns: Packed<f64>,
         /// Completion time on an idle network, by closed form; empty for a long-lived flow.
-        ideal_fct_ns: f64,
+        ideal_fct_ns: Packed<f64>,
         /// fct_ns over ideal_fct_ns; empty if the flow did not complete.
-        slowdown: f64,
+        slowdown: Packed<f64>,
         /// Payload that arrived before the run ended, each byte once, including what a receiver holds behind a missing
         /// packet.
-        delivered_bytes: u64,
+        delivered_bytes: Packed<u64>,
         /// Data packets that the sender put on the wire, retransmissions included.
-        packets_sent: u64,
+        packets_sent: Packed<u64>,
         /// Of these, retransmissions.
-        retransmitted_packets: u64,
+        retransmitted_packets: Packed<u64>,
         /// Data packets of the flow that switches dropped or that were lost on links that failed, headers of trimmed
         /// ones among them.
-        lost_packets: u64,
+        lost_packets: Packed<u64>,
         /// Mean of the round-trip times that the sender measured, one for each acknowledgement that gave one: TCP
         /// always, RoCEv2 for the congestion controls that need its acknowledgements, such as HPCC and Swift; empty for
         /// all others, and if there was none.
-        mean_rtt_ns: f64,
+        mean_rtt_ns: Packed<f64>,
         /// Data packets that arrived with CE.
-        marked_packets: u64,
+        marked_packets: Packed<u64>,
         /// 1 if the flow started after the warm-up, has a size and is of no ping and no call; statistics are over these
         /// flows.
-        measured: u64,
+        measured: Packed<u64>,
     }
 
     /// Payload delivered by each long-lived flow at every multiple of flow_samples until the end of the run; empty without

@@ -23,8 +23,8 @@ pub fn write(sheet: &Sheet, out: &mut (dyn Write + Send)) -> io::Result<()> {
         }
         for column in &sheet.table.columns {
             match &column.values {
-                Values::U64(values) => write!(out, "{comma}{}", values[row])?,
-                Values::F64(values) => write!(out, "{comma}{}", values[row])?,
+                Values::U64(values) => write!(out, "{comma}{}", values.at(row))?,
+                Values::F64(values) => write!(out, "{comma}{}", values.at(row))?,
                 Values::Text(values) => write!(out, "{comma}{}", quoted(&values[row]))?,
             }
             comma = ",";

@@ -3,8 +3,8 @@
 //! table and columns are in the file's key-value metadata.
 
 use floodway_machine::damaged;
-use floodway_model::Table;
 use floodway_model::table::Values;
+use floodway_model::{Numbers, Table, tables};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -71,13 +71,9 @@ fn write_file(sheet: &Sheet, out: &mut (dyn Write + Send)) -> Result<(), Parquet
     for column in &sheet.table.columns {
         match &column.values {
             // The bits of an unsigned number, as the logical type says.
-            Values::U64(values) => integers(&mut group, rows, |row| values[row].cast_signed())?,
+            Values::U64(values) => integers(&mut group, rows, |row| values.at(row).cast_signed())?,
             Values::Text(values) => texts(&mut group, rows, |row| &values[row])?,
-            Values::F64(values) => {
-                let mut writer = next_column(&mut group)?;
-                writer.typed::<DoubleType>().write_batch(values, None, None)?;
-                writer.close()?;
-            }
+            Values::F64(values) => column_of::<DoubleType>(&mut group, rows, |row| values.at(row))?,
         }
     }
     group.close()?;
@@ -97,10 +93,18 @@ fn integers(
     rows: usize,
     value: impl Fn(usize) -> i64,
 ) -> Result<(), ParquetError> {
+    column_of::<Int64Type>(group, rows, value)
+}
+
+fn column_of<T: DataType>(
+    group: &mut Group,
+    rows: usize,
+    value: impl Fn(usize) -> T::T,
+) -> Result<(), ParquetError> {
     let mut writer = next_column(group)?;
     for start in (0..rows).step_by(BATCH) {
-        let batch: Vec<i64> = (start..rows.min(start + BATCH)).map(&value).collect();
-        writer.typed::<Int64Type>().write_batch(&batch, None, None)?;
+        let batch: Vec<T::T> = (start..rows.min(start + BATCH)).map(&value).collect();
+        writer.typed::<T>().write_batch(&batch, None, None)?;
     }
     writer.close()
 }
@@ -110,13 +114,7 @@ fn texts<'a>(
     rows: usize,
     value: impl Fn(usize) -> &'a str,
 ) -> Result<(), ParquetError> {
-    let mut writer = next_column(group)?;
-    for start in (0..rows).step_by(BATCH) {
-        let range = start..rows.min(start + BATCH);
-        let batch: Vec<ByteArray> = range.map(|row| ByteArray::from(value(row))).collect();
-        writer.typed::<ByteArrayType>().write_batch(&batch, None, None)?;
-    }
-    writer.close()
+    column_of::<ByteArrayType>(group, rows, |row| ByteArray::from(value(row)))
 }
 
 fn schema(sheet: &Sheet) -> Result<TypePtr, ParquetError> {
@@ -215,14 +213,24 @@ fn column(reader: &SerializedFileReader<File>, place: usize) -> Result<Values, P
     if column.max_def_level() > 0 || column.max_rep_level() > 0 {
         return Err(ParquetError::General(format!("column {} may be null", column.name())));
     }
-    let (mut integers, mut reals, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut integers, mut reals, mut texts) = (Numbers::default(), Numbers::default(), Vec::new());
+    let packed = tables::packed(reader.metadata().file_metadata().schema().name());
     for group in 0..reader.num_row_groups() {
         match reader.get_row_group(group)?.get_column_reader(place)? {
             ColumnReader::Int64ColumnReader(column) => {
-                batches(column, |batch| integers.extend(batch.iter().map(|n| n.cast_unsigned())))?;
+                batches(column, |batch| {
+                    let batch = batch.iter().map(|number| number.cast_unsigned());
+                    match packed {
+                        true => batch.for_each(|number| integers.push(number)),
+                        false => integers.extend_unpacked(batch),
+                    }
+                })?;
             }
             ColumnReader::DoubleColumnReader(column) => {
-                batches(column, |batch| reals.extend_from_slice(batch))?;
+                batches(column, |batch| match packed {
+                    true => batch.iter().for_each(|&number| reals.push(number)),
+                    false => reals.extend_unpacked(batch.iter().copied()),
+                })?;
             }
             ColumnReader::ByteArrayColumnReader(column) => {
                 batches(column, |batch| {

@@ -15,7 +15,7 @@ use floodway_model::Table;
 use serde::{Deserialize, Serialize};
 
 use crate::INTERRUPTED;
-use crate::metrics::{Distribution, Quantile, RunMetrics, SizeClasses, flow_times};
+use crate::metrics::{Distribution, FlowTimes, Quantile, RunMetrics, SizeClasses};
 use crate::scalars::Scalar;
 use crate::statistics::{Change, Estimate, Scale, least_values};
 use crate::study::{Provenance, Section};
@@ -171,7 +171,7 @@ impl Meaning {
 /// [`scalars`](crate::scalars::scalars). A number that does not exist is missing.
 pub fn numbers(tables: &[Table], end_ns: f64) -> BTreeMap<String, Number> {
     let classes = SizeClasses::default();
-    let flows = flow_times(tables, end_ns);
+    let flows = FlowTimes::of(tables, end_ns);
     let RunMetrics { classes: of_classes, scalars } = RunMetrics::of(tables, &flows, &classes);
     let number = |(name, scalar)| (name, Number { scalar, bound: false, needs: 0 });
     let mut numbers: BTreeMap<String, Number> = scalars.into_iter().map(number).collect();

@@ -1,7 +1,7 @@
 //! Explanations from tables.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::tables::{
     delay_cuts, delay_losses, delay_marks, delay_parts, delays, explained, flows, packet_parts,
@@ -20,8 +20,9 @@ pub fn explanation(
 ) -> Option<Explanation> {
     let explained = explained::View::of(tables)?;
     let all = flows::View::of(tables)?;
-    let places: BTreeMap<u64, usize> =
-        all.flow.iter().enumerate().map(|(row, flow)| (*flow, row)).collect();
+    let asked: BTreeSet<u64> = explained.flow.iter().copied().collect();
+    let places = all.flow.iter().enumerate().filter(|(_, flow)| asked.contains(flow));
+    let places: BTreeMap<u64, usize> = places.map(|(row, flow)| (flow, row)).collect();
     let mut found: BTreeMap<u64, Flow> = BTreeMap::new();
     for row in 0..explained.rows() {
         let number = explained.flow[row];
@@ -30,12 +31,12 @@ pub fn explanation(
             number,
             Flow {
                 number,
-                workload: all.workload[at] as usize,
-                bytes: all.bytes[at],
+                workload: all.workload.at(at) as usize,
+                bytes: all.bytes.at(at),
                 ends: (explained.src[row].clone(), explained.dst[row].clone()),
                 start: explained.start_ps[row],
                 fct: explained.fct_ps[row],
-                slowdown: all.slowdown[at],
+                slowdown: all.slowdown.at(at),
                 after: (explained.depends[row] == 1).then(|| explained.after[row]),
                 totals: Vec::new(),
                 parts: Vec::new(),
@@ -75,8 +76,8 @@ pub fn explanation(
         }
     }
     packets(tables, &mut found)?;
-    let complete = |row: &usize| all.measured[*row] != 0 && all.fct_ns[*row].is_finite();
-    let workload_of = all.flow.iter().copied().zip(all.workload.iter().map(|of| *of as usize));
+    let complete = |row: &usize| all.measured.at(*row) != 0 && all.fct_ns.at(*row).is_finite();
+    let workload_of = all.flow.iter().zip(all.workload.iter().map(|of| of as usize));
     Some(Explanation {
         measured: (0..all.rows()).filter(complete).count(),
         workload_of: workload_of.collect(),

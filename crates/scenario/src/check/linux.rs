@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use floodway_model::{Graph, NodeId};
+use floodway_sim::switch::flow_control::{congestion_isolation, source_flow_control};
 
 use super::Problems;
 use crate::document::Document;
@@ -56,24 +57,61 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) {
     check_mechanisms(settings, findings);
 }
 
-/// Mechanisms by which switches talk to hosts need hosts that understand them.
+/// Mechanisms by which switches talk to hosts need hosts that understand them. Isolation stays within switches if NICs do not
+/// take part, and Source Flow Control has edge switches that send PFC frames to NICs, which obey those.
 fn check_mechanisms(settings: &Document, findings: &mut Problems<'_>) {
     let (switch, control) = (&settings.switch, &settings.switch.flow_control);
+    let native = |spec: &source_flow_control::Spec| spec.mode == source_flow_control::Mode::Native;
+    let nics = |spec: &congestion_isolation::Spec| spec.hosts;
     let not_understood = [
-        ("host.buffer", settings.host.buffer.is_some()),
-        ("switch.overflow", switch.overflow.trims().is_some()),
-        ("switch.congestion_indication", switch.congestion_indication.is_some()),
-        ("switch.flow_control.bfc", control.bfc.is_some()),
-        ("switch.flow_control.drc", control.drc.is_some()),
-        ("switch.flow_control.source_flow_control", control.source_flow_control.is_some()),
-        ("switch.flow_control.qcn", control.qcn.is_some()),
-        ("switch.flow_control.congestion_isolation", control.congestion_isolation.is_some()),
+        (
+            "host.buffer",
+            settings.host.buffer.is_some(),
+            "is filled from senders of the simulation, and the NIC of a Linux kernel takes what the kernel sends",
+        ),
+        (
+            "switch.overflow",
+            switch.overflow.trims().is_some(),
+            "trims packets to headers, which TCP of Linux does not understand",
+        ),
+        (
+            "switch.congestion_indication",
+            switch.congestion_indication.is_some(),
+            "needs NICs that understand indications, and those of Linux kernels do not",
+        ),
+        (
+            "switch.flow_control.bfc",
+            control.bfc.is_some(),
+            "pauses single queues of NICs, and those of Linux kernels have one for each class",
+        ),
+        (
+            "switch.flow_control.drc",
+            control.drc.is_some(),
+            "needs NICs that pace by direction, and those of Linux kernels do not",
+        ),
+        (
+            "switch.flow_control.qcn",
+            control.qcn.is_some(),
+            "needs rate limiters in NICs, and those of Linux kernels have none",
+        ),
     ];
-    for (path, _) in not_understood.into_iter().filter(|(_, is_there)| *is_there) {
+    let remedy = "remove it, or [workload.linux]; queue management, scheduling, PFC, PAUSE, Congestion Isolation and Source \
+                  Flow Control are possible";
+    for (path, _, why) in not_understood.into_iter().filter(|(_, is_there, _)| *is_there) {
+        findings.error(&[path], format!("`{path}` {why}"), remedy);
+    }
+    if control.congestion_isolation.as_ref().is_some_and(nics) {
         findings.error(
-            &[path],
-            format!("`{path}` needs hosts that understand it, and Linux does not"),
-            "remove it, or [workload.linux]; queue management, scheduling, PFC and PAUSE are possible",
+            &["switch.flow_control.congestion_isolation.hosts", "switch.flow_control.congestion_isolation"],
+            "NICs would move flows to the congesting class, and those of Linux kernels do not understand CIMs",
+            "write `hosts = false`: switches then isolate flows among themselves",
+        );
+    }
+    if control.source_flow_control.as_ref().is_some_and(native) {
+        findings.error(
+            &["switch.flow_control.source_flow_control.mode"],
+            "sources would obey messages of Source Flow Control, and Linux kernels do not understand them",
+            "write `mode = \"proxy\"`: the edge switch then pauses their NICs by PFC",
         );
     }
 }

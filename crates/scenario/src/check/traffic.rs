@@ -15,8 +15,19 @@ use crate::workload::{self, Demand, Ready, Workload};
 /// Flows are numbered in 32 bits; this leaves room for chance.
 const MOST_FLOWS: f64 = 4e9;
 
-/// What a flow takes in memory, its place in the results included (measured).
+/// What a long-lived flow takes in memory, its place in the results included (measured).
 pub const BYTES_PER_FLOW: f64 = 700.0;
+
+/// What the flows of these workloads take in memory, in bytes, and how many are expected.
+pub fn flows<'a>(
+    workloads: impl Iterator<Item = (&'a dyn Workload, workload::Surroundings<'a>)>,
+    settings: &Document,
+) -> (f64, f64) {
+    workloads.fold((0.0, 0.0), |(bytes, flows), of| {
+        let more = ports::flows(of, settings);
+        (bytes + more * of.0.bytes_per_flow(), flows + more)
+    })
+}
 
 /// From how many flows on that is worth a word: three gigabytes and a half.
 const MANY_FLOWS: f64 = 5e6;
@@ -164,6 +175,8 @@ fn check_flow_numbers(
         ports::flows((&**workload, around), settings) + workload.persistent_flows() as f64
     };
     let by_workload: Vec<f64> = shares.map(flows).collect();
+    let of_each = workloads.iter().map(|workload| workload.bytes_per_flow());
+    let bytes: f64 = by_workload.iter().zip(of_each).map(|(flows, each)| flows * each).sum();
     let flows: f64 = by_workload.iter().sum();
     if flows > MOST_FLOWS {
         findings.error(
@@ -191,9 +204,10 @@ fn check_flow_numbers(
             &["arrivals", &most],
             format!("about {flows:.1e} flows {what} start in {}{whose}", settings.arrivals),
             format!(
-                "they take about {} of memory, {BYTES_PER_FLOW} B each: shorten `arrivals`, \
-                 {remedy}, or take larger flows",
-                rough_bytes(Bytes((flows * BYTES_PER_FLOW) as u64))
+                "they take about {} of memory, {:.0} B each: shorten `arrivals`, {remedy}, or take \
+                 larger flows",
+                rough_bytes(Bytes(bytes as u64)),
+                bytes / flows
             ),
         );
     }

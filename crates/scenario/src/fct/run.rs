@@ -86,7 +86,7 @@ pub fn of_run(
         Completed::Received => table.fct_ns,
     };
     let mut flows = Vec::new();
-    for (row, &number) in table.flow.iter().enumerate() {
+    for (row, number) in table.flow.iter().enumerate() {
         let flow = &spec.flows[number as usize];
         let [src, dst] = [flow.src, flow.dst].map(|node| numbers[node.index()]);
         // Those without a size have none there.
@@ -96,7 +96,7 @@ pub fn of_run(
         let src_port = source_ports.entry((src, dst)).or_insert(FIRST_SOURCE_PORT);
         let transport = &transports[usize::from(flow.workload)];
         let to = distances.entry(flow.dst).or_insert_with(|| spec.graph.distances(flow.dst));
-        let start = (table.start_ns[row] * 1e3).round() as u64;
+        let start = (table.start_ns.at(row) * 1e3).round() as u64;
         flows.push(Flow {
             number,
             src,
@@ -105,7 +105,7 @@ pub fn of_run(
             dst_port: ports.next(flow.workload, (src, dst, flow.bytes)),
             bytes: flow.bytes,
             start_ps: start.saturating_add(origin(variant, flow.workload)),
-            fct_ns: Some(times[row]).filter(|time| time.is_finite()),
+            fct_ns: Some(times.at(row)).filter(|time| time.is_finite()),
             standalone_ns: standalone(&spec.graph, to, (flow.src, flow.dst), flow.bytes, transport),
         });
         *src_port += 1;
@@ -117,7 +117,7 @@ pub fn of_run(
 fn check(spec: &Spec, table: &tables::flows::View<'_>) -> Result<(), Unfit> {
     let columns = [table.flow, table.workload, table.src, table.dst, table.bytes];
     for row in 0..table.rows() {
-        let [number, workload, src, dst, bytes] = columns.map(|column| column[row]);
+        let [number, workload, src, dst, bytes] = columns.map(|column| column.at(row));
         let same = spec.flows.get(number as usize).is_some_and(|flow| {
             let size = if flow.is_persistent() { 0 } else { flow.bytes };
             (u64::from(flow.workload), u64::from(flow.src.0), u64::from(flow.dst.0), size)

@@ -12,6 +12,12 @@ use super::{Hosts, Parameters, Ready, Surroundings, Traffic, Workload, check};
 use crate::check::Problems;
 use crate::document::Document;
 
+/// What a message takes in memory that begins when others have been handed over, in bytes (measured).
+const OF_ONE_THAT_ENDED: f64 = 130.0;
+
+/// What a message takes that begins with all others, in bytes (measured).
+const OF_ONE_AT_ONCE: f64 = 700.0;
+
 /// Parameters. Hosts are named: none is taken from the order of placement, and flows may run on hosts
 /// of other workloads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +110,20 @@ impl Workload for Placed {
     fn expected_flows(&self, _around: Surroundings<'_>) -> f64 {
         let hosts = self.hosts.len() as f64;
         hosts * (hosts - 1.0)
+    }
+
+    /// Messages in a regular order take next to nothing before they begin, and are a row of a table when they have
+    /// arrived.
+    fn bytes_per_flow(&self) -> f64 {
+        let ranks = self.hosts.len();
+        let at_once = self.spec.at_once.map_or(ranks, |count| ranks.min(count as usize));
+        match self.spec.order {
+            Order::Shifted if ranks >= 2 => {
+                let open = at_once as f64 / ranks as f64;
+                OF_ONE_THAT_ENDED + open * (OF_ONE_AT_ONCE - OF_ONE_THAT_ENDED)
+            }
+            _ => OF_ONE_AT_ONCE,
+        }
     }
 
     fn is_finite(&self) -> bool {

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId};
 use floodway_sim::host::{Profile, congestion, transport};
-use floodway_sim::kernel::Kernel;
+use floodway_sim::kernel::{CONGESTION, Kernel, LongFlow, Port};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::long_flows::{MOST_PAIRS, least_common_multiple};
 use super::{Hosts, Parameters, Ready, Surroundings, Workload, check};
 use crate::check::Problems;
 use crate::document::Document;
@@ -18,6 +19,8 @@ use crate::document::Document;
 pub const MOST_KERNELS: usize = 32;
 /// The most flows from one kernel to another.
 const MOST_FLOWS: u32 = 1_000;
+/// The most long-lived flows of a workload at the beginning.
+const MOST_LONG_FLOWS: u32 = 200;
 /// The longest IP packet with which IPv4 works everywhere (RFC 791).
 const LEAST_MTU: u64 = 576;
 /// Of usual jumbo frames.
@@ -52,6 +55,27 @@ pub struct Spec {
     /// Default 8.
     #[serde(default = "flows")]
     pub flows: u32,
+    /// Long-lived flows of TCP that these hosts send from `start` on, beside what `run` does. `floodway live` starts and stops
+    /// them. Default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long_flows: Option<LongFlows>,
+}
+
+/// Long-lived flows of kernels: flow n goes from the n-th of `hosts` to the n-th of `to`, from the beginning again where a
+/// list ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LongFlows {
+    /// Receivers, which are kernels too: there is nothing to run there. They have the congestion control of the senders for
+    /// these connections.
+    pub to: Hosts,
+    /// Number of flows at the beginning; 0 where `floodway live` starts them. Default 1.
+    #[serde(default = "one")]
+    pub count: u32,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// What TCP of a kernel does about ECN (`net.ipv4.tcp_ecn`).
@@ -79,8 +103,6 @@ fn flows() -> u32 {
     8
 }
 
-/// Sets the congestion control of TCP.
-const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
 /// Sets whether TCP uses ECN.
 const ECN: &str = "net.ipv4.tcp_ecn";
 
@@ -90,6 +112,10 @@ impl Check for Spec {
         findings.range("mtu", self.mtu, Bytes(LEAST_MTU)..=Bytes(LARGEST_MTU), why);
         let why = "there is a row in the tables for each that is used";
         findings.range("flows", self.flows, 1..=MOST_FLOWS, why);
+        if let Some(long) = &self.long_flows {
+            let why = "each is a connection with a buffer of its own in its kernel";
+            findings.range("long_flows.count", long.count, 0..=MOST_LONG_FLOWS, why);
+        }
         if let Some(control) = self.congestion.as_ref().filter(|name| !is_word(name)) {
             findings.error(
                 "congestion",
@@ -157,12 +183,54 @@ impl Parameters for Spec {
         let remedy = "the run has ended then: start earlier, or raise `limit`";
         findings.below(("start", self.start), ("/limit", settings.limit), remedy);
         let all = all(settings).into_keys().collect();
-        Some(Arc::new(Placed { flows: self.flows, hosts, all }))
+        let (mut to, mut count) = (Vec::new(), 0);
+        if let Some(long) = &self.long_flows {
+            to = check::numbers("long_flows.to", &long.to, settings, findings)?;
+            count = long.count;
+            check_receivers((&hosts, &to), &all, findings)?;
+        }
+        Some(Arc::new(Placed { flows: self.flows, hosts, all, to, count }))
     }
 
     fn all_have_sizes(&self) -> bool {
         false
     }
+}
+
+/// Checks that long-lived flows go to other kernels.
+fn check_receivers(
+    (hosts, to): (&[u32], &[u32]),
+    kernels: &BTreeSet<u32>,
+    findings: &mut Findings<'_>,
+) -> Option<()> {
+    if let Some(host) = to.iter().find(|host| !kernels.contains(*host)) {
+        findings.error(
+            ["long_flows.to", "long_flows", ""],
+            format!("host {host} is not a Linux kernel"),
+            "long-lived flows of kernels go to kernels: name it in `hosts` of a [workload.linux]",
+        );
+        return None;
+    }
+    if let Some((host, _)) = one_round(hosts, to).into_iter().find(|(src, dst)| src == dst) {
+        findings.error(
+            ["long_flows.to", "hosts", ""],
+            format!("a long-lived flow would go from host {host} to itself"),
+            "flow n goes from the n-th of `hosts` to the n-th of `to`: change their order",
+        );
+        return None;
+    }
+    Some(())
+}
+
+/// Senders and receivers, until they come again.
+fn one_round(hosts: &[u32], to: &[u32]) -> Vec<(u32, u32)> {
+    let count = if to.is_empty() { 0 } else { least_common_multiple(hosts.len(), to.len()) };
+    pairs(hosts, to).take(count.min(MOST_PAIRS)).collect()
+}
+
+/// Senders and receivers of long-lived flows, without end.
+fn pairs<'a>(hosts: &'a [u32], to: &'a [u32]) -> impl Iterator<Item = (u32, u32)> + 'a {
+    hosts.iter().copied().cycle().zip(to.iter().copied().cycle())
 }
 
 /// With its hosts found, and those of other workloads that are kernels too.
@@ -171,6 +239,9 @@ struct Placed {
     flows: u32,
     hosts: Vec<u32>,
     all: BTreeSet<u32>,
+    /// Receivers of long-lived flows, and how many there are at the beginning.
+    to: Vec<u32>,
+    count: u32,
 }
 
 impl Placed {
@@ -179,6 +250,11 @@ impl Placed {
             self.all.iter().filter(move |dst| **dst != src).map(move |dst| (src, *dst))
         };
         self.hosts.iter().flat_map(others)
+    }
+
+    /// Senders and receivers of the long-lived flows at the beginning.
+    fn long(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        pairs(&self.hosts, &self.to).take(self.count as usize)
     }
 }
 
@@ -195,7 +271,8 @@ impl Workload for Placed {
             workload: around.number,
             in_turn: false,
         };
-        self.pairs().flat_map(|pair| std::iter::repeat_n(flow(pair), self.flows as usize)).collect()
+        let others = self.pairs().flat_map(|pair| std::iter::repeat_n(pair, self.flows as usize));
+        others.chain(self.long()).map(flow).collect()
     }
 
     fn expected_flows(&self, _around: Surroundings<'_>) -> f64 {
@@ -203,7 +280,11 @@ impl Workload for Placed {
     }
 
     fn persistent_flows(&self) -> u64 {
-        self.pairs().count() as u64 * u64::from(self.flows)
+        self.pairs().count() as u64 * u64::from(self.flows) + self.long().count() as u64
+    }
+
+    fn long_pairs(&self) -> Vec<(u32, u32)> {
+        one_round(&self.hosts, &self.to)
     }
 
     fn largest_flow(&self) -> u64 {
@@ -239,6 +320,24 @@ pub fn specs(settings: &Document) -> impl Iterator<Item = (usize, &Spec)> {
 pub(crate) fn kernels(settings: &Document, graph: &Graph) -> Vec<Kernel> {
     let hosts: Vec<NodeId> = graph.first_ports().collect();
     let specs: BTreeMap<usize, &Spec> = specs(settings).collect();
+    let numbers = |hosts: &Hosts| hosts.numbers(&settings.topology).unwrap_or_default();
+    // By sender, and by receiver.
+    let mut long_flows: BTreeMap<u32, Vec<LongFlow>> = BTreeMap::new();
+    let mut takes: BTreeMap<u32, Vec<Port>> = BTreeMap::new();
+    for (&workload, spec) in &specs {
+        let Some(long) = &spec.long_flows else { continue };
+        let (from, to, port) =
+            (numbers(&spec.hosts), numbers(&long.to), LongFlow::port(workload as u16));
+        for (src, dst) in pairs(&from, &to).take(long.count as usize) {
+            let own = long_flows.entry(src).or_default();
+            let source = LongFlow::source(own.len()).expect("there are fewer than ports");
+            own.push(LongFlow { to: hosts[dst as usize], source, port });
+        }
+        for host in to {
+            let port = Port { number: port, congestion: spec.settings().remove(CONGESTION) };
+            takes.entry(host).or_default().push(port);
+        }
+    }
     let kernel = |(number, workload): (u32, usize)| {
         let spec = specs[&workload];
         Kernel {
@@ -248,6 +347,11 @@ pub(crate) fn kernels(settings: &Document, graph: &Graph) -> Vec<Kernel> {
             start: spec.start,
             mtu: spec.mtu.0 as u16,
             sysctl: spec.settings(),
+            long_flows: spec
+                .long_flows
+                .as_ref()
+                .map(|_| long_flows.get(&number).cloned().unwrap_or_default()),
+            takes: takes.get(&number).cloned().unwrap_or_default(),
         }
     };
     let mut kernels: Vec<Kernel> = all(settings).into_iter().map(kernel).collect();

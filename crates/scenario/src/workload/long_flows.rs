@@ -13,7 +13,7 @@ use crate::check::Problems;
 use crate::document::Document;
 
 /// The most pairs that [`Workload::long_pairs`] lists.
-const MOST_PAIRS: usize = 1_000;
+pub(super) const MOST_PAIRS: usize = 1_000;
 
 /// Parameters. Flow n goes from the n-th host of `from` to the n-th of `to`, from the beginning
 /// again where a list ends, unless `pairs` says otherwise. Hosts are named: none is taken from the order of placement, and flows
@@ -79,7 +79,7 @@ impl Spec {
     }
 }
 
-fn least_common_multiple(a: usize, b: usize) -> usize {
+pub(super) fn least_common_multiple(a: usize, b: usize) -> usize {
     let (mut divisor, mut rest) = (a, b);
     while rest > 0 {
         (divisor, rest) = (rest, divisor % rest);

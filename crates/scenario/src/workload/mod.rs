@@ -187,6 +187,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// How many flows with a size are expected; of a saturated workload all that may begin.
     fn expected_flows(&self, around: Surroundings<'_>) -> f64;
 
+    /// What a flow takes in memory, its place in the results included, in bytes (measured).
+    fn bytes_per_flow(&self) -> f64 {
+        700.0
+    }
+
     /// Whether their completion times are measured, and not those of pings, calls or pages that they belong to.
     fn times_flows(&self) -> bool {
         true

@@ -15,6 +15,12 @@ impl Slots {
         self.0.get(place as usize).copied().unwrap_or(u32::MAX)
     }
 
+    /// Asks for the slot of the sender of this flow.
+    #[inline]
+    pub fn look(&self, place: u32) {
+        self.0.get(place as usize).into_iter().for_each(floodway_prefetch::ask_for);
+    }
+
     /// The sender of this flow, which had a slot, has ended.
     #[inline]
     pub fn clear(&mut self, place: u32) {

@@ -10,7 +10,7 @@ use floodway_model::{Body, Class, Ecn, FlowId, Instant, NodeId, Packet, PortIx};
 use super::transport::{Receiver, Sent};
 use super::{Host, Shared};
 use crate::context::Context;
-use crate::kernel::{Backend, Held, Octets, Outgoing};
+use crate::kernel::{Backend, Held, Kernel, LongFlow, Octets, Order, Outgoing};
 use crate::observe::{Delivery, Fact, Kinds};
 
 /// The frame check sequence, which octets of kernels do not have.
@@ -24,6 +24,8 @@ pub struct KernelHost {
     octets: Arc<Octets>,
     /// Time of the last event. The clock of the kernel has whole nanoseconds, so it may be behind.
     clock: Instant,
+    /// What the kernel is asked to do, and when, in order of time.
+    orders: VecDeque<(Instant, Order)>,
     /// Frames that the kernel has sent and the NIC does not have yet.
     leaving: VecDeque<Outgoing>,
     /// Used by each call of the backend.
@@ -36,14 +38,22 @@ pub struct KernelHost {
 }
 
 impl KernelHost {
-    /// This host with the kernel of this backend.
-    pub fn new(host: Host, backend: Box<dyn Backend>, octets: Arc<Octets>) -> Self {
-        let connections = Connections::new(&host.outgoing, &host.shared);
+    /// This host with a kernel and its backend.
+    pub fn new(
+        host: Host,
+        kernel: &Kernel,
+        backend: Box<dyn Backend>,
+        octets: Arc<Octets>,
+    ) -> Self {
+        let connections = Connections::new(&host.outgoing, kernel.first_flows(), &host.shared);
+        let begins = Instant(kernel.start.0);
+        let orders = kernel.first_flows().iter().map(|flow| (begins, Order::Start(*flow)));
         Self {
             host,
             backend,
             octets,
             clock: Instant::ZERO,
+            orders: orders.collect(),
             leaving: VecDeque::new(),
             sent: Vec::new(),
             taken: VecDeque::new(),
@@ -65,6 +75,32 @@ impl KernelHost {
     /// The same, to be changed before the run.
     pub fn host_mut(&mut self) -> &mut Host {
         &mut self.host
+    }
+
+    /// Asks the kernel for something, at a time that has not been simulated. A flow that is started is that which was added
+    /// last. One that is stopped before it starts is not started.
+    pub fn order(&mut self, order: Order, at: Instant) {
+        let starts = match order {
+            Order::Start(flow) => {
+                let place = self.host.outgoing.len() - 1;
+                self.connections.add(flow, place);
+                None
+            }
+            Order::Stop(flow) => Some(Order::Start(flow)),
+        };
+        let later =
+            self.orders.iter().position(|(when, order)| *when > at && Some(*order) == starts);
+        if let Some(later) = later {
+            self.orders.remove(later);
+            return;
+        }
+        let place = self.orders.partition_point(|(when, _)| *when <= at);
+        self.orders.insert(place, (at, order));
+    }
+
+    /// A step of a session has ended.
+    pub fn look(&mut self) {
+        self.backend.look();
     }
 
     /// After a run: the host with the counters of all flows, and when each flow that has begun did.
@@ -144,7 +180,8 @@ impl KernelHost {
     fn next_outside(&self) -> Instant {
         let leaving = self.leaving.front().map_or(Instant::NEVER, |frame| frame.at);
         let taken = self.taken.front().copied().unwrap_or(Instant::NEVER);
-        leaving.min(taken).min(self.host.next_wake())
+        let ordered = self.orders.front().map_or(Instant::NEVER, |(at, _)| *at);
+        leaving.min(taken).min(ordered).min(self.host.next_wake())
     }
 }
 
@@ -167,13 +204,18 @@ impl Node<Context> for KernelHost {
         self.wake_until(now, now, context);
     }
 
-    /// One event: of those at the same time, the kernel first hears that frames have left, then what it has sent joins
-    /// the NIC, then the NIC sends, then the kernel runs.
+    /// One event: of those at the same time, the kernel first hears that frames have left, then what it is asked to do, then
+    /// what it has sent joins the NIC, then the NIC sends, then the kernel runs.
     fn wake_until(&mut self, now: Instant, limit: Instant, context: &mut Context) {
         self.clock = now;
         if self.taken.front().is_some_and(|at| *at <= now) {
             self.taken.pop_front();
             return self.backend.transmitted(now);
+        }
+        if self.orders.front().is_some_and(|(at, _)| *at <= now)
+            && let Some((_, order)) = self.orders.pop_front()
+        {
+            return self.backend.order(order, now);
         }
         if self.leaving.front().is_some_and(|frame| frame.at <= now)
             && let Some(frame) = self.leaving.pop_front()
@@ -211,13 +253,25 @@ struct Counts {
 }
 
 impl Connections {
-    fn new(outgoing: &[FlowId], shared: &Shared) -> Self {
+    /// Long-lived flows have the last flows to their destination, other connections those before.
+    fn new(outgoing: &[FlowId], long_flows: &[LongFlow], shared: &Shared) -> Self {
         let mut to: BTreeMap<NodeId, (Vec<usize>, usize)> = BTreeMap::new();
         for (place, flow) in outgoing.iter().enumerate() {
             to.entry(shared.flows.at(flow.index()).dst).or_default().0.push(place);
         }
-        let none = Counts { began: Instant::NEVER, sent: Sent::default(), end: None };
-        Self { to, known: BTreeMap::new(), flows: vec![none; outgoing.len()] }
+        let mut known = BTreeMap::new();
+        for flow in long_flows.iter().rev() {
+            if let Some(place) = to.get_mut(&flow.to).and_then(|(places, _)| places.pop()) {
+                known.insert((flow.to, flow.connection()), place);
+            }
+        }
+        Self { to, known, flows: vec![Counts::none(); outgoing.len()] }
+    }
+
+    /// Adds the flow of a connection that there will be, at the last place.
+    fn add(&mut self, flow: LongFlow, place: usize) {
+        self.flows.resize(place + 1, Counts::none());
+        self.known.insert((flow.to, flow.connection()), place);
     }
 
     /// The flow of a connection, in order of their first frames; when there are more connections than flows, several
@@ -233,6 +287,10 @@ impl Connections {
 }
 
 impl Counts {
+    fn none() -> Self {
+        Self { began: Instant::NEVER, sent: Sent::default(), end: None }
+    }
+
     /// A frame is sent, with this sequence number after its payload.
     fn count(&mut self, end: Option<u32>, now: Instant) {
         self.began = self.began.min(now);
@@ -254,7 +312,7 @@ mod tests {
 
     #[test]
     fn what_is_not_beyond_the_highest_sequence_number_was_sent_before() {
-        let mut counts = Counts { began: Instant::NEVER, sent: Sent::default(), end: None };
+        let mut counts = Counts::none();
         for end in [Some(u32::MAX - 10), None, Some(1_000), Some(2_000), Some(1_000), Some(2_000)] {
             counts.count(end, Instant(5));
         }

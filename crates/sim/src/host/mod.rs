@@ -8,6 +8,7 @@
 //! `segments.rs`). The reply takes the same path back, to `on_feedback` or `on_segment_without_data`,
 //! after which the sender may continue or end (`revisit`).
 
+mod ahead;
 pub mod application;
 mod buffer;
 pub mod congestion;
@@ -446,6 +447,17 @@ impl Node<Context> for Host {
             return self.run_scheduled(now, context);
         }
         self.act(now, context);
+    }
+
+    #[inline]
+    fn look_ahead(&self, packet: &Packet, step: usize, _: u32) -> u32 {
+        self.look(packet, step);
+        0
+    }
+
+    #[inline]
+    fn look_at_wakes(&self, _: Instant) {
+        self.look_at_itself();
     }
 }
 

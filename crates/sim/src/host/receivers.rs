@@ -78,6 +78,19 @@ impl Receivers {
         self.others.incoming.at(place as usize)
     }
 
+    /// Asks for where the receiver with this index is, and in the third step for it.
+    #[inline]
+    pub fn look(&self, place: u32, step: usize) {
+        match (step, self.states.get(place as usize)) {
+            (1, Some(state)) => floodway_prefetch::ask_for(state),
+            (3, Some(&open)) => {
+                let receiver = self.open.get(open as usize).into_iter();
+                receiver.for_each(|receiver| floodway_prefetch::ask_for_lines(receiver, 3));
+            }
+            _ => {}
+        }
+    }
+
     /// The receiver with this index.
     #[inline]
     pub fn at(&mut self, place: u32, shared: &Shared) -> &mut Receiver {

@@ -57,7 +57,7 @@ impl Host {
         if let Body::Syn { feedback } = packet.body {
             let receiver = self.receivers.at(packet.connection, &self.shared);
             if let transport::Receiver::Tcp(tcp) = &mut receiver.transport {
-                let (reply, back) = (tcp.on_syn(feedback), receiver.back);
+                let (reply, back) = (tcp.on_syn(feedback, now), receiver.back);
                 self.answer(packet.flow, back, reply);
             }
             return;

@@ -1,8 +1,9 @@
 //! What both ends of flows know at the end of a run, by flow, in little memory: there may be many flows.
 
 use std::collections::BTreeMap;
+use std::iter::repeat_n;
 
-use floodway_model::{FlowId, FlowSpec, Instant};
+use floodway_model::{FlowId, FlowSpec, Instant, Numbers};
 use serde::{Deserialize, Serialize};
 
 use super::{End, ends};
@@ -13,30 +14,33 @@ use crate::host::transport::Sent;
 use crate::run::Finished;
 
 /// Per-flow information from both ends, by flow.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct FlowFacts {
     /// When the flow began; [`Instant::NEVER`] if it never did, or is not known to.
-    pub starts: Vec<Instant>,
+    starts: Numbers<u64>,
     /// Packets of the sender, or [`UNUSUAL`].
-    packets: Vec<u32>,
+    packets: Numbers<u64>,
     /// When all was acknowledged; [`Instant::NEVER`] if it was not.
-    acknowledged: Vec<Instant>,
+    acknowledged: Numbers<u64>,
     /// The counters of senders that have more than these, in order of flow.
     unusual: Vec<(FlowId, Sent)>,
     /// Data packets that switches dropped or links lost, of the flows that have any.
     lost: BTreeMap<usize, u64>,
     /// When the message was complete; [`Instant::NEVER`] if it is not.
-    finished: Vec<Instant>,
+    finished: Numbers<u64>,
     /// Payload bytes delivered.
-    delivered: Vec<u64>,
+    delivered: Numbers<u64>,
     /// Packets that arrived with CE.
-    marked: Vec<u32>,
+    marked: Numbers<u64>,
     /// By flow: see [`Receiver::pushed`](crate::host::receivers::Receivers::pushed).
     pub pushed: BTreeMap<FlowId, Vec<(u32, Instant)>>,
 }
 
 /// Stands for the number of packets of a sender that has other counters.
-const UNUSUAL: u32 = u32::MAX;
+const UNUSUAL: u64 = u64::MAX;
+
+/// [`Instant::NEVER`] as a number.
+const NEVER: u64 = Instant::NEVER.0;
 
 /// What the receiver of a flow knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -50,14 +54,11 @@ pub(crate) struct Received {
 }
 
 impl FlowFacts {
-    /// What the nodes of this process know.
-    pub fn gather(spec: &Spec, finished: &Finished) -> Self {
-        let mut facts = Self::none(spec.flows.len());
-        for host in &finished.hosts {
-            let counts = host.ended.iter().chain(host.sending());
-            counts.for_each(|(flow, sent)| facts.set_sent(flow, sent));
-        }
-        facts.unusual.sort_by_key(|(flow, _)| *flow);
+    /// What the nodes of this process know. The hosts forget the senders that have ended.
+    pub fn gather(spec: &Spec, finished: &mut Finished) -> Self {
+        let mut facts = Self::default();
+        facts.gather_sent(spec, finished);
+        let finished = &*finished;
         for (flow, packets) in finished.switches.iter().flat_map(|switch| &switch.lost) {
             facts.lose(flow.index(), *packets);
         }
@@ -70,50 +71,80 @@ impl FlowFacts {
             host_at[host.id().index()] = Some(host);
         }
         for (id, flow) in (0..).map(FlowId).zip(spec.flows.each()) {
+            let mut arrived = Arrived { finished: Instant::NEVER, delivered: 0, marked: 0 };
             if let Some(host) = host_at[flow.dst.index()] {
                 let shared = host.shared();
                 let place = shared.places.at(id.index()).1;
-                let arrived: Arrived = host.receivers.arrived(place, shared);
-                facts.finished[id.index()] = arrived.finished;
-                facts.delivered[id.index()] = arrived.delivered;
-                facts.marked[id.index()] = arrived.marked;
+                arrived = host.receivers.arrived(place, shared);
                 let pushed = host.receivers.pushed(place);
                 if !pushed.is_empty() {
                     facts.pushed.insert(id, pushed.to_vec());
                 }
             }
+            facts.finished.push(arrived.finished.0);
+            facts.delivered.push(arrived.delivered);
+            facts.marked.push(arrived.marked.into());
+            let mut start = Instant::NEVER;
             if let Some(host) = host_at[flow.src.index()] {
                 // A run of sampled rounds ends while flows are still to begin.
                 let is_due = spec.sampled.is_none() || flow.start <= finished.now;
-                let start = if is_due { flow.start } else { Instant::NEVER };
-                facts.starts[id.index()] = host.began(id).unwrap_or(start);
+                let planned = if is_due { flow.start } else { Instant::NEVER };
+                start = host.began(id).unwrap_or(planned);
             }
+            facts.starts.push(start.0);
         }
         facts
     }
 
+    /// The counters of senders. A host's memory for those that have ended is free when they have been gathered.
+    fn gather_sent(&mut self, spec: &Spec, finished: &mut Finished) {
+        let flows = spec.flows.len();
+        let (mut packets, mut acknowledged) = (vec![0u32; flows], vec![Instant::NEVER; flows]);
+        for host in &mut finished.hosts {
+            let ended = std::mem::take(&mut host.ended);
+            for (flow, sent) in ended.iter().chain(host.sending()) {
+                match usual(sent).filter(|(packets, _)| *packets != u32::MAX) {
+                    Some(of) => (packets[flow.index()], acknowledged[flow.index()]) = of,
+                    None => {
+                        packets[flow.index()] = u32::MAX;
+                        self.unusual.push((flow, sent));
+                    }
+                }
+            }
+        }
+        self.unusual.sort_by_key(|(flow, _)| *flow);
+        let number = |packets: u32| if packets == u32::MAX { UNUSUAL } else { packets.into() };
+        self.packets = packets.into_iter().map(number).collect();
+        self.acknowledged = acknowledged.into_iter().map(|at| at.0).collect();
+    }
+
     /// Nothing is known of this number of flows.
     fn none(flows: usize) -> Self {
+        let all = |number| repeat_n(number, flows).collect();
         Self {
-            starts: vec![Instant::NEVER; flows],
-            packets: vec![0; flows],
-            acknowledged: vec![Instant::NEVER; flows],
-            unusual: Vec::new(),
-            lost: BTreeMap::new(),
-            finished: vec![Instant::NEVER; flows],
-            delivered: vec![0; flows],
-            marked: vec![0; flows],
-            pushed: BTreeMap::new(),
+            starts: all(NEVER),
+            packets: all(0),
+            acknowledged: all(NEVER),
+            finished: all(NEVER),
+            delivered: all(0),
+            marked: all(0),
+            ..Self::default()
         }
+    }
+
+    /// When a flow began; [`Instant::NEVER`] if it never did, or is not known to.
+    pub fn start(&self, flow: usize) -> Instant {
+        Instant(self.starts.at(flow))
     }
 
     /// The counters of the sender of a flow.
     pub fn sent(&self, flow: usize) -> Sent {
-        if self.packets[flow] == UNUSUAL {
+        let packets = self.packets.at(flow);
+        if packets == UNUSUAL {
             let place = self.unusual.binary_search_by_key(&flow, |(of, _)| of.index());
             return place.map_or_else(|_| Sent::default(), |place| self.unusual[place].1);
         }
-        all(self.packets[flow], some(self.acknowledged[flow]))
+        all(packets as u32, some(self.acknowledged.at(flow)))
     }
 
     /// Data packets of a flow that switches dropped or links lost.
@@ -124,22 +155,9 @@ impl FlowFacts {
     /// What the receiver of a flow knows.
     pub fn received(&self, flow: usize) -> Received {
         Received {
-            finished: some(self.finished[flow]),
-            delivered: self.delivered[flow],
-            marked: self.marked[flow].into(),
-        }
-    }
-
-    /// The counters of a sender. Those that are unusual are to be sorted.
-    fn set_sent(&mut self, flow: FlowId, sent: Sent) {
-        let (packets, acknowledged) =
-            (&mut self.packets[flow.index()], &mut self.acknowledged[flow.index()]);
-        match usual(sent).filter(|(packets, _)| *packets != UNUSUAL) {
-            Some(sent) => (*packets, *acknowledged) = sent,
-            None => {
-                *packets = UNUSUAL;
-                self.unusual.push((flow, sent));
-            }
+            finished: some(self.finished.at(flow)),
+            delivered: self.delivered.at(flow),
+            marked: self.marked.at(flow),
         }
     }
 
@@ -156,15 +174,22 @@ impl FlowFacts {
     }
 
     fn merge_known(&mut self, known: Known) {
-        known.starts.into_iter().for_each(|(flow, start)| self.starts[flow] = start);
-        let sent = known.sent.into_iter();
-        sent.for_each(|(flow, sent)| self.set_sent(FlowId(flow as u32), sent));
+        update(&mut self.starts, known.starts.iter().map(|(flow, start)| (*flow, start.0)));
+        let is_usual = |sent| usual(sent).filter(|(packets, _)| *packets != u32::MAX);
+        let sent = || known.sent.iter().map(|(flow, sent)| (*flow, *sent, is_usual(*sent)));
+        let packets = |of: Option<(u32, Instant)>| of.map_or(UNUSUAL, |of| of.0.into());
+        update(&mut self.packets, sent().map(|(flow, _, of)| (flow, packets(of))));
+        let acknowledged = |of: Option<(u32, Instant)>| of.map_or(NEVER, |of| of.1.0);
+        update(&mut self.acknowledged, sent().map(|(flow, _, of)| (flow, acknowledged(of))));
+        let unusual = sent().filter(|(.., of)| of.is_none());
+        self.unusual.extend(unusual.map(|(flow, sent, _)| (FlowId(flow as u32), sent)));
         self.unusual.sort_by_key(|(flow, _)| *flow);
         known.lost.into_iter().for_each(|(flow, lost)| self.lose(flow, lost));
-        for (flow, Received { finished, delivered, marked }) in known.received {
-            self.finished[flow] = finished.unwrap_or(Instant::NEVER);
-            (self.delivered[flow], self.marked[flow]) = (delivered, marked as u32);
-        }
+        let received = || known.received.iter().copied();
+        let finished = |of: Received| of.finished.map_or(NEVER, |at| at.0);
+        update(&mut self.finished, received().map(|(flow, of)| (flow, finished(of))));
+        update(&mut self.delivered, received().map(|(flow, of)| (flow, of.delivered)));
+        update(&mut self.marked, received().map(|(flow, of)| (flow, of.marked)));
     }
 
     /// What is known of flows that have an end or a path here.
@@ -180,7 +205,7 @@ impl FlowFacts {
         let flows = self.starts.len();
         Known {
             flows,
-            starts: known(flows, |flow| self.starts[flow], &Instant::NEVER),
+            starts: known(flows, |flow| self.start(flow), &Instant::NEVER),
             sent: known(flows, |flow| self.sent(flow), &Sent::default()),
             lost: self.lost.iter().map(|(flow, lost)| (*flow, *lost)).collect(),
             received: known(flows, |flow| self.received(flow), &Received::default()),
@@ -193,14 +218,23 @@ impl FlowFacts {
         spec: &'b Spec,
     ) -> impl Iterator<Item = (usize, Instant, FlowSpec)> + 'b {
         let all = self.starts.iter().zip(spec.flows.each()).enumerate();
-        all.map(|(place, (start, flow))| (place, *start, flow))
+        all.map(|(place, (start, flow))| (place, Instant(start), flow))
             .filter(|(_, start, _)| *start < Instant::NEVER)
     }
 }
 
 /// A time, unless it is [`Instant::NEVER`].
-fn some(at: Instant) -> Option<Instant> {
-    (at < Instant::NEVER).then_some(at)
+fn some(at: u64) -> Option<Instant> {
+    (at < NEVER).then_some(Instant(at))
+}
+
+/// Replaces the numbers at these places, which rise.
+fn update(column: &mut Numbers<u64>, new: impl Iterator<Item = (usize, u64)>) {
+    let mut new = new.peekable();
+    let number = |(place, old): (usize, u64)| {
+        new.next_if(|(of, _)| *of == place).map_or(old, |(_, number)| number)
+    };
+    *column = column.iter().enumerate().map(number).collect();
 }
 
 /// The form in which [`FlowFacts`] go to another process: of a flow each knows little or nothing.

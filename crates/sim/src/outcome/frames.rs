@@ -90,7 +90,7 @@ pub(super) fn video_segments(
         let profile = spec.profiles.get(usize::from(flow.workload)).or(spec.profiles.first());
         let application = profile.and_then(|profile| profile.application.as_ref());
         let Some(application::Spec::Video(video)) = application else { continue };
-        let start = facts.starts[id.index()];
+        let start = facts.start(id.index());
         let end = finished.now.min(flow.stop);
         let mut playback = Playback::new(start);
         let mut arrivals = Arrivals::of(id, facts);

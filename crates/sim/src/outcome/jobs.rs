@@ -211,7 +211,7 @@ fn wait_table(spec: &Spec, facts: &FlowFacts, ends: &Ends, ran: &[Ran]) -> Table
             flow: number(flow.map(|flow| flow.0)),
             bytes: flow.map_or(0, |flow| spec.flows.at(flow.index()).bytes),
             delivered_bytes: flow.map_or(0, |flow| facts.received(flow.index()).delivered),
-            sent: flow.map_or(0, |flow| (facts.starts[flow.index()] < Instant::NEVER).into()),
+            sent: flow.map_or(0, |flow| (facts.start(flow.index()) < Instant::NEVER).into()),
         }
     };
     begun(spec, ran).filter(|(.., times)| times[1] == Instant::NEVER).map(row).collect()

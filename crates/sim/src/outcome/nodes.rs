@@ -74,8 +74,8 @@ pub(crate) enum Requests {
 }
 
 impl OfNodes {
-    /// What the nodes of this process have to say.
-    pub fn new(spec: &Spec, finished: &Finished) -> Self {
+    /// What the nodes of this process have to say. The hosts forget the senders that have ended.
+    pub fn new(spec: &Spec, finished: &mut Finished) -> Self {
         let mut programs: Vec<Ran> =
             finished.hosts.iter().flat_map(|host| host.ran(finished.now)).collect();
         programs.sort_by_key(|of| of.program);
@@ -135,8 +135,8 @@ fn places(graph: &Graph) -> HashMap<&str, (bool, NodeId)> {
 fn append(table: &mut Table, other: Table, places: &HashMap<&str, (bool, NodeId)>) {
     for (mine, theirs) in table.columns.iter_mut().zip(other.columns) {
         match (&mut mine.values, theirs.values) {
-            (Values::U64(mine), Values::U64(theirs)) => mine.extend(theirs),
-            (Values::F64(mine), Values::F64(theirs)) => mine.extend(theirs),
+            (Values::U64(mine), Values::U64(theirs)) => mine.extend_unpacked(theirs.iter()),
+            (Values::F64(mine), Values::F64(theirs)) => mine.extend_unpacked(theirs.iter()),
             (Values::Text(mine), Values::Text(theirs)) => mine.extend(theirs),
             _ => unreachable!("a table has the same columns everywhere"),
         }
@@ -155,13 +155,13 @@ fn append(table: &mut Table, other: Table, places: &HashMap<&str, (bool, NodeId)
     order.sort_by_key(|&row| keys[row]);
     for column in &mut table.columns {
         match &mut column.values {
-            Values::U64(values) => arrange(values, &order),
-            Values::F64(values) => arrange(values, &order),
-            Values::Text(values) => arrange(values, &order),
+            Values::U64(values) => *values = arranged(|row| values.at(row), &order).into(),
+            Values::F64(values) => *values = arranged(|row| values.at(row), &order).into(),
+            Values::Text(values) => *values = arranged(|row| values[row].clone(), &order),
         }
     }
 }
 
-fn arrange<T: Clone>(values: &mut Vec<T>, order: &[usize]) {
-    *values = order.iter().map(|&row| values[row].clone()).collect();
+fn arranged<T>(value: impl Fn(usize) -> T, order: &[usize]) -> Vec<T> {
+    order.iter().map(|&row| value(row)).collect()
 }

@@ -48,7 +48,7 @@ pub(super) fn pings(spec: &Spec, facts: &FlowFacts) -> Table {
     let row = |operation: &Operation| {
         let [request, echo] = operation.flows[..] else { return None };
         let (request, echo) = (request.index(), echo.index());
-        let sent = facts.starts[request];
+        let sent = facts.start(request);
         if sent == Instant::NEVER {
             return None;
         }
@@ -110,7 +110,7 @@ pub(super) fn times(
     facts: &FlowFacts,
 ) -> Option<(Instant, Option<Instant>)> {
     let flows = || operation.flows.each().map(|flow| flow.index());
-    let start = flows().map(|flow| facts.starts[flow]).min()?;
+    let start = flows().map(|flow| facts.start(flow)).min()?;
     if start == Instant::NEVER {
         return None;
     }

@@ -145,7 +145,7 @@ fn round_table(
     let mut acknowledged = Instant::ZERO;
     let mut rows = Vec::with_capacity(rounds.len());
     for (number, round) in rounds.iter().enumerate() {
-        let first = round.flows.iter().map(|flow| facts.starts[flow.index()]).min();
+        let first = round.flows.iter().map(|flow| facts.start(flow.index())).min();
         let at_rest = number > 0
             && forgets
             && first.is_some_and(|first| {
@@ -192,7 +192,7 @@ fn repeats(before: &Round, round: &Round, facts: &FlowFacts) -> bool {
         let at = |at: Option<Instant>| at.map(|at| from(at, round));
         let counts = (sent.packets, sent.retransmitted, sent.timeouts, sent.rtts, sent.rtt_sum);
         let times =
-            (from(facts.starts[flow.index()], round), at(received.finished), at(sent.acknowledged));
+            (from(facts.start(flow.index()), round), at(received.finished), at(sent.acknowledged));
         (times, counts, received.marked, facts.lost(flow.index()))
     };
     let flows =
@@ -234,7 +234,7 @@ impl Others {
             counts.then(|| Other {
                 spec: flow,
                 planned: planned[place],
-                start: facts.starts[place],
+                start: facts.start(place),
                 finish: facts.received(place).finished.unwrap_or(Instant::NEVER),
             })
         };

@@ -9,7 +9,8 @@ use floodway_model::{FlowId, FlowSpec, Instant, NodeId, Progressions};
 
 use super::{Finished, Measurement, Nodes, Share, finish, share_out};
 use crate::Spec;
-use crate::host::{Host, Shared};
+use crate::host::{Host, KernelHost, Shared};
+use crate::kernel::Order;
 use crate::metric::Metrics;
 use crate::session::reading::Waits;
 use crate::simulation::Rest;
@@ -18,23 +19,26 @@ use crate::switch::{self, Switch};
 /// A run that stands between two windows.
 pub(crate) struct Live {
     steps: Steps<Share>,
-    /// By node: the share of a host, and its place among the hosts there.
+    /// By node: the share of a host, and its place among the hosts there and the kernels after them.
     hosts: Vec<(usize, usize)>,
     /// What hosts share while what they do share is changed.
     meanwhile: Arc<Shared>,
 }
 
 impl Live {
-    /// A run before its first window.
+    /// A run before its first window. The layout has one block for each share.
     pub fn new(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Self {
-        let first = nodes.hosts.first();
+        let first = nodes.hosts.first().or(nodes.kernels.first().map(KernelHost::host));
         let Some(meanwhile) = first.map(|host| Arc::new(host.shared().without_flows())) else {
             unreachable!("a network has hosts")
         };
         let mut shares = share_out(nodes, layout, 0..layout.parts(), measurement);
         let mut hosts = vec![(0, 0); layout.nodes()];
         for (number, share) in shares.iter_mut().enumerate() {
-            for (place, host) in share.nodes.hosts.iter().enumerate() {
+            let all = share.blocks.iter().flat_map(|nodes| {
+                nodes.hosts.iter().chain(nodes.kernels.iter().map(KernelHost::host))
+            });
+            for (place, host) in all.enumerate() {
                 hosts[host.id().index()] = (number, place);
             }
             // From now on it is known which have completed.
@@ -123,9 +127,16 @@ impl Live {
         self.host_mut(src).stop(flow, at);
     }
 
+    /// Asks a kernel for something, at a time that is not before [`Self::simulated`]. A flow that is started is the last
+    /// one that was added to its host.
+    pub fn order(&mut self, kernel: NodeId, order: Order, at: Instant) {
+        self.kernels_mut().filter(|one| one.id() == kernel).for_each(|one| one.order(order, at));
+        self.steps.wakes_have_changed();
+    }
+
     /// All switches have other queue management from a time on that is not before [`Self::simulated`].
     pub fn change(&mut self, at: Instant, to: &Arc<switch::Spec>) {
-        for switch in self.steps.parts_mut().flat_map(|share| &mut share.nodes.switches) {
+        for switch in self.nodes_mut().flat_map(|nodes| &mut nodes.switches) {
             switch.change_at(at, Arc::clone(to));
         }
         self.steps.wakes_have_changed();
@@ -152,15 +163,16 @@ impl Live {
 
     /// Takes what hosts share from all of them.
     fn take_shared(&mut self) -> Arc<Shared> {
+        let meanwhile = Arc::clone(&self.meanwhile);
         let mut taken = None;
-        for host in self.steps.parts_mut().flat_map(|share| &mut share.nodes.hosts) {
-            taken = Some(host.exchange_shared(Arc::clone(&self.meanwhile)));
+        for host in self.hosts_mut() {
+            taken = Some(host.exchange_shared(Arc::clone(&meanwhile)));
         }
-        taken.unwrap_or_else(|| Arc::clone(&self.meanwhile))
+        taken.unwrap_or(meanwhile)
     }
 
     fn give_shared(&mut self, shared: &Arc<Shared>) {
-        for host in self.steps.parts_mut().flat_map(|share| &mut share.nodes.hosts) {
+        for host in self.hosts_mut() {
             host.exchange_shared(Arc::clone(shared));
         }
     }
@@ -168,7 +180,7 @@ impl Live {
     /// Switches that trim know for each flow whether its transport supports that: of the flows before `old`, of the new
     /// ones, and of as many more of the last kind, so that this is seldom needed.
     fn understand_trimming(&mut self, old: usize, new: &[bool]) {
-        let switches = self.steps.parts_mut().flat_map(|share| &mut share.nodes.switches);
+        let switches = self.nodes_mut().flat_map(|nodes| &mut nodes.switches);
         let mut longer: Option<Arc<[bool]>> = None;
         for trimming in switches.filter_map(|switch| switch.trimming.as_mut()) {
             let known = trimming.understood();
@@ -191,7 +203,7 @@ impl Live {
 
     /// A switch; `None` if the node is not one.
     pub fn switch(&self, node: NodeId) -> Option<&Switch> {
-        let mut switches = self.steps.parts().flat_map(|share| &share.nodes.switches);
+        let mut switches = self.nodes().flat_map(|nodes| &nodes.switches);
         switches.find(|switch| switch.id() == node)
     }
 
@@ -202,16 +214,41 @@ impl Live {
         found.next().unwrap_or_default()
     }
 
+    /// The nodes of each share, which is one block.
+    fn nodes(&self) -> impl Iterator<Item = &Nodes> {
+        self.steps.parts().flat_map(|share| &share.blocks)
+    }
+
+    fn nodes_mut(&mut self) -> impl Iterator<Item = &mut Nodes> {
+        self.steps.parts_mut().flat_map(|share| &mut share.blocks)
+    }
+
     fn host(&self, node: NodeId) -> &Host {
         let (share, place) = self.hosts[node.index()];
-        let Some(share) = self.steps.parts().nth(share) else { unreachable!("it was there") };
-        &share.nodes.hosts[place]
+        let Some(Nodes { hosts, kernels, .. }) = self.nodes().nth(share) else {
+            unreachable!("it was there")
+        };
+        hosts.get(place).unwrap_or_else(|| kernels[place - hosts.len()].host())
     }
 
     fn host_mut(&mut self, node: NodeId) -> &mut Host {
         let (share, place) = self.hosts[node.index()];
-        let Some(share) = self.steps.parts_mut().nth(share) else { unreachable!("it was there") };
-        &mut share.nodes.hosts[place]
+        let Some(Nodes { hosts, kernels, .. }) = self.nodes_mut().nth(share) else {
+            unreachable!("it was there")
+        };
+        match place.checked_sub(hosts.len()) {
+            None => &mut hosts[place],
+            Some(place) => kernels[place].host_mut(),
+        }
+    }
+
+    /// Hosts that are kernels.
+    pub fn kernels_mut(&mut self) -> impl Iterator<Item = &mut KernelHost> {
+        self.nodes_mut().flat_map(|nodes| &mut nodes.kernels)
+    }
+
+    fn hosts_mut(&mut self) -> impl Iterator<Item = &mut Host> {
+        self.nodes_mut().flat_map(Nodes::hosts_mut)
     }
 
     /// The state at the end, as [`run`](super::run) gives it.

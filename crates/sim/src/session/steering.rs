@@ -15,6 +15,9 @@ impl Session {
     pub fn start(&mut self, src: NodeId, dst: NodeId, workload: u16) -> Result<FlowId, Error> {
         self.check_ends(src, dst)?;
         self.check_steered(workload)?;
+        if self.ordered.is_kernel(src) {
+            return self.start_in_kernel((src, dst), workload);
+        }
         let start = self.effective()?;
         let flow = FlowSpec {
             src,
@@ -42,11 +45,14 @@ impl Session {
         if !spec.is_persistent() {
             return Err(Error::HasSize { flow });
         }
-        let (workload, before) = (spec.workload, spec.stop);
+        let (src, workload, before) = (spec.src, spec.workload, spec.stop);
         self.check_steered(workload)?;
         let at = self.effective()?;
         if before <= at {
             return Ok(before);
+        }
+        if self.ordered.is_kernel(src) {
+            return self.stop_in_kernel(flow, at);
         }
         match flow.index().checked_sub(known) {
             None => self.live.stop(flow, at, &mut self.rest),
@@ -74,7 +80,7 @@ impl Session {
     }
 
     /// The time at which what is asked for now takes effect.
-    fn effective(&self) -> Result<Instant, Error> {
+    pub(super) fn effective(&self) -> Result<Instant, Error> {
         let at = self.now + self.latency;
         if at >= self.end {
             return Err(Error::TooLate { at: self.now, latency: self.latency, end: self.end });

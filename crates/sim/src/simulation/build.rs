@@ -11,7 +11,7 @@ use floodway_model::{
     Bytes, Duration, FlowId, FlowSpec, Graph, NodeId, PortIx, Progressions, Rate, Trigger,
 };
 
-use super::sampling;
+use super::{sampling, work};
 use crate::Spec;
 use crate::failure::{self, Outages};
 use crate::host::{Host, MultiportHost, Profile, Shared};
@@ -187,11 +187,12 @@ fn response(spec: &Spec, rate: Rate) -> Duration {
     pfc.or(flow_control.pause.as_ref().map(|pause| pause.response)).unwrap_or_default()
 }
 
-/// Which nodes are on which of so many ranks and threads of each, with these windows and longest time on a link.
+/// Which thread of which rank has which nodes, and in which blocks if the network is large.
 pub(crate) fn layout(
     spec: &Spec,
     (windows, hop): (Windows, Duration),
     threads: (usize, usize),
+    blocks: Blocks,
 ) -> Layout {
     let ports = |(id, node): (NodeId, &Node)| match node.kind {
         // Of several ports, the first one stands for all.
@@ -200,7 +201,66 @@ pub(crate) fn layout(
         NodeKind::Switch { .. } => node.ports.len(),
     };
     let ports: Vec<usize> = spec.graph.ids().zip(&spec.graph.nodes).map(ports).collect();
-    Layout::new(&ports, &groups(&spec.graph), windows, hop, threads)
+    let work = match threads {
+        (1, 1) => ports.iter().map(|ports| *ports as u64).collect(),
+        _ => work::of(spec, &ports),
+    };
+    let groups = groups(&spec.graph);
+    let layout = Layout::new(&ports, &work, &groups, windows, hop, threads);
+    let most = match blocks {
+        Blocks::None => return layout,
+        Blocks::IfLarge if ports.iter().sum::<usize>() < LARGE => return layout,
+        Blocks::IfLarge => BLOCK,
+        Blocks::Of(ports) => ports,
+    };
+    match sides(&spec.graph, &groups) {
+        Some(sides) => layout.in_blocks(&ports, &groups, &sides, most),
+        None => layout,
+    }
+}
+
+/// Whether nodes are run in blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Blocks {
+    /// They are not: what happens in a window is needed before the next one.
+    None,
+    /// They are if their state is far larger than the caches.
+    IfLarge,
+    /// They are, in blocks of so many ports, in any network that has two sides.
+    Of(usize),
+}
+
+/// Ports of a network, those of hosts included, from which on its nodes are run in blocks. Their state takes some
+/// 12 MB. With 4,600 ports, blocks gain nothing.
+const LARGE: usize = 6_500;
+
+/// Ports of a block: some megabyte of state.
+const BLOCK: usize = 512;
+
+/// The side of each group: the parity of the tier of its switch. `None` if a link between two groups does not join two
+/// sides, or if hosts are not all on the first side.
+fn sides(graph: &Graph, groups: &[Vec<NodeId>]) -> Option<Vec<u8>> {
+    let mut group_of = vec![0; graph.nodes.len()];
+    let members = groups
+        .iter()
+        .zip(0..)
+        .flat_map(|(group, number)| group.iter().map(move |node| (node.index(), number)));
+    members.for_each(|(node, number): (usize, usize)| group_of[node] = number);
+    let side = |group: &Vec<NodeId>| match graph.node(*group.first()?).kind {
+        NodeKind::Switch { tier } => Some(tier % 2).filter(|side| *side == 0 || group.len() == 1),
+        NodeKind::Host => None,
+    };
+    let sides: Vec<u8> = groups.iter().map(side).collect::<Option<_>>()?;
+    let joins = |(node, end): (usize, &Attachment)| {
+        let ends = [group_of[node], group_of[end.peer.index()]];
+        ends[0] == ends[1] || sides[ends[0]] != sides[ends[1]]
+    };
+    let mut links = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .flat_map(|(at, node)| node.ports.iter().map(move |end| (at, end)));
+    links.all(joins).then_some(sides)
 }
 
 /// Nodes that belong on the same thread: a switch with its hosts.
@@ -250,4 +310,53 @@ pub(super) fn tiers(graph: &Graph) -> u8 {
         NodeKind::Host => 0,
     };
     graph.switches().map(tier).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::small;
+
+    /// The number of blocks of one port at most, so of groups; 1 if the network has no two sides.
+    fn blocks(graph: Graph) -> usize {
+        let spec = small::spec(graph, Vec::new(), Duration::from_us(1));
+        layout(&spec, windows(&spec), (1, 1), Blocks::Of(1)).blocks(0)
+    }
+
+    /// Switches of these tiers, each with so many hosts, and these links between them.
+    fn network(switches: &[(u8, u32)], links: &[(u32, u32)]) -> Graph {
+        let mut graph = Graph::default();
+        let (rate, delay) = (small::GBPS_100, small::NS_200);
+        for (number, &(tier, _)) in switches.iter().enumerate() {
+            graph.add(format!("switch {number}"), NodeKind::Switch { tier });
+        }
+        for (number, &(_, hosts)) in (0..).zip(switches) {
+            for _ in 0..hosts {
+                let host = graph.add(format!("host {}", graph.nodes.len()), NodeKind::Host);
+                graph.link(host, NodeId(number), rate, delay);
+            }
+        }
+        links.iter().for_each(|&(a, b)| graph.link(NodeId(a), NodeId(b), rate, delay));
+        graph
+    }
+
+    #[test]
+    fn a_network_whose_links_join_two_sides_may_be_in_blocks() {
+        // Two leaves and a spine; with a core switch above it.
+        assert_eq!(blocks(network(&[(0, 2), (0, 2), (1, 0)], &[(0, 2), (1, 2)])), 3);
+        let tiers = [(0, 1), (1, 0), (2, 0), (1, 0), (0, 1)];
+        assert_eq!(blocks(network(&tiers, &[(0, 1), (1, 2), (2, 3), (3, 4)])), 5);
+        // Leaves that are neighbors; a host at a spine.
+        assert_eq!(blocks(network(&[(0, 2), (0, 2), (1, 0)], &[(0, 2), (1, 2), (0, 1)])), 1);
+        assert_eq!(blocks(network(&[(0, 2), (0, 2), (1, 1)], &[(0, 2), (1, 2)])), 1);
+    }
+
+    #[test]
+    fn small_networks_and_sessions_have_no_blocks() {
+        let graph = network(&[(0, 2), (0, 2), (1, 0)], &[(0, 2), (1, 2)]);
+        let spec = small::spec(graph, Vec::new(), Duration::from_us(1));
+        for blocks in [Blocks::IfLarge, Blocks::None] {
+            assert_eq!(layout(&spec, windows(&spec), (1, 1), blocks).blocks(0), 1);
+        }
+    }
 }

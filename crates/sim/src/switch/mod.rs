@@ -1,6 +1,7 @@
 //! Switch data path. Start with `Switch::take_in` (ingress) and `Switch::send_next` (egress).
 
 mod actions;
+mod ahead;
 pub mod aqm;
 mod arrival;
 mod audit;
@@ -566,5 +567,14 @@ impl Node<Context> for Switch {
         } else {
             self.on_timer(now, context);
         }
+    }
+
+    #[inline]
+    fn look_ahead(&self, packet: &Packet, step: usize, found: u32) -> u32 {
+        self.look(packet, step, found)
+    }
+
+    fn look_at_wakes(&self, end: Instant) {
+        self.look_at_timers(end);
     }
 }

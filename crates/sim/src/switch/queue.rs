@@ -154,6 +154,12 @@ impl Queue {
         self
     }
 
+    /// Asks for its first packet, and for where the next one that joins is written.
+    #[inline]
+    pub fn look(&self) {
+        self.front().into_iter().chain(self.end()).for_each(floodway_prefetch::ask_for);
+    }
+
     /// Whether it is a plain FIFO: neither a discipline nor a crossbar before it.
     #[inline]
     pub fn is_fifo(&self) -> bool {

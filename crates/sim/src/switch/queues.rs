@@ -13,13 +13,10 @@ const FEW: usize = 4;
 pub struct Queues {
     count: usize,
     /// All queues, if they are more than a few.
-    many: Option<Box<Many>>,
+    #[expect(clippy::box_collection, reason = "a single pointer, so that `few` begins soon")]
+    many: Option<Box<Vec<Queue>>>,
     few: [Queue; FEW],
 }
-
-/// The queues of a port with more than a few. A pointer to it takes eight bytes, one to a slice sixteen.
-#[derive(Debug)]
-struct Many(Vec<Queue>);
 
 impl Queues {
     /// These queues.
@@ -28,7 +25,7 @@ impl Queues {
         let count = all.len();
         let mut few = [const { None }; FEW];
         let many = if count > FEW {
-            Some(Box::new(Many(all)))
+            Some(Box::new(all))
         } else {
             few.iter_mut().zip(all.drain(..)).for_each(|(place, queue)| *place = Some(queue));
             None
@@ -44,7 +41,7 @@ impl Deref for Queues {
     fn deref(&self) -> &[Queue] {
         match &self.many {
             None => &self.few[..self.count],
-            Some(many) => &many.0,
+            Some(many) => many,
         }
     }
 }
@@ -54,7 +51,7 @@ impl DerefMut for Queues {
     fn deref_mut(&mut self) -> &mut [Queue] {
         match &mut self.many {
             None => &mut self.few[..self.count],
-            Some(many) => &mut many.0,
+            Some(many) => many,
         }
     }
 }

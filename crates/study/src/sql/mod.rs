@@ -284,12 +284,12 @@ impl Asking {
 fn cell(values: &Values, row: usize) -> Value {
     match values {
         // SQLite's whole numbers are signed; a larger one, such as the edge of a last bin, is a real number.
-        Values::U64(values) => match i64::try_from(values[row]) {
+        Values::U64(values) => match i64::try_from(values.at(row)) {
             Ok(value) => Value::Integer(value),
-            Err(_) => Value::Real(values[row] as f64),
+            Err(_) => Value::Real(values.at(row) as f64),
         },
-        Values::F64(values) if values[row].is_nan() => Value::Null,
-        Values::F64(values) => Value::Real(values[row]),
+        Values::F64(values) if values.at(row).is_nan() => Value::Null,
+        Values::F64(values) => Value::Real(values.at(row)),
         Values::Text(values) => Value::Text(values[row].clone()),
     }
 }

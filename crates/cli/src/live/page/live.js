@@ -71,7 +71,8 @@
       }
     });
     const label = make('label', { htmlFor: id }, make('span', { className: 'swatch' }), kind.name);
-    if (kind.congestion !== kind.name) label.append(' ', make('small', {}, kind.congestion));
+    const what = [kind.congestion !== kind.name && kind.congestion, kind.linux && 'Linux'].filter(Boolean).join(', ');
+    if (what) label.append(' ', make('small', {}, what));
     const box = make('div', { className: 'kind' }, label, range, count);
     box.style.setProperty('--c', `var(--s${number % 6})`);
     return box;
@@ -323,6 +324,7 @@
       take(await answer.json());
       if (failures > 0) notice('');
       failures = 0;
+      if (ended && now.trouble) return close(`The run has ended: ${now.trouble}`);
       if (ended) return close('The run has ended. Its tables and its log are in the folder that floodway has printed.');
     } catch (error) {
       failures += 1;

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::io;
 
-use floodway_model::Table;
 use floodway_model::tables::{flows, nodes, samples};
+use floodway_model::{Numbers, Table};
 
 use super::FLOWS;
 use super::message::Annotation;
@@ -20,7 +20,7 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
     let names = Names::of(tables);
     let (starts, times) = (flows.start_ns, flows.fct_ns);
     let mut order: Vec<usize> = (0..flows.rows()).collect();
-    order.sort_by(|a, b| starts[*a].total_cmp(&starts[*b]));
+    order.sort_by(|a, b| starts.at(*a).total_cmp(&starts.at(*b)));
     let left_out = order.len().saturating_sub(FLOWS);
     order.truncate(FLOWS);
     let end = end(tables, starts, times);
@@ -32,21 +32,27 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
     let group = writer.group(None, 1, "flows", &description)?;
     let mut hosts: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for row in order {
-        hosts.entry(flows.src[row]).or_default().push(row);
+        hosts.entry(flows.src.at(row)).or_default().push(row);
     }
     for (rank, (host, rows)) in hosts.into_iter().enumerate() {
         let host = writer.group(Some(group), rank, &names.of_node(host), "")?;
         let mut lanes = Lanes::default();
         for row in rows {
-            let until = if times[row].is_nan() { end } else { starts[row] + times[row] };
-            let lane = lanes.take(writer, (host, 0, "flows"), (starts[row], until))?;
-            let receiver = names.of_node(flows.dst[row]);
-            let size = match flows.bytes[row] {
+            let until = if times.at(row).is_nan() { end } else { starts.at(row) + times.at(row) };
+            let lane = lanes.take(writer, (host, 0, "flows"), (starts.at(row), until))?;
+            let receiver = names.of_node(flows.dst.at(row));
+            let size = match flows.bytes.at(row) {
                 0 => "no size".to_owned(),
                 bytes => words::bytes(bytes as f64),
             };
             let name = format!("{size} → {receiver}");
-            writer.slice(lane, (starts[row], until), ("flow", &name), facts(&flows, row), &[])?;
+            writer.slice(
+                lane,
+                (starts.at(row), until),
+                ("flow", &name),
+                facts(&flows, row),
+                &[],
+            )?;
         }
     }
     Ok(())
@@ -65,9 +71,9 @@ fn facts(flows: &flows::View<'_>, row: usize) -> Vec<Annotation> {
         ("lost_packets", flows.lost_packets),
         ("marked_packets", flows.marked_packets),
     ]
-    .map(|(name, values)| Annotation::whole(name, values[row]))
+    .map(|(name, values)| Annotation::whole(name, values.at(row)))
     .into();
-    let slowdown = flows.slowdown[row];
+    let slowdown = flows.slowdown.at(row);
     facts.push(match slowdown.is_nan() {
         true => Annotation::text("slowdown", "did not end"),
         false => Annotation::real("slowdown", slowdown),
@@ -76,12 +82,12 @@ fn facts(flows: &flows::View<'_>, row: usize) -> Vec<Annotation> {
 }
 
 /// When the trace ends: with the last thing that is known to have happened.
-pub(super) fn end(tables: &[Table], starts: &[f64], times: &[f64]) -> f64 {
+pub(super) fn end(tables: &[Table], starts: &Numbers<f64>, times: &Numbers<f64>) -> f64 {
     let samples = samples::View::of(tables);
     let last = samples.map_or(&[][..], |samples| samples.time_ns).iter().copied();
-    let ends = starts.iter().zip(times).map(|(start, time)| start + time);
+    let ends = starts.iter().zip(times.iter()).map(|(start, time)| start + time);
     // NaN, of a flow that did not end, is less than everything for `max`.
-    last.chain(ends).chain(starts.iter().copied()).fold(0.0, f64::max)
+    last.chain(ends).chain(starts.iter()).fold(0.0, f64::max)
 }
 
 /// The names of nodes by their numbers.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use floodway_model::Table;
 use floodway_model::tables::{ranks, steps, trace_nodes};
+use floodway_model::{Numbers, Table};
 
 use super::message::Annotation;
 use super::writer::{TrackId, Writer};
@@ -37,8 +37,8 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
     all.sort_by(|a, b| a.span.0.total_cmp(&b.span.0));
     let left_out = all.len().saturating_sub(STEPS);
     all.truncate(STEPS);
-    let starts: Vec<f64> = all.iter().map(|done| done.span.0).collect();
-    let times: Vec<f64> = all.iter().map(|done| done.span.1 - done.span.0).collect();
+    let starts: Numbers<f64> = all.iter().map(|done| done.span.0).collect();
+    let times: Numbers<f64> = all.iter().map(|done| done.span.1 - done.span.0).collect();
     let end = flows::end(tables, &starts, &times);
 
     let description = match left_out {

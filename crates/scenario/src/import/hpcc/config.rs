@@ -168,6 +168,14 @@ impl<'a> Config<'a> {
                 }
             }
         }
+        if config.settings.is_empty() && !config.unknown.is_empty() {
+            return Err(Problem::error(
+                Place::whole(source),
+                "this is no configuration: it has none of the simulator's keys",
+                "name its configuration, which has lines like TOPOLOGY_FILE topology.txt. A topology or a \
+                 flow file by itself is read by [topology.file] or [workload.file] of a scenario",
+            ));
+        }
         config.rates_twice();
         Ok(config)
     }

@@ -17,23 +17,21 @@ const BLOCK: usize = 8;
 /// Some packets of a queue, one after the other in memory.
 pub(super) type Block = [Packet; BLOCK];
 
-/// A block that goes from queue to queue and stays where it is in memory.
-type Spare = Box<Block>;
-
 /// Empty blocks that a thread keeps. More are freed: they have not been needed for a long time.
-const MOST_SPARE: usize = 1 << 12;
+const SPARE: usize = 1 << 12;
 
 thread_local! {
-    static EMPTY: RefCell<Vec<Spare>> = const { RefCell::new(Vec::new()) };
+    #[expect(clippy::vec_box, reason = "queues take the boxes as they are")]
+    static EMPTY: RefCell<Vec<Box<Block>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// An empty block.
-fn take() -> Spare {
+fn take() -> Box<Block> {
     EMPTY.with_borrow_mut(Vec::pop).unwrap_or_else(make)
 }
 
 #[cold]
-fn make() -> Spare {
+fn make() -> Box<Block> {
     let nothing = Packet {
         flow: FlowId(u32::MAX),
         connection: 0,
@@ -51,9 +49,9 @@ fn make() -> Spare {
 }
 
 /// The block is empty.
-fn give(block: Spare) {
+fn give(block: Box<Block>) {
     EMPTY.with_borrow_mut(|empty| {
-        if empty.len() < MOST_SPARE {
+        if empty.len() < SPARE {
             empty.push(block);
         }
     });
@@ -65,6 +63,13 @@ impl Queue {
     pub(super) fn front(&self) -> Option<&Packet> {
         let block = self.first.as_ref()?;
         Some(&block[usize::from(self.head) % BLOCK])
+    }
+
+    /// Where the next packet is written, unless that needs another block.
+    #[inline]
+    pub(super) fn end(&self) -> Option<&Packet> {
+        let block = self.last.as_ref().or(self.first.as_ref())?;
+        block.get(usize::from(self.tail))
     }
 
     pub(super) fn front_mut(&mut self) -> Option<&mut Packet> {

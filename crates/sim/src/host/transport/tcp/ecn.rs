@@ -62,7 +62,8 @@ pub(super) struct Signals {
     codepoint: Ecn,
     /// With accurate feedback: number of marks reported so far.
     told: u16,
-    /// With classic feedback: the next new segment carries CWR, because the window was reduced.
+    /// With classic and DCTCP's feedback: the next new segment carries CWR, because the window was
+    /// reduced (RFC 3168, section 6.1.2; RFC 8257, section 3.3).
     reduced: bool,
 }
 
@@ -94,7 +95,7 @@ impl Signals {
 
     /// The window is being reduced, for any reason.
     pub fn on_reduction(&mut self) {
-        self.reduced = self.feedback == EcnFeedback::Classic;
+        self.reduced = matches!(self.feedback, EcnFeedback::Classic | EcnFeedback::Dctcp);
     }
 
     /// Whether the new segment that is sent now carries CWR.

@@ -64,7 +64,7 @@ pub struct Receiver {
     pub(super) delivered: u64,
     /// Of the held segments, those that are not full or end with PSH.
     odd: Vec<(u32, u16, bool)>,
-    feedback: EcnFeedback,
+    pub(super) feedback: EcnFeedback,
     /// With classic feedback: whether a mark has arrived and no CWR since. With DCTCP's and
     /// accurate feedback: whether the last segment had CE.
     echo: bool,
@@ -163,8 +163,9 @@ impl Receiver {
     }
 
     /// A SYN has arrived, the first or a retransmission: the offer is accepted.
-    pub fn on_syn(&mut self, feedback: EcnFeedback) -> Reply {
+    pub fn on_syn(&mut self, feedback: EcnFeedback, now: Instant) -> Reply {
         self.feedback = feedback;
+        self.delay.on_syn(now);
         Reply { body: Body::SynAck { feedback }, bytes: SYN_FRAME }
     }
 
@@ -184,10 +185,13 @@ impl Receiver {
     pub fn on_segment(&mut self, spec: &Spec, segment: &Segment, now: Instant) -> Arrived {
         let psn = segment.psn;
         let mut arrived = Arrived::default();
+        if self.segments == 0 {
+            self.delay.on_first(now);
+        }
         self.segments += 1;
         self.reordered += u64::from(self.last_sent_at >= Some(segment.sent_at));
         self.last_sent_at = Some(segment.sent_at);
-        let (before, mut at_once) = self.on_ecn(segment);
+        let (before, mut at_once) = self.on_ecn(spec, segment);
         arrived.replies[0] = before;
         let duplicate = psn < self.expected || self.held.contains(psn);
         if duplicate {
@@ -195,7 +199,7 @@ impl Receiver {
             at_once = true;
         } else if psn > self.expected {
             self.hold(spec, segment);
-            at_once = true;
+            at_once |= self.delay.on_gap(spec, self.expected, now);
         } else {
             // A segment that fills a gap is acknowledged at once, because the sender waits for it
             // (RFC 5681, section 4.2).
@@ -219,7 +223,7 @@ impl Receiver {
     /// Effects of the ECN field of a segment: an acknowledgement of the segments before it, and
     /// whether it is acknowledged at once.
     #[inline]
-    fn on_ecn(&mut self, segment: &Segment) -> (Option<Reply>, bool) {
+    fn on_ecn(&mut self, spec: &Spec, segment: &Segment) -> (Option<Reply>, bool) {
         let marked = segment.ecn == Ecn::Ce;
         self.marked += u64::from(marked);
         match self.feedback {
@@ -237,7 +241,7 @@ impl Receiver {
             }
             EcnFeedback::Dctcp => {
                 if marked == self.echo {
-                    return (None, false);
+                    return (None, spec.ack_reductions && segment.flags.window_reduced);
                 }
                 let before = self.delay.is_pending().then(|| self.acknowledge(false));
                 self.echo = marked;

@@ -42,7 +42,7 @@ impl Receiver {
     /// Accepts data at once, because a message in the other direction had a handshake, which negotiated this
     /// feedback for both.
     pub fn establish(&mut self, feedback: EcnFeedback) {
-        self.on_syn(feedback);
+        self.feedback = feedback;
     }
 
     /// The receiver of the next message of the connection, of so many bytes, after this one is complete.

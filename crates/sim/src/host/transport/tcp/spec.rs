@@ -1,5 +1,7 @@
 //! Parameters of TCP.
 
+use std::ops::Bound;
+
 use floodway_model::check::{Check, Findings, count_of};
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Ecn, EcnFeedback};
@@ -42,6 +44,16 @@ pub struct Spec {
     /// Quick acknowledgements: number of acknowledgements at the beginning of a connection that are
     /// not delayed. Default 16 (Linux).
     pub quick_acks: u32,
+    /// SACK compression: how long the receiver holds back an acknowledgement of segments behind a gap, once three have
+    /// reported that gap. At most this long, and at most a twentieth of the round-trip time of the handshake; at most 44
+    /// in a row. Default none: each is acknowledged at once (RFC 5681, section 4.2). Linux: 1ms
+    /// (`tcp_comp_sack_delay_ns`, `tcp_comp_sack_nr`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack_delay: Option<Duration>,
+    /// Whether the receiver acknowledges a segment with CWR at once with DCTCP's feedback, too (Linux), because the sender
+    /// may have a window of one segment. With classic feedback it does so in any case (Linux; no RFC asks for it). Default
+    /// false: by RFC 8257 only a change of marks is acknowledged at once.
+    pub ack_reductions: bool,
     /// Whether a flow whose congestion control has no rate of its own paces its segments over the
     /// round trip: at 200 % of window / smoothed round-trip time in slow start, at 120 % after it
     /// (Linux with `fq`: `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). Default false.
@@ -72,6 +84,8 @@ impl Default for Spec {
             delayed_ack: Duration::from_ms(40),
             ack_every: 2,
             quick_acks: 16,
+            sack_delay: None,
+            ack_reductions: false,
             pacing: false,
             idle_restart: IdleRestart::Halve,
             loss_detection: LossDetection::Rack,
@@ -106,6 +120,7 @@ impl Check for Spec {
                 "segments that were not lost are sent again: lower `delayed_ack`, or raise `min_rto`",
             );
         }
+        self.check_like_linux(findings);
         findings.range("mss", self.mss, SMALLEST_MSS.., "Linux sends no less; 1448B is usual");
         self.check_receive_window(findings);
     }
@@ -118,6 +133,20 @@ const SMALLEST_MSS: Bytes = Bytes(48);
 const LONGEST_DELAY: Duration = Duration::from_ms(500);
 
 impl Spec {
+    /// Parameters of the receiver that Linux has and the RFCs do not.
+    fn check_like_linux(&self, findings: &mut Findings<'_>) {
+        let why = "Linux has 1ms; remove it to acknowledge each segment at once";
+        let range = (Bound::Excluded(Duration::ZERO), Bound::Included(LONGEST_DELAY));
+        findings.range("sack_delay", self.sack_delay, range, why);
+        if self.ack_reductions && matches!(self.ecn, Some(Feedback::Off | Feedback::Accurate)) {
+            findings.warn(
+                ["ack_reductions", "ecn"],
+                "no segment has CWR with this feedback, so none is acknowledged at once for it",
+                "remove `ack_reductions`, or write `ecn = \"dctcp\"`",
+            );
+        }
+    }
+
     fn check_receive_window(&self, findings: &mut Findings<'_>) {
         let Some(window) = self.receive_window.filter(|_| self.mss >= SMALLEST_MSS) else { return };
         let segments = window.0 / self.mss.0;

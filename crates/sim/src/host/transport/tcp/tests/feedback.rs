@@ -69,6 +69,18 @@ fn classic_feedback_is_latched() {
     assert_eq!(pair.sender.sent.marked, 0);
 }
 
+/// RFC 8257, section 3.3: CWR is set as with classic feedback, once for a reduction. Every segment is
+/// marked, so there is a reduction in every round trip.
+#[test]
+fn with_dctcp_a_reduction_is_told_by_cwr() {
+    let mut pair = mark(pair(EcnFeedback::Dctcp, 100), |_| true);
+    pair.finish(100 * MSS);
+    let cwr = flags(&pair).into_iter().filter(|set| *set).count() as u64;
+    let reductions = pair.sender.sent.mark_events;
+    // The last reduction may come after the last segment was sent.
+    assert!(reductions > 5 && (reductions - 1..=reductions).contains(&cwr), "{cwr} {reductions}");
+}
+
 /// A mark in every round trip causes one reduction per round trip, not more.
 #[test]
 fn marks_reduce_once_a_round_trip() {

@@ -341,7 +341,7 @@ impl Pair {
         match event {
             Event::Data(out) => match out.body {
                 Body::Syn { feedback } => {
-                    let reply = self.receiver.on_syn(feedback);
+                    let reply = self.receiver.on_syn(feedback, self.now);
                     self.reply(reply);
                 }
                 Body::Segment { flags, psn, sent_at } => {

@@ -8,7 +8,7 @@ use super::*;
 fn receiver(feedback: EcnFeedback) -> (Spec, Receiver) {
     let spec = Spec { quick_acks: 0, ..spec() };
     let mut receiver = Receiver::new(&spec, None);
-    receiver.on_syn(feedback);
+    receiver.on_syn(feedback, at(0));
     (spec, receiver)
 }
 
@@ -139,10 +139,6 @@ fn with_dctcp_every_change_is_told() {
 #[test]
 fn classic_echo_goes_on_until_it_is_answered() {
     let (spec, mut receiver) = receiver(EcnFeedback::Classic);
-    let cwr = |psn, mark| {
-        let flags = SegmentFlags { window_reduced: true, push: false };
-        Segment { flags, ..segment(psn, mark) }
-    };
     let steps = [
         (segment(0, false), vec![]),
         // Two quick acknowledgements after the first mark.
@@ -150,13 +146,120 @@ fn classic_echo_goes_on_until_it_is_answered() {
         (segment(2, false), vec![(3, true)]),
         (segment(3, false), vec![]),
         (segment(4, true), vec![(5, true)]),
-        (cwr(5, false), vec![(6, false)]),
+        (reduced(5, false), vec![(6, false)]),
         (segment(6, false), vec![]),
-        (cwr(7, true), vec![(8, true)]),
+        (reduced(7, true), vec![(8, true)]),
     ];
     for (segment, told) in steps {
         assert_eq!(come(&spec, &mut receiver, segment, at(0)), told, "{segment:?}");
     }
+}
+
+fn reduced(psn: u32, mark: bool) -> Segment {
+    let flags = SegmentFlags { window_reduced: true, push: false };
+    Segment { flags, ..segment(psn, mark) }
+}
+
+/// By RFC 8257 a segment with CWR is delayed like any other; Linux acknowledges it at once, with
+/// those before it.
+#[test]
+fn a_reduction_is_acknowledged_at_once_if_that_is_asked_for() {
+    let told = |ack_reductions| {
+        let (spec, mut receiver) = receiver(EcnFeedback::Dctcp);
+        let spec = Spec { ack_reductions, ..spec };
+        // With a change of marks it is acknowledged at once in any case, and once.
+        let segments = [reduced(0, false), segment(1, false), reduced(2, true), segment(3, true)];
+        segments.map(|segment| come(&spec, &mut receiver, segment, at(0)))
+    };
+    assert_eq!(told(false), [vec![], vec![(2, false)], vec![(3, true)], vec![]]);
+    assert_eq!(told(true), [vec![(1, false)], vec![], vec![(2, false), (3, true)], vec![]]);
+    // Without ECN nobody sends CWR, and without DCTCP's feedback nothing changes.
+    let (spec, mut receiver) = receiver(EcnFeedback::Accurate);
+    let spec = Spec { ack_reductions: true, ..spec };
+    assert_eq!(come(&spec, &mut receiver, reduced(0, false), at(0)), []);
+}
+
+/// A receiver that compresses, with the given longest delay; the handshake takes `round_trip` ms, and
+/// segment 0 has arrived with its end.
+fn compressing(longest: u64, round_trip: u64) -> (Spec, Receiver) {
+    let spec = Spec { quick_acks: 0, ack_every: 1, sack_delay: Some(ms(longest)), ..spec() };
+    let mut receiver = Receiver::new(&spec, None);
+    receiver.on_syn(EcnFeedback::None, at(0));
+    assert_eq!(come(&spec, &mut receiver, segment(0, false), at(round_trip)), [(1, false)]);
+    (spec, receiver)
+}
+
+/// Segment 1 is missing. Three segments behind it are acknowledged at once; then an acknowledgement
+/// comes 4 ms after the first segment that waits for it, for all that have come.
+#[test]
+fn after_three_reports_of_a_gap_acknowledgements_are_compressed() {
+    let (spec, mut receiver) = compressing(4, 100);
+    for psn in 2..5 {
+        assert_eq!(come(&spec, &mut receiver, segment(psn, false), at(200)), [(1, false)]);
+    }
+    assert_eq!(come(&spec, &mut receiver, segment(5, false), at(200)), []);
+    assert_eq!(receiver.deadline(), at(204));
+    assert_eq!(come(&spec, &mut receiver, segment(6, false), at(203)), []);
+    assert_eq!(receiver.on_timer(at(203)), None);
+    let reply = receiver.on_timer(at(204)).unwrap();
+    assert_eq!(Acknowledgement::of(&reply.body), Some(ack(1, [block(1, 5), block(0, 0)])));
+    assert_eq!(receiver.deadline(), Instant::NEVER);
+    // The gap is known: the next one waits at once. A duplicate does not, and takes it along.
+    assert_eq!(come(&spec, &mut receiver, segment(7, false), at(206)), []);
+    assert_eq!(receiver.deadline(), at(210));
+    assert_eq!(come(&spec, &mut receiver, segment(6, false), at(207)), [(1, false)]);
+    assert_eq!(receiver.deadline(), Instant::NEVER);
+    // What fills the gap is acknowledged at once, and another gap is reported three times again.
+    assert_eq!(come(&spec, &mut receiver, segment(8, false), at(208)), []);
+    assert_eq!(come(&spec, &mut receiver, segment(1, false), at(209)), [(9, false)]);
+    for psn in 10..13 {
+        assert_eq!(come(&spec, &mut receiver, segment(psn, false), at(210)), [(9, false)]);
+    }
+    assert_eq!(come(&spec, &mut receiver, segment(13, false), at(210)), []);
+}
+
+/// A twentieth of the round trip of the handshake, if that is less: 1 ms of 20. A message that needs
+/// no handshake has none.
+#[test]
+fn a_compressed_acknowledgement_waits_for_a_twentieth_of_a_round_trip() {
+    let delay = |mut receiver: Receiver, spec: Spec| {
+        (2..6).for_each(|psn| {
+            come(&spec, &mut receiver, segment(psn, false), at(300));
+        });
+        receiver.deadline().since(at(300))
+    };
+    for (round_trip, expected) in [(20, 1), (60, 3), (80, 4), (200, 4)] {
+        let (spec, receiver) = compressing(4, round_trip);
+        assert_eq!(delay(receiver, spec), ms(expected), "{round_trip}");
+    }
+    let spec = Spec { quick_acks: 0, sack_delay: Some(ms(4)), ..spec() };
+    let mut receiver = Receiver::new(&spec, None);
+    receiver.establish(EcnFeedback::None);
+    come(&spec, &mut receiver, segment(0, false), at(1));
+    assert_eq!(delay(receiver, spec), ms(4));
+}
+
+/// Of 44 segments in a row the acknowledgement is held back, and not of the next one.
+#[test]
+fn no_more_than_44_are_compressed() {
+    let (spec, mut receiver) = compressing(500, 10_000);
+    let told: Vec<usize> = (2..2 + 3 + 44 + 1 + 44 + 1)
+        .map(|psn| come(&spec, &mut receiver, segment(psn, false), at(20_000)).len())
+        .collect();
+    let held_back = [0; 44];
+    assert_eq!(told, [&[1; 3][..], &held_back, &[1], &held_back, &[1]].concat());
+}
+
+/// At the beginning of a connection nothing is compressed.
+#[test]
+fn quick_acknowledgements_are_not_compressed() {
+    let spec = Spec { quick_acks: 5, sack_delay: Some(ms(1)), ..spec() };
+    let mut receiver = Receiver::new(&spec, None);
+    receiver.on_syn(EcnFeedback::None, at(0));
+    let told: Vec<usize> =
+        (1..11).map(|psn| come(&spec, &mut receiver, segment(psn, false), at(100)).len()).collect();
+    // Five quick ones, then three reports.
+    assert_eq!(told, [1, 1, 1, 1, 1, 1, 1, 1, 0, 0]);
 }
 
 /// RFC 9768: a mark after none is reported at once, and every second one.
