@@ -1,7 +1,7 @@
 //! Columns of numbers that take little memory if there are many of them ([decision
 //! 120](https://github.com/floodway-sim/floodway/blob/main/docs/decisions/0120-long-columns-are-packed-in-memory.md)).
 //!
-//! The first numbers of a column are stored as they are. A long column is packed in chunks of [`CHUNK`] numbers: each
+//! The first numbers of a column are stored as they are. A long column is packed in chunks of 1,024 numbers: each
 //! chunk has a straight line, and for each number its distance from the line, in as many bits as the largest distance
 //! needs. Numbers that are all alike, or that rise evenly, take no bits. Real numbers that are whole multiples of a
 //! thousandth, as are times in nanoseconds, are packed as these multiples, all others as their bits.
