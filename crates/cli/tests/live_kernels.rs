@@ -161,7 +161,7 @@ fn a_run_ends_with_the_failure_of_a_kernel() {
         hangs.starts_with("host 0: the kernel has failed: it computes for 2 s already"),
         "{hangs}"
     );
-    // Both want the same port.
+    // The program for flows is killed, and says so before the command ends.
     let taken = "workload.2.linux.run=\"sleep 1; kill $(pidof endpoint); sleep 1\"";
     let killed = fail("live-killed", taken, &[]);
     assert!(killed.contains("the command has ended with status 143"), "{killed}");

@@ -62,7 +62,7 @@ impl Layout {
     }
 
     /// The same with each part in blocks of at most so many ports, or of one group. Blocks run two windows
-    /// at a time ([`Schedule`](crate::schedule::Schedule)). `sides` are those of the groups, 0 or 1; every link between two groups must
+    /// at a time. `sides` are those of the groups, 0 or 1; every link between two groups must
     /// join one side with the other. Flows must end at nodes of side 0 only ([`Done`](crate::Done)), and have
     /// effects only before windows with even numbers.
     #[must_use]

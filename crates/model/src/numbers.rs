@@ -1,10 +1,12 @@
 //! Columns of numbers that take little memory if there are many of them ([decision
 //! 120](https://github.com/floodway-sim/floodway/blob/main/docs/decisions/0120-long-columns-are-packed-in-memory.md)).
 //!
-//! The first numbers of a column are stored as they are. A long column is packed in chunks of [`CHUNK`] numbers: each
+//! The first numbers of a column are stored as they are. A long column is packed in chunks of 1,024 numbers: each
 //! chunk has a straight line, and for each number its distance from the line, in as many bits as the largest distance
 //! needs. Numbers that are all alike, or that rise evenly, take no bits. Real numbers that are whole multiples of a
 //! thousandth, as are times in nanoseconds, are packed as these multiples, all others as their bits.
+
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -20,6 +22,8 @@ pub struct Numbers<T> {
     chunks: Vec<Chunk>,
     /// Those after the chunks.
     rest: Vec<T>,
+    /// All of them, once somebody has asked for them as a slice although they are packed.
+    expanded: OnceLock<Box<[T]>>,
 }
 
 /// Packed numbers. The word of number `i` is `base + step * i` and its distance; all arithmetic wraps.
@@ -111,7 +115,10 @@ impl Chunk {
         let known = || (0..).zip(&words).filter_map(|(at, word): (u64, _)| Some((at, (*word)?)));
         let first = known().next().unwrap_or_default();
         let last = known().last().unwrap_or_default();
-        let slope = (last.1 as i64).wrapping_sub(first.1 as i64) / (last.0 - first.0).max(1) as i64;
+        let steps = (last.0 - first.0).max(1) as i64;
+        let rise = last.1.wrapping_sub(first.1) as i64;
+        // To the nearest whole number, or the last numbers would be far from the line.
+        let slope = rise.saturating_add(steps / 2).div_euclid(steps);
         let line = |step: u64| {
             let apart = |(at, word): (u64, u64)| distance(word, first.1, step, at) as i64;
             let lowest = known().map(apart).min().unwrap_or(0);
@@ -179,6 +186,7 @@ fn get(words: &[u64], at: usize, width: u32) -> u64 {
 impl<T: Number> Numbers<T> {
     /// Adds a number.
     pub fn push(&mut self, number: T) {
+        self.expanded.take();
         self.rest.push(number);
         if self.rest.len() == if self.chunks.is_empty() { PLAIN } else { CHUNK } {
             self.chunks.extend(self.rest.chunks_exact(CHUNK).map(Chunk::of));
@@ -221,6 +229,12 @@ impl<T: Number> Numbers<T> {
         self.chunks.is_empty().then_some(&self.rest)
     }
 
+    /// All of them as a slice. If they are packed, they are expanded, and kept so: that is for columns that are known to
+    /// be short, and for tests.
+    pub fn expanded(&self) -> &[T] {
+        self.slice().unwrap_or_else(|| self.expanded.get_or_init(|| self.iter().collect()))
+    }
+
     /// All of them as a vector.
     pub fn into_vec(self) -> Vec<T> {
         if self.chunks.is_empty() { self.rest } else { self.iter().collect() }
@@ -236,14 +250,14 @@ impl<T: Number> Numbers<T> {
 /// None at all.
 impl<T> Default for Numbers<T> {
     fn default() -> Self {
-        Self { chunks: Vec::new(), rest: Vec::new() }
+        Self { chunks: Vec::new(), rest: Vec::new(), expanded: OnceLock::new() }
     }
 }
 
 /// They are stored as they are.
 impl<T> From<Vec<T>> for Numbers<T> {
     fn from(numbers: Vec<T>) -> Self {
-        Self { chunks: Vec::new(), rest: numbers }
+        Self { chunks: Vec::new(), rest: numbers, expanded: OnceLock::new() }
     }
 }
 
@@ -314,6 +328,10 @@ mod tests {
         }
         assert_eq!(packed(at).at(5 * CHUNK + 3), 5 * CHUNK as u64 + 3);
         assert_eq!((packed(at).len(), packed(at).slice()), (MANY as usize, None));
+        let mut all = packed(at);
+        assert_eq!(all.expanded()[MANY as usize - 1], at(MANY - 1));
+        all.push(at(MANY));
+        assert_eq!(all.expanded()[MANY as usize..], [at(MANY)]);
     }
 
     #[test]

@@ -109,11 +109,11 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// The whole numbers of the column with this name, for tests; panics if there is no such column, or if it is so long
-    /// that it is packed. Other code uses a view, see [`tables`](crate::tables).
+    /// The whole numbers of the column with this name, for tests; panics if there is no such column. Expands a column
+    /// that is packed. Other code uses a view, see [`tables`](crate::tables).
     pub fn u64s(&self, name: &str) -> &[u64] {
         match self.column(name).map(|column| &column.values) {
-            Some(Values::U64(values)) => values.slice().expect("it is not packed"),
+            Some(Values::U64(values)) => values.expanded(),
             _ => panic!("table {} has no column {name} of whole numbers", self.name),
         }
     }
@@ -121,7 +121,7 @@ impl Table {
     /// The real numbers of the column with this name; panics like [`Table::u64s`].
     pub fn f64s(&self, name: &str) -> &[f64] {
         match self.column(name).map(|column| &column.values) {
-            Some(Values::F64(values)) => values.slice().expect("it is not packed"),
+            Some(Values::F64(values)) => values.expanded(),
             _ => panic!("table {} has no column {name} of real numbers", self.name),
         }
     }

@@ -87,12 +87,14 @@ struct Rest {
 struct Traits(u8);
 
 impl Traits {
-    /// It has a discipline, a crossbar before it, or arrival times.
+    /// It has a discipline or a crossbar before it.
     const SPECIAL: u8 = 1;
     /// Its bytes are counted in cells.
     const CELLS: u8 = 2;
     /// Some of its packets wait for others.
     const HOLDS_BACK: u8 = 4;
+    /// It records arrival times.
+    const TIMED: u8 = 8;
 
     #[inline(always)]
     fn has(self, some: u8) -> bool {
@@ -120,7 +122,10 @@ impl Default for Queue {
 
 impl Queue {
     fn special(rest: Rest) -> Self {
-        Self { traits: Traits(Traits::SPECIAL), rest: Some(Box::new(rest)), ..Self::default() }
+        let special = rest.discipline.is_some() || rest.egress.is_some();
+        let timed = rest.arrivals.is_some();
+        let traits = (u8::from(special) * Traits::SPECIAL) | (u8::from(timed) * Traits::TIMED);
+        Self { traits: Traits(traits), rest: Some(Box::new(rest)), ..Self::default() }
     }
 
     /// An empty queue ordered by a discipline.
@@ -302,7 +307,7 @@ impl Queue {
     }
 
     /// Appends a packet that is not counted yet, or that has crossed.
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, queued: &Queued) {
         if queued.not_before > 0 {
             let (_, number) = self.numbers();
@@ -332,11 +337,12 @@ impl Queue {
     /// Arrival time of the packet at the head; `None` if the queue is empty or records no times.
     #[inline]
     pub fn head_since(&self) -> Option<Instant> {
-        if !self.traits.has(Traits::SPECIAL) {
+        if !self.traits.has(Traits::SPECIAL | Traits::TIMED) {
             return None;
         }
-        match self.discipline_ref() {
-            None => self.rest.as_ref()?.arrivals.as_ref()?.front().copied(),
+        let rest = self.rest.as_ref()?;
+        match &rest.discipline {
+            None => rest.arrivals.as_ref()?.front().copied(),
             Some(discipline) => discipline.head_since(),
         }
     }
@@ -361,7 +367,7 @@ impl Queue {
     pub fn push(&mut self, queued: &Queued, now: Instant) {
         self.append(queued);
         self.count_in(&queued.packet);
-        if self.traits.has(Traits::SPECIAL)
+        if self.traits.has(Traits::TIMED)
             && let Some(arrivals) = &mut self.rest_mut().arrivals
         {
             arrivals.push_back(now);
@@ -491,6 +497,11 @@ impl Queue {
         }
         let packet = self.pop_front()?;
         self.count_out(&packet);
+        if self.traits.has(Traits::TIMED)
+            && let Some(arrivals) = &mut self.rest_mut().arrivals
+        {
+            arrivals.pop_front();
+        }
         Some(packet)
     }
 

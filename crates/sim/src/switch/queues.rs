@@ -13,10 +13,13 @@ const FEW: usize = 4;
 pub struct Queues {
     count: usize,
     /// All queues, if they are more than a few.
-    #[expect(clippy::box_collection, reason = "a single pointer, so that `few` begins soon")]
-    many: Option<Box<Vec<Queue>>>,
+    many: Option<Box<Many>>,
     few: [Queue; FEW],
 }
+
+/// The queues of a port with more than a few. A pointer to it takes eight bytes, one to a slice sixteen.
+#[derive(Debug)]
+struct Many(Vec<Queue>);
 
 impl Queues {
     /// These queues.
@@ -25,7 +28,7 @@ impl Queues {
         let count = all.len();
         let mut few = [const { None }; FEW];
         let many = if count > FEW {
-            Some(Box::new(all))
+            Some(Box::new(Many(all)))
         } else {
             few.iter_mut().zip(all.drain(..)).for_each(|(place, queue)| *place = Some(queue));
             None
@@ -41,7 +44,7 @@ impl Deref for Queues {
     fn deref(&self) -> &[Queue] {
         match &self.many {
             None => &self.few[..self.count],
-            Some(many) => many,
+            Some(many) => &many.0,
         }
     }
 }
@@ -51,7 +54,7 @@ impl DerefMut for Queues {
     fn deref_mut(&mut self) -> &mut [Queue] {
         match &mut self.many {
             None => &mut self.few[..self.count],
-            Some(many) => many,
+            Some(many) => &mut many.0,
         }
     }
 }

@@ -17,21 +17,23 @@ const BLOCK: usize = 8;
 /// Some packets of a queue, one after the other in memory.
 pub(super) type Block = [Packet; BLOCK];
 
+/// A block that goes from queue to queue and stays where it is in memory.
+type Spare = Box<Block>;
+
 /// Empty blocks that a thread keeps. More are freed: they have not been needed for a long time.
-const SPARE: usize = 1 << 12;
+const MOST_SPARE: usize = 1 << 12;
 
 thread_local! {
-    #[expect(clippy::vec_box, reason = "queues take the boxes as they are")]
-    static EMPTY: RefCell<Vec<Box<Block>>> = const { RefCell::new(Vec::new()) };
+    static EMPTY: RefCell<Vec<Spare>> = const { RefCell::new(Vec::new()) };
 }
 
 /// An empty block.
-fn take() -> Box<Block> {
+fn take() -> Spare {
     EMPTY.with_borrow_mut(Vec::pop).unwrap_or_else(make)
 }
 
 #[cold]
-fn make() -> Box<Block> {
+fn make() -> Spare {
     let nothing = Packet {
         flow: FlowId(u32::MAX),
         connection: 0,
@@ -49,9 +51,9 @@ fn make() -> Box<Block> {
 }
 
 /// The block is empty.
-fn give(block: Box<Block>) {
+fn give(block: Spare) {
     EMPTY.with_borrow_mut(|empty| {
-        if empty.len() < SPARE {
+        if empty.len() < MOST_SPARE {
             empty.push(block);
         }
     });
