@@ -118,6 +118,37 @@ def test_results_are_those_of_one_process(program, here):
     assert compare(program, here / "out", "scenario.toml") >= 2
 
 
+#: 2,048 hosts: enough for blocks on threads, which ranks do not have. The end is when all flows have ended.
+LARGE = """\
+name = "large"
+arrivals = "2us"
+warmup = "0ns"
+limit = "10ms"
+replications = 1
+share_hosts = true
+[topology.clos]
+leaves = 64
+spines = 32
+hosts_per_leaf = 32
+[switch.aqm.ramp]
+[switch.flow_control.pfc]
+[[workload]]
+[workload.incast]
+senders = 32
+bytes = "20KB"
+[[workload]]
+[workload.permutation]
+bytes = "4KB"
+"""
+
+
+def test_a_large_network_ends_with_its_flows_in_the_same_window(program, here):
+    (here / "large.toml").write_text(LARGE)
+    assert compare(program, here / "out", "large.toml") == 1
+    manifest = json.loads((here / "out" / "ranks-2-1" / "manifest.json").read_text())
+    assert [run["stop"] for run in manifest["runs"]] == ["flows_done"]
+
+
 #: Pauses and selective repeat; deadlocks; dependencies between flows.
 FEW = {
     "try.toml": ["--set", "limit=400us", "--set", "arrivals=100us"],
