@@ -1,3 +1,4 @@
+# ruff: noqa: E501: texts of stand-ins and of messages are whole lines
 """The comparison with simulators that are built from a checkout, bench/peers.
 
 Neither simulator is here. Stand-ins have their layout, are built by the same commands, take the same
@@ -77,13 +78,25 @@ def files(folder, contents):
 def hpcc(tmp_path):
     """A checkout of HPCC's simulator, and a Python 2."""
     old = tmp_path / "python2"
-    old.write_text(f'#!/bin/sh\n[ "$1" = -V ] && echo Python 2.7.18 || exec {sys.executable} "$@"\n')
+    old.write_text(
+        f'#!/bin/sh\n[ "$1" = -V ] && echo Python 2.7.18 || exec {sys.executable} "$@"\n'
+    )
     old.chmod(0o755)
-    return ["--python2", str(old), "--hpcc", str(files(tmp_path / "hpcc", {
-        "simulation/scratch/third.cc": THIRD,
-        "simulation/waf": WAF,
-        "simulation/src/point-to-point/model/rdma-hw.cc": "",
-    }))]
+    return [
+        "--python2",
+        str(old),
+        "--hpcc",
+        str(
+            files(
+                tmp_path / "hpcc",
+                {
+                    "simulation/scratch/third.cc": THIRD,
+                    "simulation/waf": WAF,
+                    "simulation/src/point-to-point/model/rdma-hw.cc": "",
+                },
+            )
+        ),
+    ]
 
 
 @pytest.fixture
@@ -91,12 +104,20 @@ def htsim(tmp_path):
     """A checkout of htsim."""
     if not (shutil.which("make") and shutil.which("g++")):
         pytest.skip("there is no make or no g++")
-    return ["--htsim", str(files(tmp_path / "htsim", {
-        "sim/Makefile": "libhtsim.a:\n\ttouch $@\n",
-        "sim/roce.cpp": "",
-        "sim/datacenter/Makefile": "htsim_roce: main_roce.cpp ../libhtsim.a\n\tinstall $< $@\n",
-        "sim/datacenter/main_roce.cpp": ROCE,
-    }))]
+    return [
+        "--htsim",
+        str(
+            files(
+                tmp_path / "htsim",
+                {
+                    "sim/Makefile": "libhtsim.a:\n\ttouch $@\n",
+                    "sim/roce.cpp": "",
+                    "sim/datacenter/Makefile": "htsim_roce: main_roce.cpp ../libhtsim.a\n\tinstall $< $@\n",
+                    "sim/datacenter/main_roce.cpp": ROCE,
+                },
+            )
+        ),
+    ]
 
 
 def compare(*options):
@@ -120,7 +141,11 @@ def test_hpcc(program, hpcc):
         assert theirs["flows_done"] == ours["flows_done"] == 320
         assert pair["ratio"] == theirs["cpu_s"] / ours["cpu_s"]
         assert min(run[key] for run in (theirs, ours) for key in ("cpu_s", "memory_bytes")) > 0
-        assert ours["completions_us"]["fastest"] == theirs["completions_us"]["median"] == HPCC_IDLE / 1000
+        assert (
+            ours["completions_us"]["fastest"]
+            == theirs["completions_us"]["median"]
+            == HPCC_IDLE / 1000
+        )
         assert ours["agreement"]["in_both"] == 320
     text = compare(*options)
     assert "ratio, median (range)" in text and "12.3, 12.3" in text
@@ -139,9 +164,12 @@ def test_htsim(program, htsim):
 def test_a_run_that_fails(program, htsim):
     """The end of its output, and what may be the reason."""
     roce = Path(htsim[1]) / "sim/datacenter/main_roce.cpp"
-    roce.write_text("#!/bin/sh\necho \"Assertion \\`_tiers == 3' failed.\"\nkill -ABRT $$\n")
+    roce.write_text('#!/bin/sh\necho "Assertion \\`_tiers == 3\' failed."\nkill -ABRT $$\n')
     error = compare(*htsim, "--floodway", program, "htsim-leaf-spine")
-    assert "ended with status -6. If it says `_tiers == 3`, this version reads no network of two tiers" in error
+    assert (
+        "ended with status -6. If it says `_tiers == 3`, this version reads no network of two tiers"
+        in error
+    )
     assert "Assertion `_tiers == 3' failed." in error
 
 
