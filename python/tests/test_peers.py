@@ -1,4 +1,4 @@
-# ruff: noqa: E501: texts of stand-ins and of messages are whole lines
+# ruff: noqa: E501
 """The comparison with simulators that are built from a checkout, bench/peers.
 
 Neither simulator is here. Stand-ins have their layout, are built by the same commands, take the same
