@@ -118,7 +118,7 @@ def test_results_are_those_of_one_process(program, here):
     assert compare(program, here / "out", "scenario.toml") >= 2
 
 
-#: 2,048 hosts: enough for blocks on threads, which ranks do not have. The end is when all flows have ended.
+#: 2,048 hosts are run in blocks, on threads and on ranks. The end is when all flows have ended.
 LARGE = """\
 name = "large"
 arrivals = "2us"
