@@ -33,7 +33,10 @@ def run(path):
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
-        nbclient.NotebookClient(notebook, timeout=300, resources=resources).execute()
+        client = nbclient.NotebookClient(
+            notebook, timeout=300, resources=resources, coalesce_streams=True
+        )
+        client.execute()
         for cell in notebook.cells:
             cell.metadata.clear()
             if cell.cell_type == "code":

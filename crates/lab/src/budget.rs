@@ -252,6 +252,7 @@ impl fmt::Display for Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_scenario::Overrides;
 
     const ROOM: Room = Room { bytes: 1_000_000_000, limit: Limit::Process };
 
@@ -315,6 +316,29 @@ mod tests {
              (`ulimit -v` or `ulimit -d`)\n--> a.toml\n = help: 10.0 GB are for what is kept of all \
              runs; ask for fewer: `--replications`, `--variant`, or fewer points of a sweep\n"
         );
+    }
+
+    /// The scenario of "Large collectives" in docs/performance.md, and what `/usr/bin/time -f %M floodway run
+    /// all-to-all.toml --threads 2` said there, in bytes.
+    #[test]
+    fn the_estimate_for_an_all_to_all_is_near_what_was_measured() {
+        for (leaves, measured) in [(16, 89_288_704), (32, 208_494_592), (64, 621_658_112_u64)] {
+            let text = format!(
+                "name = \"all-to-all\"\narrivals = \"100us\"\nwarmup = \"0ns\"\nlimit = \"50ms\"\n\
+                 replications = 1\n[topology.clos]\nleaves = {leaves}\nspines = 32\n\
+                 hosts_per_leaf = 32\nhost_delay = \"500ns\"\nfabric_delay = \"500ns\"\n\
+                 [switch.queue]\ncount = 1\nsize = \"2MB\"\n[switch.aqm.ramp]\n\
+                 [switch.flow_control.pfc]\nxoff = \"750KB\"\nxon = \"500KB\"\n\
+                 [host.congestion.dcqcn]\n[[workload]]\n[workload.all_to_all]\nbytes = \"4KB\"\n\
+                 at_once = 8\n"
+            );
+            let scenario = Scenario::parse(&text, "a.toml", &Overrides::default()).unwrap();
+            let variants: Vec<&Variant> = scenario.variants().iter().collect();
+            // What the program held before that run.
+            let budget = Budget { held: 24_000_000, ..Budget::of(&scenario, &variants, 2) };
+            let error = budget.memory() as f64 / measured as f64 - 1.0;
+            assert!(error.abs() < 0.2, "{leaves} leaves: {} for {measured}", budget.memory());
+        }
     }
 
     #[test]
