@@ -12,34 +12,38 @@ const SETTING: &str = "glibc.malloc.hugetlb=1";
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const ENABLED: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// Memory of a run from which on large pages are worth another start, in bytes.
-const MUCH: u64 = 200_000_000;
+/// Memory of a run from which on large pages are worth another start, in bytes: a run of 12 MB gained nothing, one of 88 MB
+/// a quarter of its time (docs/performance.md).
+const MUCH: u64 = 30_000_000;
 
-/// Starts the program again with large pages, in place of this process, if a run needs so much memory and large
-/// pages can be had. The library reads the setting once, at the start of a program. Nothing must have been done
-/// yet that would have to be repeated.
-pub fn take_large_ones(memory: u64) {
+/// [`take_large_ones`] if a run needs so much memory.
+pub fn take_large_ones_for(memory: u64) {
+    if memory >= MUCH {
+        take_large_ones();
+    }
+}
+
+/// Starts the program again with large pages, in place of this process, if they can be had. The library reads the
+/// setting once, at the start of a program. Nothing must have been done yet that would have to be repeated.
+pub fn take_large_ones() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         use std::os::unix::process::CommandExt;
 
         let enabled = std::fs::read_to_string(ENABLED).unwrap_or_default();
-        if is_worth_it(memory, std::env::var_os(VARIABLE).as_deref(), &enabled) {
+        if are_there(std::env::var_os(VARIABLE).as_deref(), &enabled) {
             let mut again = crate::program::again();
             again.args(crate::program::words().skip(1)).env(VARIABLE, SETTING);
             // It returns only if it fails, and then the run has small pages.
             let _ = again.exec();
         }
     }
-    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-    let _ = memory;
 }
 
 /// Whether to start again: not if somebody has set the variable, which may have been this function.
 #[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), allow(dead_code))]
-fn is_worth_it(memory: u64, set: Option<&OsStr>, enabled: &str) -> bool {
-    let may_have_them = ["[always]", "[madvise]"].iter().any(|choice| enabled.contains(choice));
-    memory >= MUCH && set.is_none() && may_have_them
+fn are_there(set: Option<&OsStr>, enabled: &str) -> bool {
+    set.is_none() && ["[always]", "[madvise]"].iter().any(|choice| enabled.contains(choice))
 }
 
 #[cfg(test)]
@@ -47,17 +51,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_pages_are_for_large_runs_where_the_system_has_them() {
+    fn large_pages_are_taken_where_the_system_has_them() {
         let madvise = "always [madvise] never\n";
-        assert!(is_worth_it(MUCH, None, madvise));
-        assert!(is_worth_it(MUCH, None, "[always] madvise never\n"));
-        assert!(!is_worth_it(MUCH - 1, None, madvise));
-        assert!(!is_worth_it(MUCH, None, "always madvise [never]\n"));
+        assert!(are_there(None, madvise));
+        assert!(are_there(None, "[always] madvise never\n"));
+        assert!(!are_there(None, "always madvise [never]\n"));
         // A system without them.
-        assert!(!is_worth_it(MUCH, None, ""));
+        assert!(!are_there(None, ""));
         // Not twice, and not if somebody has chosen otherwise.
         for set in [SETTING, "glibc.malloc.hugetlb=0", ""] {
-            assert!(!is_worth_it(MUCH, Some(OsStr::new(set)), madvise));
+            assert!(!are_there(Some(OsStr::new(set)), madvise));
         }
     }
 }

@@ -11,8 +11,8 @@ use floodway_study::{Level, Study};
 
 use crate::failure::Failure;
 use crate::options::StudyOptions;
-use crate::output;
 use crate::run::{Speaker, Talk, command, insist, stop_on_signals, threads};
+use crate::{output, pages};
 
 /// Runs a study.
 pub fn study(options: &StudyOptions) -> Result<(), Failure> {
@@ -34,6 +34,8 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
         let commands = commands.map(|command| printable::line(&command).into_owned() + "\n");
         return output::print(&commands.collect::<String>());
     }
+    // A study has many runs, and some are large.
+    pages::take_large_ones();
     let path = out(study, options, level);
     let order = Order { study, level, closest: options.closest, set: &options.set, path: &path };
     let how = How {
@@ -86,6 +88,7 @@ fn named(name: &str) -> Result<&'static Study, Failure> {
 
 /// Compares published results with what this version yields.
 fn verify(study: &'static Study, folder: &Path, options: &StudyOptions) -> Result<(), Failure> {
+    pages::take_large_ones();
     let done = verify::verify(study, folder, threads(options.threads), &*stop_on_signals(false)?)?;
     if options.quiet {
         return Ok(());

@@ -13,7 +13,7 @@ use floodway_scenario::{Overrides, Scenario, suggest};
 use crate::failure::Failure;
 use crate::options::SweepOptions;
 use crate::run::{Speaker, Talk, command, stop_on_signals, threads};
-use crate::{output, selection};
+use crate::{output, pages, selection};
 
 /// Runs a sweep.
 pub fn sweep(options: &SweepOptions) -> Result<(), Failure> {
@@ -24,10 +24,12 @@ pub fn sweep(options: &SweepOptions) -> Result<(), Failure> {
     if options.plan {
         return plan(options, &sweep);
     }
+    let budget = Budget::of_sweep(&sweep, &variants, threads(options.threads));
+    pages::take_large_ones_for(budget.of_run);
     if !options.quiet {
         selection::warn(base.warnings().iter().chain(sweep.warnings()));
         let points = sweep.points.len();
-        Budget::of_sweep(&sweep, &variants, threads(options.threads)).check(&base.file_name)?;
+        budget.check(&base.file_name)?;
         let runs = sweep::due(&sweep, &variants, &Default::default(), &Default::default()).len();
         output::note(&format!("{points} points and {} variants: {runs} runs", variants.len()));
         if base.claims.is_some() {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use floodway_model::{Duration, Instant, NodeId};
 
 use crate::frame::Frame;
+use crate::schedule::Schedule;
 use crate::windows::Windows;
 use crate::wire::Wire;
 
@@ -14,8 +15,10 @@ use crate::wire::Wire;
 #[derive(Clone, Debug)]
 pub struct Layout {
     windows: Windows,
-    /// Number of upcoming windows that have arrival lists of their own.
-    ring: u64,
+    /// Number of the window in which a frame arrives at the latest, from the one in which it was sent.
+    ahead: u64,
+    /// Windows by which a side may be ahead of the other.
+    reach: u64,
     /// Block of each node, by node.
     block: Vec<u32>,
     /// In order of their parts, and within a part in order of their sides.
@@ -24,6 +27,8 @@ pub struct Layout {
     /// Largest number of ports of any node.
     ports: usize,
     has_sides: bool,
+    /// Whether the state of a block is not in the caches when it is run.
+    looks_ahead: bool,
 }
 
 /// Nodes of a part that are run one window after the other while their state is in the caches.
@@ -48,30 +53,31 @@ impl Layout {
         (ranks, threads): (usize, usize),
     ) -> Self {
         let parts = (ranks * threads).clamp(1, groups.len().clamp(1, usize::from(u16::MAX)));
-        let ahead = windows.index(Instant(longest_hop.0)) + 2;
         let block = |part| Block { part: part as u16, side: 0 };
         Self {
             windows,
-            ring: ahead.next_power_of_two().min(64),
+            ahead: windows.index(Instant(longest_hop.0)) + 2,
+            reach: 1,
             block: share_out((ports, work), groups, (ranks, parts)),
             blocks: (0..parts).map(block).collect(),
             parts: parts as u16,
             ports: ports.iter().copied().max().unwrap_or(1),
             has_sides: false,
+            looks_ahead: false,
         }
     }
 
-    /// The same with each part in blocks of at most so many ports, or of one group. Blocks run two windows
-    /// at a time. `sides` are those of the groups, 0 or 1; every link between two groups must
-    /// join one side with the other. Flows must end at nodes of side 0 only ([`Done`](crate::Done)), and have
-    /// effects only before windows with even numbers.
+    /// The same with each part in blocks of at most so many ports, or of one group. `sides` are those of the groups, 0
+    /// or 1; every link between two groups must join one side with the other. A frame between two groups takes at
+    /// least `reach` windows, and blocks run twice as many at a time. Flows must end at nodes of side 0 only
+    /// ([`Done`](crate::Done)), and have effects only before windows whose numbers are multiples of these.
     #[must_use]
     pub fn in_blocks(
         mut self,
         ports: &[usize],
         groups: &[Vec<NodeId>],
         sides: &[u8],
-        most_ports: usize,
+        (most_ports, reach): (usize, u64),
     ) -> Self {
         let weight = |group: &[NodeId]| group.iter().map(|node| ports[node.index()]).sum::<usize>();
         let mut blocks = Vec::new();
@@ -94,6 +100,8 @@ impl Layout {
             }
         }
         (self.block, self.blocks, self.has_sides) = (block_of, blocks.into(), true);
+        self.reach = reach.clamp(1, LONGEST_REACH);
+        self.looks_ahead = ports.iter().sum::<usize>() > BLOCKS_IN_CACHES * most_ports;
         self
     }
 
@@ -139,6 +147,16 @@ impl Layout {
         self.has_sides
     }
 
+    /// Whether the state of a block is not in the caches when it is run.
+    pub(crate) fn looks_ahead(&self) -> bool {
+        self.looks_ahead
+    }
+
+    /// In which order windows are run.
+    pub(crate) fn schedule(&self) -> Schedule {
+        Schedule::new(self.has_sides, self.reach)
+    }
+
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.block.len()
@@ -151,9 +169,21 @@ impl Layout {
 
     /// An empty wire for the part with this number.
     pub fn wire<F: Frame>(&self, part: usize) -> Wire<F> {
-        Wire::new(self.windows, self.ring, &self.block, (part as u16, Arc::clone(&self.blocks)))
+        // Frames of a stretch arrive after it, or are in lists.
+        let ring = (self.ahead + self.reach - 1).min(LISTS).max(3 * self.reach - 1);
+        let ring = (ring.next_power_of_two(), self.reach);
+        Wire::new(self.windows, ring, &self.block, (part as u16, Arc::clone(&self.blocks)))
     }
 }
+
+/// A block has at most so many lists of frames, one for each upcoming window, unless stretches need more.
+const LISTS: u64 = 64;
+
+/// So many blocks stay in the caches, those that are shared by cores included (measured).
+const BLOCKS_IN_CACHES: usize = 12;
+
+/// Further ahead a side need not be: its blocks then stay in the caches for 64 windows.
+const LONGEST_REACH: u64 = 32;
 
 /// Part of each node. Groups stay together.
 fn share_out(

@@ -283,7 +283,7 @@ fn run_all<P: Part>(
     let workers = workers
         .map(|(slot, part)| Worker::new((slot, slots), first + slot, part, layout, places))
         .collect();
-    let position = Position::start(layout.has_sides());
+    let position = Position::start(layout.schedule());
     let running = Threads::new(workers, layout.windows(), limits, abroad, position);
     let (stop, now) = running.run(look);
     (running.into_workers().map(|worker| worker.part).collect(), stop, now)

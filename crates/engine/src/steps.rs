@@ -33,7 +33,8 @@ impl<P: Part> Steps<P> {
         let workers = workers
             .map(|(slot, part)| Worker::new((slot, slots), slot, part, layout, &places))
             .collect();
-        Self { workers, windows: layout.windows(), position: Position::start(false), alone: ALONE }
+        let position = Position::start(layout.schedule());
+        Self { workers, windows: layout.windows(), position, alone: ALONE }
     }
 
     /// Starts the other threads when a step has taken so long, instead of 200 us. Results do not depend on it.

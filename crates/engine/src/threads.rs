@@ -56,8 +56,8 @@ pub struct Position {
 
 impl Position {
     /// Before the first window.
-    pub const fn start(has_sides: bool) -> Self {
-        let (schedule, simulated) = (Schedule::new(has_sides), Instant::ZERO);
+    pub const fn start(schedule: Schedule) -> Self {
+        let simulated = Instant::ZERO;
         Self { round: 0, schedule, simulated, past_end: false, draining: false }
     }
 }
@@ -239,6 +239,11 @@ impl<'a, P: Part> Threads<'a, P> {
             let all_done = flows_done >= limits.flows && limits.flows > 0;
             let is_acknowledged = || meeting.sum(turn, |report| &report.unacknowledged) == 0;
             let interrupted = meeting.interrupted[turn].load(Ordering::Relaxed);
+            // The window before which all nodes are observed next, or the run ends.
+            let until = |part: &P| {
+                let next = part.next_observation(awaited_done).min(limits.end);
+                windows.index(Instant(next.0.saturating_sub(1))) + 1
+            };
             let stretch = if schedule.has_met(window) {
                 for worker in &mut mine {
                     worker.part.observe(start, simulated, awaited_done);
@@ -265,7 +270,7 @@ impl<'a, P: Part> Threads<'a, P> {
                 if interrupted {
                     return ended(Stop::Interrupted, start);
                 }
-                schedule.after_meeting(window)
+                schedule.after_meeting(window, until(&mine[0].part))
             } else {
                 let may_end =
                     all_done && (!limits.until_acknowledged || !draining || is_acknowledged());
@@ -274,7 +279,7 @@ impl<'a, P: Part> Threads<'a, P> {
                     next <= windows.start(schedule.reached())
                 };
                 let meets = may_end || interrupted || is_observed();
-                schedule.catch_up(meets, last)
+                schedule.catch_up(meets, until(&mine[0].part))
             };
             if thread == 0 && round % ROUNDS_PER_PROGRESS == 0 {
                 (limits.watch)(Progress {

@@ -59,10 +59,14 @@ pub struct Wire<F> {
     windows: Windows,
     /// The window that is run.
     current: u64,
-    /// Number of upcoming windows that have lists, a power of two; later arrivals are in `far`.
+    /// Lists of a block, a power of two.
     ring: u64,
-    /// List for block b and window w: `lists[b * ring + w % ring]`. Sides differ by at most a window, so windows
-    /// of a block that are in use at a time have different lists.
+    /// Windows from the current one on to which frames are sent by way of lists; later arrivals are in `far`.
+    near: u64,
+    /// Frames to blocks of other threads arrive at least so many windows later.
+    reach: u64,
+    /// List for block b and window w: `lists[b * ring + w % ring]`. A block is behind the one that runs by less than
+    /// `reach` windows, so that windows of it that are in use at a time have different lists.
     lists: Vec<Vec<Arrival<F>>>,
     /// Later arrivals, by window and block: those for this thread and those for others.
     far: BTreeMap<(u64, u32), Vec<Arrival<F>>>,
@@ -92,11 +96,11 @@ impl<F: Frame> Wire<F> {
     /// A wire with nothing in flight. `block` is the block of each node.
     pub(crate) fn new(
         windows: Windows,
-        ring: u64,
+        (ring, reach): (u64, u64),
         block: &[u32],
         (thread, blocks): (u16, Arc<[Block]>),
     ) -> Self {
-        assert!(ring.is_power_of_two());
+        assert!(ring.is_power_of_two() && ring + 1 >= 3 * reach);
         let lists = blocks.len() * ring as usize;
         let target = |&block: &u32| Target { first: block * ring as u32, place: u32::MAX };
         let targets = block.iter().map(target).collect();
@@ -104,6 +108,8 @@ impl<F: Frame> Wire<F> {
             windows,
             current: 0,
             ring,
+            near: ring - (reach - 1),
+            reach,
             lists: (0..lists).map(|_| Vec::new()).collect(),
             far: BTreeMap::new(),
             far_others: BTreeMap::new(),
@@ -135,7 +141,7 @@ impl<F: Frame> Wire<F> {
         let list = &mut self.lists[first as usize + (window & (self.ring - 1)) as usize];
         // The rare cases have a function with the same arguments that returns to the caller of this one, so that
         // nothing has to be saved for them.
-        if window - self.current >= self.ring || list.len() == list.capacity() {
+        if window - self.current >= self.near || list.len() == list.capacity() {
             return self.send_rarely(to, at, frame, seal);
         }
         list.push(Arrival { after, place, frame: *frame });
@@ -145,7 +151,7 @@ impl<F: Frame> Wire<F> {
         }
     }
 
-    /// Sends a frame to a list that has no room, or beyond the ring.
+    /// Sends a frame to a list that has no room, or beyond the lists.
     #[cold]
     #[inline(never)]
     fn send_rarely(&mut self, to: NodeId, at: Instant, frame: &F, seal: impl FnOnce(&mut F)) {
@@ -154,7 +160,7 @@ impl<F: Frame> Wire<F> {
         let mut arrival = Arrival { after, place, frame: *frame };
         seal(&mut arrival.frame);
         let block = (u64::from(first) / self.ring) as usize;
-        if window - self.current < self.ring {
+        if window - self.current < self.near {
             let list = self.list(block, window);
             return self.lists[list].push(arrival);
         }
@@ -201,7 +207,7 @@ impl<F: Frame> Wire<F> {
             if part == self.thread {
                 continue;
             }
-            for window in from + 1..self.current + self.ring {
+            for window in from + self.reach..self.current + self.near {
                 let list = self.list(block, window);
                 if !self.lists[list].is_empty() {
                     let spare = self.spare.pop().unwrap_or_default();
@@ -235,7 +241,8 @@ impl<F: Frame> Wire<F> {
     /// Accepts frames that another thread handed over.
     pub(crate) fn accept(&mut self, parcel: Parcel<F>) {
         let Parcel { block, window, mut arrivals } = parcel;
-        if window - self.current < self.ring {
+        // Its block may be behind.
+        if window + self.reach - 1 - self.current < self.ring {
             let list = self.list(block as usize, window);
             self.lists[list].append(&mut arrivals);
             self.keep(arrivals);
@@ -281,8 +288,8 @@ mod tests {
     fn frames_wait_near_and_far_and_cross_threads() {
         let windows = Windows::new(Duration(100), 2);
         let blocks: Arc<[Block]> = [0, 1].map(|part| Block { part, side: 0 }).into();
-        let mut first: Wire<Pebble> = Wire::new(windows, 4, &[0, 1], (0, blocks.clone()));
-        let mut second = Wire::new(windows, 4, &[0, 1], (1, blocks));
+        let mut first: Wire<Pebble> = Wire::new(windows, (4, 1), &[0, 1], (0, blocks.clone()));
+        let mut second = Wire::new(windows, (4, 1), &[0, 1], (1, blocks));
         first.set_places(&[3, 5]);
         for (to, at) in [(0, 150), (0, 900), (1, 250), (1, 5_000)] {
             let seal = |frame: &mut Pebble| frame.ingress = PortIx(7);

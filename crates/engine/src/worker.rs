@@ -35,7 +35,7 @@ pub struct Worker<P: Part> {
     parcels: Vec<(u16, Parcel<P::Frame>)>,
 }
 
-/// Nodes that run one or two windows while their state is in the caches.
+/// Nodes that run a stretch of windows while their state is in the caches.
 struct Block {
     side: usize,
     /// Time of the next own event of each node, by place. It is scanned in every window: with a few
@@ -61,7 +61,7 @@ impl<P: Part> Worker<P> {
         Self {
             order: Order::new(largest, layout.ports(), layout.windows()),
             blocks,
-            looks_ahead: layout.has_sides(),
+            looks_ahead: layout.looks_ahead(),
             part,
             number: number as u16,
             first_block: layout.blocks_of(number).start,
@@ -168,6 +168,10 @@ impl<P: Part> Worker<P> {
         let block = &mut self.blocks[number];
         let waking = block.wakes.iter().enumerate().filter(|(_, wake)| **wake < end);
         waking.for_each(|(place, _)| self.order.add(place));
+        // Most windows of a stretch may be empty.
+        if self.order.next_due(0).is_none() {
+            return self.part.wire().restore(self.first_block + number, arrivals);
+        }
         let mut run = Window {
             start,
             end,

@@ -172,7 +172,12 @@ fn turns(
 }
 
 fn layout(relays: u32, threads: (usize, usize)) -> Layout {
-    let windows = Windows::new(Duration(DELAY), 2);
+    layout_with(relays, threads, 1)
+}
+
+/// A frame takes so many windows.
+fn layout_with(relays: u32, threads: (usize, usize), reach: u64) -> Layout {
+    let windows = Windows::new(Duration(DELAY / reach), 2);
     let groups: Vec<Vec<NodeId>> = (0..relays).map(|node| vec![NodeId(node)]).collect();
     let ports = vec![2; relays as usize];
     let work = vec![2; relays as usize];
@@ -285,19 +290,28 @@ fn ranks_have_the_same_tokens() {
     }
 }
 
-/// The same layout in blocks of at most so many ports. Relays with even and odd numbers alternate, so that each
-/// is a group with a side of its own.
-fn in_blocks(layout: Layout, relays: u32, most_ports: usize) -> Layout {
+/// Windows that a frame takes.
+const REACHES: [u64; 4] = [1, 2, 5, 8];
+
+/// Each of them with each of these, threads and ports of a block.
+fn with_reaches(shapes: &[(usize, usize)]) -> impl Iterator<Item = (u64, (usize, usize))> {
+    REACHES.into_iter().flat_map(|reach| shapes.iter().map(move |shape| (reach, *shape)))
+}
+
+/// A layout in blocks of at most so many ports, in which a frame takes `reach` windows. Relays with even and odd
+/// numbers alternate, so that each is a group with a side of its own.
+fn in_blocks(relays: u32, threads: (usize, usize), (most_ports, reach): (usize, u64)) -> Layout {
+    let layout = layout_with(relays, threads, reach);
     let groups: Vec<Vec<NodeId>> = (0..relays).map(|node| vec![NodeId(node)]).collect();
     let sides: Vec<u8> = (0..relays).map(|node| (node % 2) as u8).collect();
-    layout.in_blocks(&vec![2; relays as usize], &groups, &sides, most_ports)
+    layout.in_blocks(&vec![2; relays as usize], &groups, &sides, (most_ports, reach))
 }
 
 #[test]
 fn blocks_are_of_one_side_and_one_part() {
     // Three parts have relays 0, 3, 6, 9; 1, 4, 7, 10; and 2, 5, 8, 11. Each has two ports.
     for (most_ports, blocks) in [(4, 2), (3, 4)] {
-        let layout = in_blocks(layout(12, (1, 3)), 12, most_ports);
+        let layout = in_blocks(12, (1, 3), (most_ports, 1));
         for part in 0..3 {
             assert_eq!(layout.blocks(part), blocks);
             let mine: Vec<NodeId> =
@@ -314,16 +328,17 @@ fn blocks_are_of_one_side_and_one_part() {
 #[test]
 fn blocks_do_not_change_where_tokens_are() {
     let (relays, end) = (12, 200_500);
+    let shapes = [(1, 1), (1, 4), (1, 7), (1, 1_000), (2, 2), (2, 6), (3, 4)];
     for tokens in [1, 5, 12] {
         let expected = expected(relays, tokens, end);
-        for (threads, most_ports) in [(1, 1), (1, 4), (1, 7), (1, 1_000), (2, 2), (2, 6), (3, 4)] {
-            let layout = in_blocks(layout(relays, (1, threads)), relays, most_ports);
+        for (reach, (threads, most_ports)) in with_reaches(&shapes) {
+            let layout = in_blocks(relays, (1, threads), (most_ports, reach));
             let (parts, stop) = (parts(&layout, relays, tokens), AtomicBool::new(false));
             let (parts, stop, now) = run(parts, &layout, &limits(end, &stop));
             assert_eq!((stop, now), (Stop::TimeLimit, Instant(end)));
             let (nodes, _) = results(parts);
             let seen: Vec<_> = nodes.into_iter().map(|node| node.seen).collect();
-            assert_eq!(seen, expected, "{tokens}, {threads} threads, {most_ports} ports");
+            assert_eq!(seen, expected, "{tokens}, {threads} threads, {most_ports} ports, {reach}");
         }
     }
 }
@@ -331,9 +346,9 @@ fn blocks_do_not_change_where_tokens_are() {
 #[test]
 fn ranks_have_the_same_tokens_in_blocks() {
     let (relays, tokens, end) = (12, 5, 300_000);
-    for (ranks, threads, most_ports) in [(2, 1, 4), (3, 2, 2)] {
+    for (ranks, threads, most_ports, reach) in [(2, 1, 4, 1), (3, 2, 2, 1), (2, 2, 4, 8)] {
         let shares = crew::on(ranks, |member| {
-            let layout = in_blocks(layout(relays, (ranks, threads)), relays, most_ports);
+            let layout = in_blocks(relays, (ranks, threads), (most_ports, reach));
             let all = parts(&layout, relays, tokens);
             let nodes: Vec<Vec<NodeId>> = all.iter().map(Part::nodes).collect();
             let others: Vec<usize> = (0..ranks).filter(|&rank| rank != member.rank()).collect();
@@ -357,27 +372,30 @@ fn all_nodes_are_observed_at_the_same_time() {
     for tokens in [1, 7] {
         let arrivals: Vec<Instant> =
             expected(relays, tokens, end).into_iter().flatten().map(|(at, _)| at).collect();
-        let before = |mark: u64| {
-            let start = Instant(mark.next_multiple_of(DELAY));
+        let before = |mark: u64, window: u64| {
+            let start = Instant(mark.next_multiple_of(window));
             arrivals.iter().filter(|at| **at < start).count()
         };
-        for (threads, most_ports) in [(1, 4), (2, 2), (3, 1_000)] {
-            let layout = in_blocks(layout(relays, (1, threads)), relays, most_ports);
+        let shapes = [(1, 4), (2, 2), (3, 1_000)];
+        for (reach, (threads, most_ports)) in with_reaches(&shapes) {
+            let layout = in_blocks(relays, (1, threads), (most_ports, reach));
             let mut parts = parts(&layout, relays, tokens);
             parts.iter_mut().for_each(|part| part.marks = &MARKS);
             let stop = AtomicBool::new(false);
             let (parts, ..) = run(parts, &layout, &limits(end, &stop));
             for (number, mark) in MARKS.into_iter().enumerate() {
                 let count: usize = parts.iter().map(|part| part.counts[number]).sum();
-                assert_eq!(count, before(mark), "{mark}, {tokens} tokens, {threads} threads");
+                let expected = before(mark, DELAY / reach);
+                assert_eq!(count, expected, "{mark}, {tokens} tokens, {threads} threads, {reach}");
             }
         }
     }
 }
 
-/// The run ends before the first window in which anything happens once an even number of windows has been run.
+/// The run ends before the first window in which anything happens once a multiple of the longest stretch has been run,
+/// which is twice as long as a frame takes.
 #[test]
-fn flows_end_a_run_in_blocks_before_a_window_with_an_even_number() {
+fn flows_end_a_run_in_blocks_after_whole_stretches() {
     let (relays, tokens) = (12, 5);
     let seen = expected(relays, tokens, 400_000);
     let arrivals = || seen.iter().flatten().map(|(at, _)| at.0);
@@ -385,17 +403,22 @@ fn flows_end_a_run_in_blocks_before_a_window_with_an_even_number() {
     let mut ends: Vec<u64> = even.collect();
     ends.sort_unstable();
     for flows in [1, 2, 17, 100, 101, 102, 103, 104] {
-        let last = ends[flows - 1] / DELAY;
-        let stopped = (last + 1).next_multiple_of(2) * DELAY;
+        let stopped = (ends[flows - 1] + 1).next_multiple_of(2 * DELAY);
         // A relay has an event when a token arrives, and when it sends it.
         let events = arrivals().flat_map(|at| [at, at + HOLD]);
-        let next = events.filter(|at| *at >= stopped).min().unwrap() / DELAY * DELAY;
-        for (threads, most_ports) in [(1, 4), (1, 1_000), (2, 2), (3, 4)] {
-            let layout = in_blocks(layout(relays, (1, threads)), relays, most_ports);
+        let next = events.filter(|at| *at >= stopped).min().unwrap();
+        let shapes = [(1, 4), (1, 1_000), (2, 2), (3, 4)];
+        for (reach, (threads, most_ports)) in with_reaches(&shapes) {
+            let next = next / (DELAY / reach) * (DELAY / reach);
+            let layout = in_blocks(relays, (1, threads), (most_ports, reach));
             let (parts, stop) = (parts(&layout, relays, tokens), AtomicBool::new(false));
             let limits = Limits { flows: flows as u64, ..limits(400_000, &stop) };
             let (parts, stop, now) = run(parts, &layout, &limits);
-            assert_eq!((stop, now), (Stop::FlowsDone, Instant(next)), "{flows} on {threads}");
+            assert_eq!(
+                (stop, now),
+                (Stop::FlowsDone, Instant(next)),
+                "{flows} on {threads}, {reach}"
+            );
             let (nodes, _) = results(parts);
             for (node, seen) in nodes.iter().zip(&seen) {
                 let until = seen.iter().filter(|(at, _)| at.0 < stopped).copied();

@@ -50,7 +50,7 @@ impl<'a> Share<'a> {
             return Err(TooManyRanks { ranks: count, parts });
         }
         let threads = threads.clamp(1, parts / count);
-        let blocks = Blocks::IfLarge;
+        let blocks = Blocks::IfUseful;
         let layout =
             simulation::layout(&spec, simulation::windows(&spec), (count, threads), blocks);
         let here = |node| layout.part(node) / threads == rank;

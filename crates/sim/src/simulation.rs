@@ -118,7 +118,7 @@ impl Simulation {
             metrics,
             windows,
             longest_hop,
-            blocks: Blocks::IfLarge,
+            blocks: Blocks::IfUseful,
             awaited,
             audited: None,
             traced: false,
@@ -139,8 +139,8 @@ impl Simulation {
     }
 
     /// Runs in blocks of at most so many ports, however small the network is, if all its links join two sides.
-    /// Results are those of a large network: flows end the run, or the measured interval, only before windows with
-    /// even numbers. For tests.
+    /// Results are those of a large network: flows end the run, or the measured interval, only before windows whose
+    /// numbers are multiples of those that a block runs at a time. For tests.
     #[must_use]
     pub fn in_blocks_of(mut self, ports: usize) -> Self {
         self.blocks = Blocks::Of(ports);

@@ -100,7 +100,7 @@ pub fn measure(task: &Task) -> Result<Measurement, Failure> {
     let begun = Instant::now();
     let scenario = case.scenario(length, set)?;
     let variant = scenario.variant(case.variant)?;
-    pages::take_large_ones(variant.footprint_of_run(scenario.replication_seed(0)).0.0);
+    pages::take_large_ones_for(variant.footprint_of_run(scenario.replication_seed(0)).0.0);
     let simulation = Simulation::new(scenario.build(variant, 0));
     let setup_s = begun.elapsed().as_secs_f64();
     let stop = AtomicBool::new(false);

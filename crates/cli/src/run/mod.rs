@@ -75,7 +75,7 @@ pub fn run_with(
     budget.check(&scenario.file_name)?;
     // Ranks have been started by MPI, and kernels run beside this process.
     if ranks.is_none() && kernels.is_none() {
-        pages::take_large_ones(budget.of_run);
+        pages::take_large_ones_for(budget.of_run);
     }
     announce(options, scenario, variants, &budget, &path);
     let how = How {

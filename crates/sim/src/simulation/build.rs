@@ -187,7 +187,7 @@ fn response(spec: &Spec, rate: Rate) -> Duration {
     pfc.or(flow_control.pause.as_ref().map(|pause| pause.response)).unwrap_or_default()
 }
 
-/// Which thread of which rank has which nodes, and in which blocks if the network is large.
+/// Which thread of which rank has which nodes, and in which blocks if that is useful.
 pub(crate) fn layout(
     spec: &Spec,
     (windows, hop): (Windows, Duration),
@@ -207,15 +207,18 @@ pub(crate) fn layout(
     };
     let groups = groups(&spec.graph);
     let layout = Layout::new(&ports, &work, &groups, windows, hop, threads);
-    let most = match blocks {
+    let (most, always) = match blocks {
         Blocks::None => return layout,
-        Blocks::IfLarge if ports.iter().sum::<usize>() < LARGE => return layout,
-        Blocks::IfLarge => BLOCK,
-        Blocks::Of(ports) => ports,
+        Blocks::IfUseful => (BLOCK, ports.iter().sum::<usize>() >= LARGE),
+        Blocks::Of(ports) => (ports, true),
     };
-    match sides(&spec.graph, &groups) {
-        Some(sides) => layout.in_blocks(&ports, &groups, &sides, most),
-        None => layout,
+    let group_of = group_of(&spec.graph, &groups);
+    let reach = reach(spec, &group_of, windows);
+    match sides(&spec.graph, &groups, &group_of) {
+        Some(sides) if always || reach >= NEAR => {
+            layout.in_blocks(&ports, &groups, &sides, (most, reach))
+        }
+        _ => layout,
     }
 }
 
@@ -224,8 +227,9 @@ pub(crate) fn layout(
 pub(crate) enum Blocks {
     /// They are not: what happens in a window is needed before the next one.
     None,
-    /// They are if their state is far larger than the caches.
-    IfLarge,
+    /// They are if their state is far larger than the caches, or if hosts are much nearer to their switches than
+    /// switches to each other.
+    IfUseful,
     /// They are, in blocks of so many ports, in any network that has two sides.
     Of(usize),
 }
@@ -234,33 +238,51 @@ pub(crate) enum Blocks {
 /// 12 MB. With 4,600 ports, blocks gain nothing.
 const LARGE: usize = 6_500;
 
+/// Windows that a frame between two groups takes from which on nodes of smaller networks, too, are run in blocks:
+/// threads then synchronize once for twice as many.
+const NEAR: u64 = 4;
+
 /// Ports of a block: some megabyte of state.
 const BLOCK: usize = 512;
 
 /// The side of each group: the parity of the tier of its switch. `None` if a link between two groups does not join two
 /// sides, or if hosts are not all on the first side.
-fn sides(graph: &Graph, groups: &[Vec<NodeId>]) -> Option<Vec<u8>> {
-    let mut group_of = vec![0; graph.nodes.len()];
-    let members = groups
-        .iter()
-        .zip(0..)
-        .flat_map(|(group, number)| group.iter().map(move |node| (node.index(), number)));
-    members.for_each(|(node, number): (usize, usize)| group_of[node] = number);
+fn sides(graph: &Graph, groups: &[Vec<NodeId>], group_of: &[usize]) -> Option<Vec<u8>> {
     let side = |group: &Vec<NodeId>| match graph.node(*group.first()?).kind {
         NodeKind::Switch { tier } => Some(tier % 2).filter(|side| *side == 0 || group.len() == 1),
         NodeKind::Host => None,
     };
     let sides: Vec<u8> = groups.iter().map(side).collect::<Option<_>>()?;
-    let joins = |(node, end): (usize, &Attachment)| {
-        let ends = [group_of[node], group_of[end.peer.index()]];
-        ends[0] == ends[1] || sides[ends[0]] != sides[ends[1]]
+    let mut between = between(graph, group_of);
+    between.all(|(ends, _)| sides[ends[0]] != sides[ends[1]]).then_some(sides)
+}
+
+/// Number of the group of each node.
+fn group_of(graph: &Graph, groups: &[Vec<NodeId>]) -> Vec<usize> {
+    let mut group_of = vec![0; graph.nodes.len()];
+    for (number, group) in groups.iter().enumerate() {
+        group.iter().for_each(|node| group_of[node.index()] = number);
+    }
+    group_of
+}
+
+/// The ends of the links between groups, each with the groups here and there.
+fn between<'a>(
+    graph: &'a Graph,
+    group_of: &'a [usize],
+) -> impl Iterator<Item = ([usize; 2], &'a Attachment)> {
+    let ends = move |(node, here): (&'a Node, &usize)| {
+        let here = *here;
+        node.ports.iter().map(move |end| ([here, group_of[end.peer.index()]], end))
     };
-    let mut links = graph
-        .nodes
-        .iter()
-        .enumerate()
-        .flat_map(|(at, node)| node.ports.iter().map(move |end| (at, end)));
-    links.all(joins).then_some(sides)
+    graph.nodes.iter().zip(group_of).flat_map(ends).filter(|(ends, _)| ends[0] != ends[1])
+}
+
+/// The least number of windows that a frame between two groups takes.
+fn reach(spec: &Spec, group_of: &[usize], windows: Windows) -> u64 {
+    let frame = shortest_frame(spec);
+    let times = between(&spec.graph, group_of).map(|(_, end)| time(spec, end, frame));
+    times.min().map_or(1, |time| time.0 / windows.length().0)
 }
 
 /// Nodes that belong on the same thread: a switch with its hosts.
@@ -280,21 +302,25 @@ fn largest_frame(spec: &Spec) -> u16 {
     frames.max().unwrap_or(length::SHORTEST_FRAME)
 }
 
+/// Length of the shortest frame. Link control has the shortest Ethernet frames, or credit frames of any length.
+fn shortest_frame(spec: &Spec) -> u16 {
+    let credit = spec.switch.flow_control.cbfc.iter().map(|cbfc| cbfc.frame.0 as u16);
+    let frames = spec.profiles.iter().map(|profile| profile.transport.shortest_frame());
+    frames.chain(credit).min().unwrap_or(length::SHORTEST_FRAME)
+}
+
+/// Time from sending a frame to its arrival at the other end of a link.
+fn time(spec: &Spec, end: &Attachment, frame: u16) -> Duration {
+    end.delay + end.rate.time_for(Bytes(end.on_wire(frame, u64::from(spec.wire_overhead))))
+}
+
 /// Windows as long as the shortest time from a decision to send to the arrival; and the longest
 /// such time.
 pub(crate) fn windows(spec: &Spec) -> (Windows, Duration) {
-    let largest = largest_frame(spec);
-    // Link control has the shortest Ethernet frames, or credit frames of any length.
-    let credit = spec.switch.flow_control.cbfc.iter().map(|cbfc| cbfc.frame.0 as u16);
-    let frames = spec.profiles.iter().map(|profile| profile.transport.shortest_frame());
-    let shortest = frames.chain(credit).min().unwrap_or(length::SHORTEST_FRAME);
-    let overhead = u64::from(spec.wire_overhead);
-    let time = |end: &Attachment, frame: u16| {
-        end.delay + end.rate.time_for(Bytes(end.on_wire(frame, overhead)))
-    };
+    let (shortest, largest) = (shortest_frame(spec), largest_frame(spec));
     let links = || spec.graph.ends();
-    let shortest = links().map(|end| time(end, shortest)).min();
-    let longest = links().map(|end| time(end, largest)).max().unwrap_or_default();
+    let shortest = links().map(|end| time(spec, end, shortest)).min();
+    let longest = links().map(|end| time(spec, end, largest)).max().unwrap_or_default();
     let response = links().map(|end| response(spec, end.rate)).max().unwrap_or_default();
     let longest = longest + spec.switch.latency.max(response);
     let of_hosts = spec.graph.first_ports().map(|host| spec.graph.ports_of(host).len());
@@ -352,11 +378,24 @@ mod tests {
     }
 
     #[test]
-    fn small_networks_and_sessions_have_no_blocks() {
+    fn small_networks_and_sessions_have_no_blocks_unless_hosts_are_near() {
         let graph = network(&[(0, 2), (0, 2), (1, 0)], &[(0, 2), (1, 2)]);
-        let spec = small::spec(graph, Vec::new(), Duration::from_us(1));
-        for blocks in [Blocks::IfLarge, Blocks::None] {
-            assert_eq!(layout(&spec, windows(&spec), (1, 1), blocks).blocks(0), 1);
+        let mut spec = small::spec(graph, Vec::new(), Duration::from_us(1));
+        let blocks = |spec: &Spec, blocks| layout(spec, windows(spec), (1, 1), blocks).blocks(0);
+        for choice in [Blocks::IfUseful, Blocks::None] {
+            assert_eq!(blocks(&spec, choice), 1);
+        }
+        // 45 ns and 6.72 ns for the shortest frame are less than a quarter of 206.72 ns; 45.1 ns are too long.
+        for (delay, expected) in [(45_000, 1), (44_960, 2)] {
+            let hosts: Vec<NodeId> = spec.graph.first_ports().collect();
+            for node in &mut spec.graph.nodes {
+                let is_host = matches!(node.kind, NodeKind::Host);
+                let short =
+                    node.ports.iter_mut().filter(|end| is_host || hosts.contains(&end.peer));
+                short.for_each(|end| end.delay = Duration(delay));
+            }
+            assert_eq!(blocks(&spec, Blocks::IfUseful), expected, "{delay}");
+            assert_eq!(blocks(&spec, Blocks::None), 1);
         }
     }
 }
