@@ -84,7 +84,7 @@ python: wheel
 		assert tried.attempted > 3 and not tried.failed, tried'
 	target/python/bin/pip install --quiet --require-hashes --requirement python/locked/test.txt
 	target/python/bin/pip install --quiet --no-deps --force-reinstall target/wheels/floodway-*.whl
-	FLOODWAY="$(abspath $(FLOODWAY))" target/python/bin/python -m pytest
+	FLOODWAY="$(abspath $(FLOODWAY))" target/python/bin/python -m pytest -n 2 --dist worksteal --durations 15
 
 # Whether every scenario has the same results over processes of MPI, in full: an hour or more. Part of it is in `make python`,
 # whose environment this needs.
