@@ -254,9 +254,8 @@ fn a_gap_that_moves_is_reported() {
         let told = held.map(|psn| come(&spec, &mut receiver, segment(psn, false), at(200)).len());
         assert_eq!(told, [1, 1, 1, 0]);
         assert_eq!(come(&spec, &mut receiver, segment(1, false), at(201)), [(fills, false)]);
-        let told = (7..12).filter(|psn| {
-            !come(&spec, &mut receiver, segment(*psn, false), at(202)).is_empty()
-        });
+        let told = (7..12)
+            .filter(|psn| !come(&spec, &mut receiver, segment(*psn, false), at(202)).is_empty());
         assert_eq!(told.count(), reports, "{held:?}");
     }
 }
