@@ -1,12 +1,16 @@
 //! Large pages for runs that need much memory: fewer of their loads wait for the translation of an address.
 
-use std::ffi::OsStr;
-
 /// The variable in which the GNU C library takes settings.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 const VARIABLE: &str = "GLIBC_TUNABLES";
 
 /// With this one, its allocator asks the system for large pages.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 const SETTING: &str = "glibc.malloc.hugetlb=1";
+
+/// It says that the program has been started again. A program with more rights than who runs it loses the other variable.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const AGAIN: &str = "FLOODWAY_STARTED_AGAIN";
 
 /// Where Linux says whether programs may have them.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -24,9 +28,10 @@ pub fn take_large_ones(memory: u64) {
         use std::os::unix::process::CommandExt;
 
         let enabled = std::fs::read_to_string(ENABLED).unwrap_or_default();
-        if is_worth_it(memory, std::env::var_os(VARIABLE).as_deref(), &enabled) {
+        let is_set = [VARIABLE, AGAIN].iter().any(|name| std::env::var_os(name).is_some());
+        if is_worth_it(memory, is_set, &enabled) {
             let mut again = crate::program::again();
-            again.args(crate::program::words().skip(1)).env(VARIABLE, SETTING);
+            again.args(crate::program::words().skip(1)).env(VARIABLE, SETTING).env(AGAIN, "1");
             // It returns only if it fails, and then the run has small pages.
             let _ = again.exec();
         }
@@ -35,11 +40,11 @@ pub fn take_large_ones(memory: u64) {
     let _ = memory;
 }
 
-/// Whether to start again: not if somebody has set the variable, which may have been this function.
+/// Whether to start again: not if somebody has set a variable, which may have been this function.
 #[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), allow(dead_code))]
-fn is_worth_it(memory: u64, set: Option<&OsStr>, enabled: &str) -> bool {
+fn is_worth_it(memory: u64, is_set: bool, enabled: &str) -> bool {
     let may_have_them = ["[always]", "[madvise]"].iter().any(|choice| enabled.contains(choice));
-    memory >= MUCH && set.is_none() && may_have_them
+    memory >= MUCH && !is_set && may_have_them
 }
 
 #[cfg(test)]
@@ -49,15 +54,13 @@ mod tests {
     #[test]
     fn large_pages_are_for_large_runs_where_the_system_has_them() {
         let madvise = "always [madvise] never\n";
-        assert!(is_worth_it(MUCH, None, madvise));
-        assert!(is_worth_it(MUCH, None, "[always] madvise never\n"));
-        assert!(!is_worth_it(MUCH - 1, None, madvise));
-        assert!(!is_worth_it(MUCH, None, "always madvise [never]\n"));
+        assert!(is_worth_it(MUCH, false, madvise));
+        assert!(is_worth_it(MUCH, false, "[always] madvise never\n"));
+        assert!(!is_worth_it(MUCH - 1, false, madvise));
+        assert!(!is_worth_it(MUCH, false, "always madvise [never]\n"));
         // A system without them.
-        assert!(!is_worth_it(MUCH, None, ""));
+        assert!(!is_worth_it(MUCH, false, ""));
         // Not twice, and not if somebody has chosen otherwise.
-        for set in [SETTING, "glibc.malloc.hugetlb=0", ""] {
-            assert!(!is_worth_it(MUCH, Some(OsStr::new(set)), madvise));
-        }
+        assert!(!is_worth_it(MUCH, true, madvise));
     }
 }
