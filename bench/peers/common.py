@@ -59,7 +59,12 @@ def measure(command, folder, env=None, hint=""):
                 [str(word) for word in command], cwd=folder, env=env, stdout=file,
                 stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             )
-            _, status, usage = os.wait4(process.pid, 0)
+            try:
+                _, status, usage = os.wait4(process.pid, 0)
+            except BaseException:
+                process.kill()
+                process.wait()
+                raise
             process.returncode = os.waitstatus_to_exitcode(status)
     except OSError as problem:
         fail(f"`{words(command)}` cannot be run: {problem.strerror}")

@@ -8,8 +8,10 @@ arguments and write the same output. Their completion times are those of an idle
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -193,6 +195,23 @@ def test_flows_that_are_missing(program, htsim):
         "error: htsim-leaf-spine: of 128 flows, 127 have ended in htsim and 128 in floodway, so this is "
         "not the same work\n"
     )
+
+
+def test_ctrl_c(program, htsim, tmp_path):
+    """What is running ends with the comparison, also if the signal reaches that alone."""
+    pid = tmp_path / "pid"
+    roce = Path(htsim[1]) / "sim/datacenter/main_roce.cpp"
+    roce.write_text(f"#!/bin/sh\necho $$ > {pid}.new\nmv {pid}.new {pid}\nexec sleep 100\n")
+    command = [sys.executable, RUN, *htsim, "--floodway", program, "htsim-leaf-spine"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as comparison:
+        end = time.monotonic() + 60
+        while not pid.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        comparison.send_signal(signal.SIGINT)
+        error = comparison.communicate(timeout=60)[1]
+    assert comparison.returncode == 130 and "Traceback" not in error, error
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
 
 
 def test_bad_input(tmp_path, hpcc, htsim):

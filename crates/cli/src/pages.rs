@@ -1,12 +1,16 @@
 //! Large pages for runs that need much memory: fewer of their loads wait for the translation of an address.
 
-use std::ffi::OsStr;
-
 /// The variable in which the GNU C library takes settings.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 const VARIABLE: &str = "GLIBC_TUNABLES";
 
-/// With this one, its allocator asks the system for large pages.
+/// With this setting, its allocator asks the system for large pages.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 const SETTING: &str = "glibc.malloc.hugetlb=1";
+
+/// It says that the program has been started again. A program with more rights than who runs it loses the other variable.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const AGAIN: &str = "FLOODWAY_STARTED_AGAIN";
 
 /// Where Linux says whether programs may have them.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -31,19 +35,20 @@ pub fn take_large_ones() {
         use std::os::unix::process::CommandExt;
 
         let enabled = std::fs::read_to_string(ENABLED).unwrap_or_default();
-        if are_there(std::env::var_os(VARIABLE).as_deref(), &enabled) {
+        let is_set = [VARIABLE, AGAIN].iter().any(|name| std::env::var_os(name).is_some());
+        if are_there(is_set, &enabled) {
             let mut again = crate::program::again();
-            again.args(crate::program::words().skip(1)).env(VARIABLE, SETTING);
+            again.args(crate::program::words().skip(1)).env(VARIABLE, SETTING).env(AGAIN, "1");
             // It returns only if it fails, and then the run has small pages.
             let _ = again.exec();
         }
     }
 }
 
-/// Whether to start again: not if somebody has set the variable, which may have been this function.
+/// Whether to start again: not if somebody has set a variable, which may have been this function.
 #[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), allow(dead_code))]
-fn are_there(set: Option<&OsStr>, enabled: &str) -> bool {
-    set.is_none() && ["[always]", "[madvise]"].iter().any(|choice| enabled.contains(choice))
+fn are_there(is_set: bool, enabled: &str) -> bool {
+    !is_set && ["[always]", "[madvise]"].iter().any(|choice| enabled.contains(choice))
 }
 
 #[cfg(test)]
@@ -53,14 +58,12 @@ mod tests {
     #[test]
     fn large_pages_are_taken_where_the_system_has_them() {
         let madvise = "always [madvise] never\n";
-        assert!(are_there(None, madvise));
-        assert!(are_there(None, "[always] madvise never\n"));
-        assert!(!are_there(None, "always madvise [never]\n"));
+        assert!(are_there(false, madvise));
+        assert!(are_there(false, "[always] madvise never\n"));
+        assert!(!are_there(false, "always madvise [never]\n"));
         // A system without them.
-        assert!(!are_there(None, ""));
+        assert!(!are_there(false, ""));
         // Not twice, and not if somebody has chosen otherwise.
-        for set in [SETTING, "glibc.malloc.hugetlb=0", ""] {
-            assert!(!are_there(Some(OsStr::new(set)), madvise));
-        }
+        assert!(!are_there(true, madvise));
     }
 }

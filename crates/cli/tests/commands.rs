@@ -309,6 +309,18 @@ fn bench_prints_what_it_measured() {
     assert!(json(&words)[0]["calibration"].is_null());
 }
 
+/// What takes minutes does not begin.
+#[test]
+fn bench_measures_no_curves_that_cannot_be_written() {
+    let folder = place("curves");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("file");
+    fs::write(&file, "").unwrap();
+    let said = floodway(&["bench", "--curves", "--quick", "--out", word(&file.join("below"))]);
+    assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
+    assert!(said.err.starts_with("error: cannot make the folder of the text"), "{}", said.err);
+}
+
 #[test]
 fn bench_measures_beside_a_neighbor() {
     let words = ["bench", "incast", "--quick", "--json", "--threads", "1", "--neighbor"];

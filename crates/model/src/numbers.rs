@@ -357,6 +357,36 @@ mod tests {
         }
     }
 
+    /// Numbers of every size beside each other, and columns that rise, fall and wrap around.
+    #[test]
+    fn whatever_is_put_in_comes_out() {
+        for seed in 0..60 {
+            let random = |at: u64| mix(seed << 32 | at);
+            let step = random(1) >> (random(2) % 64);
+            let noise = random(3) % 65;
+            let extremes = [0, 1, u64::MAX, u64::MAX - 1, 1 << 63, (1 << 63) - 1, 1 << 53];
+            let number = |at: u64| match (seed % 3, random(at + 9) % 50) {
+                (0, 0) => extremes[random(at) as usize % extremes.len()],
+                (1, 0) => random(at),
+                _ => step
+                    .wrapping_mul(at)
+                    .wrapping_add(random(at).checked_shr(noise as u32).unwrap_or(0)),
+            };
+            assert!(packed(number).iter().eq((0..MANY).map(number)), "{seed}");
+            let real = |at: u64| match (seed % 4, number(at)) {
+                (0, word) => f64::from_bits(word),
+                (1, word) if word % 3 == 0 => f64::NAN,
+                (2, word) if word % 977 == 0 => {
+                    [f64::NAN, -f64::NAN, -0.0, f64::INFINITY, 1e15, 999_999_999_999.999]
+                        [at as usize % 6]
+                }
+                (_, word) => (word % (1 << (seed % 52))) as f64 / 1e3,
+            };
+            let bits = packed(real).iter().map(f64::to_bits).collect::<Vec<_>>();
+            assert!(bits.iter().copied().eq((0..MANY).map(|at| real(at).to_bits())), "{seed}");
+        }
+    }
+
     #[test]
     fn few_are_a_slice_and_many_are_equal_however_they_are_stored() {
         let few: Numbers<u64> = (0..PLAIN as u64 - 1).collect();

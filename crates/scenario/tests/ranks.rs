@@ -1,4 +1,4 @@
-//! A run over several processes has the tables of a run on one thread, bit by bit.
+//! A run over several processes, or in blocks, has the tables of a run on one thread, bit by bit.
 
 #[path = "../../engine/tests/crew/mod.rs"]
 mod crew;
@@ -133,6 +133,56 @@ fn every_shipped_scenario_has_the_same_tables_over_ranks() {
         }
     }
     assert!(compared > 50, "{compared}");
+}
+
+/// Times of flows that have ended in both runs, which do not depend on when these end.
+fn assert_same_flows(what: &str, one: &Outcome, other: &Outcome) {
+    let [one, other] = [one, other].map(|outcome| outcome.table("flows").f64s("fct_ns").to_vec());
+    assert_eq!(one.len(), other.len(), "{what}");
+    let differ = |one: f64, other: f64| one != other && !one.is_nan() && !other.is_nan();
+    let first = one.iter().zip(&other).position(|(one, other)| differ(*one, *other));
+    assert_eq!(first, None, "{what}");
+}
+
+/// The first and the last variant of every scenario, in small blocks on one thread and in larger ones on three. A run
+/// that ends by its time has the tables of a run without blocks. One that its flows end may be up to a window
+/// longer, and only completion times are the same.
+#[test]
+fn every_shipped_scenario_has_the_same_tables_in_blocks() {
+    let stop = AtomicBool::new(false);
+    let mut same = 0;
+    for path in shipped() {
+        let quick = std::fs::read_to_string(&path).unwrap().contains("\n[quick]");
+        let scenario = Scenario::load(&path, &Overrides { quick, set: Vec::new() })
+            .unwrap_or_else(|error| panic!("{}", error.plain()));
+        let variants = scenario.variants();
+        if variants.iter().any(Variant::has_kernels) {
+            continue;
+        }
+        for variant in variants.first().into_iter().chain(variants[1..].last()) {
+            let whole = Spec { awaited: Vec::new(), ..scenario.build(variant, 0) };
+            let what = format!("{} {}", path.display(), variant.name);
+            let (spec, one) = (0..30)
+                .map(|doubled| begin(whole.clone(), 100 << doubled))
+                .map(|spec| (spec.clone(), Simulation::new(spec).audited(false).run()))
+                .find(|(spec, one)| one.hops > 2_000 || spec.end == whole.end)
+                .unwrap_or_else(|| panic!("{what}"));
+            let run = |ports, threads| {
+                let run = Run { threads, stop: &stop, watch: &|_| {} };
+                Simulation::new(spec.clone()).in_blocks_of(ports).run_with(&run)
+            };
+            let first = run(1, 1);
+            match one.stop {
+                Stop::TimeLimit => {
+                    assert_same(&what, &one, &first);
+                    same += 1;
+                }
+                _ => assert_same_flows(&what, &one, &first),
+            }
+            assert_same(&what, &first, &run(40, 3));
+        }
+    }
+    assert!(same > 50, "{same}");
 }
 
 fn toolbox(name: &str) -> Scenario {

@@ -200,8 +200,9 @@ pub fn finish(path: &Path, study: &Study) -> Result<PathBuf, Error> {
     Ok(path.join(REPORT))
 }
 
-/// Whether a text and its data may go into a folder ([`write_text`]).
+/// Makes a folder for a text and its data ([`write_text`]); refused if they may not go there.
 pub fn may_hold_text(folder: &Path, data: &str) -> Result<(), Error> {
+    named(std::fs::create_dir_all(folder), "make the folder of the text", folder)?;
     earlier_text(folder, data).map(|_| ())
 }
 

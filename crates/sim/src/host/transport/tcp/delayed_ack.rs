@@ -107,6 +107,11 @@ impl Delay {
         false
     }
 
+    /// Whether the acknowledgement of a segment behind a gap is held back.
+    pub fn holds_back(&self) -> bool {
+        self.compression.as_ref().is_some_and(|compression| compression.held_back > 0)
+    }
+
     /// An acknowledgement is sent.
     #[inline]
     pub fn on_ack(&mut self) {

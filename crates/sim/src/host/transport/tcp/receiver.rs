@@ -198,13 +198,22 @@ impl Receiver {
             self.duplicates += 1;
             at_once = true;
         } else if psn > self.expected {
+            if self.delay.holds_back() && self.blocks.moves_out(psn) {
+                // Otherwise the sender would not hear of that block.
+                arrived.replies[0] = Some(self.acknowledge(false));
+            }
             self.hold(spec, segment);
-            at_once |= self.delay.on_gap(spec, self.expected, now);
+            at_once = at_once || self.delay.on_gap(spec, self.expected, now);
         } else {
             // A segment that fills a gap is acknowledged at once, because the sender waits for it
             // (RFC 5681, section 4.2).
-            at_once |= self.held_count > 0;
+            let fills = self.held_count > 0;
             self.deliver(spec, segment, now);
+            if self.held_count > 0 && self.expected == psn + 1 && !at_once {
+                // Only the gap has moved, and this is its first report.
+                self.delay.on_gap(spec, self.expected, now);
+            }
+            at_once |= fills;
             at_once |= self.delay.on_segment(spec, segment.payload.into(), now);
             at_once |= self.answers.is_some_and(|answers| answers.any);
             if self.total == Some(self.expected) {

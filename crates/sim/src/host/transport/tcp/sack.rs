@@ -7,6 +7,9 @@ use crate::host::transport::numbers::Numbers;
 /// Number of recent blocks that are remembered in order of arrival (Linux: 4).
 const REMEMBERED: usize = 4;
 
+/// Number of blocks that an acknowledgement has room for.
+const TOLD: usize = 2;
+
 /// The most recent blocks, each as its first number and the one after its last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
@@ -15,6 +18,13 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
+    /// Whether a segment that is to be held moves a block out of the next acknowledgement: it begins another
+    /// block, or extends one that is not among the most recent.
+    pub fn moves_out(&self, psn: u32) -> bool {
+        let extends = |&(from, to): &(u32, u32)| psn + 1 >= from && psn <= to;
+        self.blocks[..self.count].iter().position(extends).unwrap_or(self.count) >= TOLD
+    }
+
     /// A segment has arrived that is held with others.
     pub fn on_held(&mut self, held: &Numbers, psn: u32) {
         let (from, to) = (held.first_of_run(psn), held.next_absent(psn));
@@ -42,8 +52,8 @@ impl Blocks {
     }
 
     /// The first `most` blocks that can be reported relative to `ack`.
-    pub fn told(&self, ack: u32, most: usize) -> [SackBlock; 2] {
-        let mut told = [SackBlock::default(); 2];
+    pub fn told(&self, ack: u32, most: usize) -> [SackBlock; TOLD] {
+        let mut told = [SackBlock::default(); TOLD];
         let near = self.blocks[..self.count].iter().filter_map(|&(from, to)| {
             let count = (to - from).min(u16::MAX.into()) as u16;
             Some(SackBlock { from: u16::try_from(from - ack).ok()?, count })

@@ -218,6 +218,48 @@ fn after_three_reports_of_a_gap_acknowledgements_are_compressed() {
     assert_eq!(come(&spec, &mut receiver, segment(13, false), at(210)), []);
 }
 
+/// An acknowledgement has room for two blocks. What is held back is sent before a third one would take the place of a
+/// block that was not reported (Linux: `tcp_sack_new_ofo_skb`).
+#[test]
+fn every_block_is_reported_although_acknowledgements_are_compressed() {
+    let (spec, mut receiver) = compressing(4, 100);
+    let mut come = |psn| {
+        let replies = receiver.on_segment(&spec, &segment(psn, false), at(200)).replies;
+        replies.map(|reply| Acknowledgement::of(&reply?.body))
+    };
+    for psn in 2..5 {
+        assert_eq!(come(psn), [None, Some(ack(1, [block(1, psn as u16 - 1), block(0, 0)]))]);
+    }
+    // The second block has room, and so has what extends it or the first.
+    for psn in [6, 7, 5, 9] {
+        assert_eq!(come(psn), [None, None], "{psn}");
+    }
+    let before = |held| [Some(ack(1, held)), None];
+    assert_eq!(come(11), before([block(8, 1), block(1, 6)]));
+    assert_eq!(come(8), [None, None]);
+    assert_eq!(come(13), before([block(1, 8), block(10, 1)]));
+    assert_eq!(come(15), before([block(12, 1), block(1, 8)]));
+    // The third and the fourth block become one, which then comes first.
+    assert_eq!(come(10), before([block(14, 1), block(12, 1)]));
+    let reply = receiver.on_timer(at(204)).unwrap();
+    assert_eq!(Acknowledgement::of(&reply.body), Some(ack(1, [block(1, 10), block(14, 1)])));
+}
+
+/// The acknowledgement of a segment after which another is missing is the first of three reports of that gap; it is
+/// not if it acknowledges more, because Linux acknowledges every second segment first.
+#[test]
+fn a_gap_that_moves_is_reported() {
+    for (held, fills, reports) in [([3, 4, 5, 6], 2, 2), ([2, 4, 5, 6], 3, 3)] {
+        let (spec, mut receiver) = compressing(4, 100);
+        let told = held.map(|psn| come(&spec, &mut receiver, segment(psn, false), at(200)).len());
+        assert_eq!(told, [1, 1, 1, 0]);
+        assert_eq!(come(&spec, &mut receiver, segment(1, false), at(201)), [(fills, false)]);
+        let told = (7..12)
+            .filter(|psn| !come(&spec, &mut receiver, segment(*psn, false), at(202)).is_empty());
+        assert_eq!(told.count(), reports, "{held:?}");
+    }
+}
+
 /// A twentieth of the round trip of the handshake, if that is less: 1 ms of 20. A message that needs
 /// no handshake has none.
 #[test]
