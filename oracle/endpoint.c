@@ -5,22 +5,24 @@
  *   endpoint ping HOST [COUNT [MILLISECONDS [BYTES]]]   echo requests; prints each round-trip time in nanoseconds
  *   endpoint serve [PORT [CONTROL]]                     takes connections and what they bring, without end
  *   endpoint send HOST SECONDS [CONTROL [FLOWS [PORT]]] sends as much as possible; prints what came of it
+ *   endpoint http [PORT [CONTROL]]                      an HTTP server whose object /N has N bytes; the port is 80
+ *   endpoint page HOST LEVELS [NAME=VALUE ...]          loads web pages from it; prints each page load time
+ *   endpoint video HOST TIME [NAME=VALUE ...]           plays adaptive video from it; prints segments, stalls and bitrates
  *   endpoint flows [PORT[:CONTROL] ...]                 sends when it is asked to, and takes what comes to these ports
  *   endpoint until NANOSECONDS                          waits for a time of day
  *   endpoint idle                                       waits without end
  *   endpoint off                                        switches the kernel off
  *
  * CONTROL is a congestion control of TCP. BYTES are those of an echo request beside its IP header of 20: 64 are a frame
- * of 98 bytes. The port is 5001.
+ * of 98 bytes. The port is 5001. LEVELS are sizes of objects, like 20KB/30KB,5KB: a document that refers to two objects.
+ * endpoint-http.c has the rest of pages and video.
  */
-#define _GNU_SOURCE
+#include "endpoint.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/tcp.h>
-#include <netinet/in.h>
 #include <netinet/ip_icmp.h>
 #include <poll.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,35 +30,34 @@
 #include <sys/reboot.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { SECOND = 1000000000, MOST = 1000, MOST_FILES = 4096, CHUNK = 1 << 16 };
+enum { MOST = 1000, MOST_FILES = 4096 };
 /* Where the simulation asks for flows, and its address, 10.255.255.254 (crates/emulate/src/control.rs). */
 enum { ORDERS = 7000, SIMULATION = 0x0afffffe };
-static char chunk[CHUNK];
+char chunk[CHUNK];
 
-static void fail(const char *what)
+void fail(const char *what)
 {
 	fprintf(stderr, "endpoint: %s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
-static int64_t now(clockid_t clock)
+int64_t now(clockid_t clock)
 {
 	struct timespec t;
 	clock_gettime(clock, &t);
 	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
-static void sleep_until(clockid_t clock, int64_t at)
+void sleep_until(clockid_t clock, int64_t at)
 {
 	struct timespec t = {.tv_sec = at / SECOND, .tv_nsec = at % SECOND};
 	while (clock_nanosleep(clock, TIMER_ABSTIME, &t, NULL) == EINTR)
 		;
 }
 
-static long number(const char *text, long least, long most)
+long number(const char *text, long least, long most)
 {
 	char *end;
 	long value = strtol(text, &end, 10);
@@ -68,7 +69,7 @@ static long number(const char *text, long least, long most)
 }
 
 /* The address of a host, by the table of hosts. */
-static struct sockaddr_in address(const char *name, int port)
+struct sockaddr_in address(const char *name, int port)
 {
 	struct sockaddr_in found = {.sin_family = AF_INET, .sin_port = htons(port)};
 	char line[256], *rest, *ip, *word;
@@ -85,7 +86,7 @@ static struct sockaddr_in address(const char *name, int port)
 	exit(2);
 }
 
-static void set_control(int fd, const char *control)
+void set_control(int fd, const char *control)
 {
 	if (control && *control && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control, strlen(control)))
 		fail(control);
@@ -362,6 +363,12 @@ int main(int count, char **words)
 		flows(count - 2, words + 2);
 	else if (!strcmp(what, "send") && count > 3)
 		send_to(words[2], atof(words[3]), WORD(4, ""), number(WORD(5, "1"), 1, MOST), number(WORD(6, "5001"), 1, 65535));
+	else if (!strcmp(what, "http"))
+		http(number(WORD(2, "80"), 1, 65535), WORD(3, ""));
+	else if (!strcmp(what, "page") && count > 3)
+		page(count - 2, words + 2);
+	else if (!strcmp(what, "video") && count > 3)
+		video(count - 2, words + 2);
 	else if (!strcmp(what, "until") && count > 2)
 		sleep_until(CLOCK_REALTIME, strtoll(words[2], NULL, 10));
 	else if (!strcmp(what, "idle"))
@@ -370,7 +377,8 @@ int main(int count, char **words)
 	else if (!strcmp(what, "off"))
 		reboot(RB_POWER_OFF);
 	else {
-		fprintf(stderr, "endpoint: ping HOST | serve | send HOST SECONDS | flows | until NANOSECONDS | idle | off\n");
+		fprintf(stderr, "endpoint: ping HOST | serve | send HOST SECONDS | http | page HOST LEVELS | video HOST TIME | flows |\n"
+				"          until NANOSECONDS | idle | off\n");
 		return 2;
 	}
 	return 0;

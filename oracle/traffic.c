@@ -593,7 +593,7 @@ static void sample(u64 at, bool write)
 			f->rtt_sum += (u64)info.tcpi_rtt * 1000;
 			f->rtt_n++;
 		}
-		fprintf(windows, "%lu,%ld,%u,%u\n", at, n, info.tcpi_snd_cwnd, info.tcpi_rtt * 1000);
+		fprintf(windows, "%lu,%ld,%u,%u,%u\n", at, n, info.tcpi_snd_cwnd, info.tcpi_rtt * 1000, info.tcpi_unacked);
 		fprintf(deliveries, "%lu,%ld,%lu\n", at, n, f->whole.delivered);
 	}
 }
@@ -762,7 +762,7 @@ static void prepare(void)
 	for (int n = 0; n < 3; n++)
 		if ((namespaces[n] = open(names[n], O_RDONLY)) < 0)
 			fail(names[n]);
-	windows = table("windows.csv", "time_ns,flow,cwnd_packets,srtt_ns");
+	windows = table("windows.csv", "time_ns,flow,cwnd_packets,srtt_ns,unacked_packets");
 	deliveries = table("deliveries.csv", "time_ns,flow,delivered_bytes");
 	operations = table("operations.csv", "flow,requested_ns,bytes,completed_ns");
 	pings = table("pings.csv", "time_ns,rtt_ns");

@@ -25,7 +25,7 @@ pub fn kernel() -> bool {
 }
 
 /// Runs kernels with these settings; nothing of them is left afterwards.
-fn emulate(name: &str, settings: &[&str], options: &[&str]) -> (Said, String) {
+pub fn emulate(name: &str, settings: &[&str], options: &[&str]) -> (Said, String) {
     emulate_until(name, settings, options, |_| ())
 }
 

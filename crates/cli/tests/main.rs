@@ -1,6 +1,8 @@
 //! The program as a user has it: one file for each subject, and one program for all of them, because linking takes
 //! longer than testing.
 
+#[cfg(unix)]
+mod applications;
 mod budget;
 mod chart;
 mod claims;

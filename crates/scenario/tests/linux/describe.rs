@@ -15,8 +15,14 @@ const FCS: u64 = 4;
 /// Propagation delay of the links of hosts, in ms. Their rate is such that frames cost no time there.
 const HOST_DELAY: f64 = 0.1;
 
+/// The time within which flows begin at random, where totals are compared.
+pub const TOTALS: &str = "1s";
+
+/// The same where windows over time are compared: flows begin at once.
+pub const WINDOWS: &str = "0s";
+
 /// The scenario as text.
-pub fn scenario(situation: &Situation, tc: &str) -> String {
+pub fn scenario(situation: &Situation, tc: &str, jitter: &str) -> String {
     let bits_per_ms = situation.rate * 1e3;
     let serialization = (FRAME + ACK) * 8.0 / bits_per_ms;
     let delay = (situation.rtt_ms - serialization) / 2.0 - 2.0 * HOST_DELAY;
@@ -35,7 +41,7 @@ pub fn scenario(situation: &Situation, tc: &str) -> String {
         let (control, count) = (&flows.control, flows.count);
         write!(
             text,
-            "[[workload]]\n[workload.long_flows]\ncount = {count}\nfrom = \"0\"\nto = \"1\"\njitter = \"1s\"\n\
+            "[[workload]]\n[workload.long_flows]\ncount = {count}\nfrom = \"0\"\nto = \"1\"\njitter = \"{jitter}\"\n\
              [workload.congestion.{control}]\n"
         )
         .unwrap();

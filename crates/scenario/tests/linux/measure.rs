@@ -1,15 +1,19 @@
 //! The same situation in floodway.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
+use floodway_model::{Body, Duration, Instant};
 use floodway_scenario::{Overrides, Scenario};
-use floodway_sim::{Outcome, Simulation};
+use floodway_sim::simulation::Run;
+use floodway_sim::{Outcome, Sent, Simulation};
 
+use super::describe::{self, TOTALS, WINDOWS};
 use super::traces::{self, OF_QUEUES, QUANTITIES, Quantities, Situation};
 
 /// The mean over replications.
 pub fn measure(situation: &Situation, replications: u32) -> Quantities {
-    let text = super::describe::scenario(situation, &traces::arguments(situation));
+    let text = describe::scenario(situation, &traces::arguments(situation), TOTALS);
     let warmup = situation.warmup;
     let start = [
         format!("arrivals={warmup}s"),
@@ -26,13 +30,58 @@ pub fn measure(situation: &Situation, replications: u32) -> Quantities {
     traces::mean(&runs)
 }
 
-fn run(text: &str, set: &[String], replication: u32) -> Outcome {
+fn simulation(text: &str, set: &[String], replication: u32) -> Simulation {
     let overrides = Overrides { quick: false, set: set.to_vec() };
     let scenario = Scenario::parse(text, "linux.toml", &overrides);
     let scenario = scenario.unwrap_or_else(|error| panic!("{}\n{text}", error.plain()));
-    let outcome = Simulation::new(scenario.build(&scenario.variants()[0], replication)).run();
+    Simulation::new(scenario.build(&scenario.variants()[0], replication))
+}
+
+fn run(text: &str, set: &[String], replication: u32) -> Outcome {
+    let outcome = simulation(text, set, replication).run();
     assert_eq!(outcome.violations, Vec::<String>::new());
     outcome
+}
+
+/// Packets that the only flow has sent and that were not acknowledged, every 100 ms.
+pub fn in_flight(situation: &Situation) -> Vec<f64> {
+    let text = describe::scenario(situation, &traces::arguments(situation), WINDOWS);
+    let run = Run { threads: 1, stop: &AtomicBool::new(false), watch: &|_| {} };
+    let (outcome, trace) = simulation(&text, &[], 0).run_traced(&run);
+    assert_eq!(outcome.violations, Vec::<String>::new());
+    // When the number of the next segment, or of the next one that is expected, gets higher at the sender.
+    let is_data = |sent: &&Sent| matches!(sent.packet.body, Body::Segment { .. });
+    let sender = trace.iter().find(is_data).unwrap().packet.src;
+    let [mut sent, mut acknowledged] = [Vec::new(), Vec::new()];
+    for frame in &trace {
+        match frame.packet.body {
+            Body::Segment { psn, .. } if frame.packet.src == sender => {
+                sent.push((frame.at, psn + 1));
+            }
+            Body::TcpAck { ack, .. } if frame.to.0 == sender => {
+                acknowledged.push((frame.handled_at, ack));
+            }
+            _ => {}
+        }
+    }
+    let highest = |of: &mut Vec<(Instant, u32)>| {
+        of.sort();
+        let mut next = of.iter().peekable();
+        let mut highest = 0;
+        let samples = (1..=10 * situation.seconds).map(|sample| {
+            let now = Instant::ZERO + Duration::from_ms(100 * sample);
+            while let Some((_, number)) = next.next_if(|(at, _)| *at < now) {
+                highest = highest.max(*number);
+            }
+            highest
+        });
+        samples.collect::<Vec<u32>>()
+    };
+    let [sent, acknowledged] = [highest(&mut sent), highest(&mut acknowledged)];
+    sent.iter()
+        .zip(acknowledged)
+        .map(|(sent, acknowledged)| f64::from(sent - acknowledged))
+        .collect()
 }
 
 /// Payload that each flow had got at a time.

@@ -9,6 +9,7 @@ mod distance;
 mod measure;
 mod page;
 mod traces;
+mod windows;
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};

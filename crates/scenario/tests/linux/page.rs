@@ -21,6 +21,7 @@ pub fn check() {
     let tables = [
         summary(&listed),
         reasons(&listed),
+        super::windows::table(),
         changed(&listed, CHANGED[0]),
         changed(&listed, CHANGED[1]),
         situations(&listed),

@@ -93,6 +93,17 @@ pub fn load(name: &str) -> Vec<(Situation, Quantities)> {
     found.into_iter().map(|(situation, runs)| (situation, mean(&runs))).collect()
 }
 
+/// The situations of a file of windows, each with the congestion windows of its only flow, in packets, and with the packets
+/// that were sent and not acknowledged, every 100 ms.
+pub fn windows(name: &str) -> Vec<(Situation, [Vec<f64>; 2])> {
+    let rows = rows(&folder().join("traces").join(name));
+    let each = rows.iter().enumerate().map(|(place, row)| {
+        let series = |name: &str| row[name].split(' ').map(|each| each.parse().unwrap()).collect();
+        (situation(row, place), ["windows", "in_flight"].map(series))
+    });
+    each.collect()
+}
+
 fn situation(row: &BTreeMap<String, String>, place: usize) -> Situation {
     Situation {
         place,
