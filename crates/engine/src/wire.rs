@@ -59,8 +59,9 @@ pub struct Wire<F> {
     windows: Windows,
     /// The window that is run.
     current: u64,
-    /// Lists of a block, a power of two.
+    /// Lists of a block, a power of two, and the bits of a window that are the number of its list.
     ring: u64,
+    mask: u64,
     /// Windows from the current one on to which frames are sent by way of lists; later arrivals are in `far`.
     near: u64,
     /// Frames to blocks of other threads arrive at least so many windows later.
@@ -108,6 +109,7 @@ impl<F: Frame> Wire<F> {
             windows,
             current: 0,
             ring,
+            mask: ring - 1,
             near: ring - (reach - 1),
             reach,
             lists: (0..lists).map(|_| Vec::new()).collect(),
@@ -128,7 +130,7 @@ impl<F: Frame> Wire<F> {
 
     #[inline]
     fn list(&self, block: usize, window: u64) -> usize {
-        block * self.ring as usize + (window & (self.ring - 1)) as usize
+        block * self.ring as usize + (window & self.mask) as usize
     }
 
     /// Sends a frame to a node, where it arrives at `at`, in a window after the current one. `seal`
@@ -138,7 +140,7 @@ impl<F: Frame> Wire<F> {
         let (window, after) = self.windows.split(at);
         debug_assert!(window > self.current, "a link shorter than the window");
         let Target { first, place } = self.targets[to.index()];
-        let list = &mut self.lists[first as usize + (window & (self.ring - 1)) as usize];
+        let list = &mut self.lists[first as usize + (window & self.mask) as usize];
         // The rare cases have a function with the same arguments that returns to the caller of this one, so that
         // nothing has to be saved for them.
         if window - self.current >= self.near || list.len() == list.capacity() {
