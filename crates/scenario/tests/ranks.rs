@@ -145,8 +145,8 @@ fn assert_same_flows(what: &str, one: &Outcome, other: &Outcome) {
 }
 
 /// The first and the last variant of every scenario, in small blocks on one thread and in larger ones on three. A run
-/// that ends by its time has the tables of a run without blocks. One that its flows end may be up to a window
-/// longer, and only completion times are the same.
+/// that ends by its time has the tables of a run without blocks. One that its flows end may be up to as
+/// many windows longer as a block runs at a time, and only completion times are the same.
 #[test]
 fn every_shipped_scenario_has_the_same_tables_in_blocks() {
     let stop = AtomicBool::new(false);

@@ -72,13 +72,10 @@ fn reductions(windows: &[f64]) -> usize {
     count
 }
 
-/// The tolerance of a quantity: 5 % of windows, as of delays, and a packet, because Linux has whole ones. The measured interval
-/// may have one reduction more at its ends.
-fn tolerance(quantity: &str, linux: f64) -> f64 {
-    match quantity {
-        "reductions" => (0.05 * linux).max(1.0),
-        _ => (0.05 * linux).max(1.0),
-    }
+/// The tolerance: 5 %, as of delays, but at least one packet, because Linux has whole ones, or one reduction, which may be at an
+/// end of the measured interval.
+fn tolerance(linux: f64) -> f64 {
+    (0.05 * linux).max(1.0)
 }
 
 /// What is beyond the tolerance, by queue, congestion control and quantity; `docs/linux.md` says why.
@@ -110,7 +107,7 @@ fn list(all: &[Windows]) -> String {
         let both = [linux, floodway].map(|windows| quantities(situation, windows));
         for (at, quantity) in QUANTITIES.iter().enumerate() {
             let [linux, floodway] = [both[0][at], both[1][at]];
-            let [l, f, t] = [linux, floodway, tolerance(quantity, linux)].map(short);
+            let [l, f, t] = [linux, floodway, tolerance(linux)].map(short);
             writeln!(text, "{rate},{rtt_ms},{qdisc},{},{quantity},{l},{f},{t}", bulk[0].control)
                 .unwrap();
         }
