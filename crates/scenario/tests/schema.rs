@@ -128,7 +128,12 @@ fn overlays_need_not_be_whole() {
         ("[variants.a.workload.0.incast]\nbyte = \"1KB\"\n", false),
         ("[variants.a.workload.0]\ncongestion = \"dcqcn\"\n", true),
         ("[variants.a.workload.0]\ncongestion = \"dcqn\"\n", false),
-        ("[variants.a.workload.x.incast]\nbytes = \"1KB\"\n", false),
+        // A schema cannot know which names workloads have.
+        ("[variants.a.workload.x.incast]\nbytes = \"1KB\"\n", true),
+        ("[variants.a.workload.x.incast]\nbyte = \"1KB\"\n", false),
+        ("[quick]\nworkload.x.incast.bytes = \"1KB\"\n", true),
+        ("[variants.a.failure.0]\nat = \"1us\"\n", true),
+        ("[variants.a.failure.x]\nat = \"1us\"\n", false),
         // A list replaces the one below and so is whole.
         ("[[variants.a.workload]]\n[variants.a.workload.incast]\nbytes = \"1KB\"\n", false),
         ("[variants.a.switch.flow_control]\npfc = true\n", true),

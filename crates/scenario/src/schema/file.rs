@@ -79,7 +79,8 @@ impl Parts {
             let field = schema["properties"][name].as_object_mut().expect("there is this field");
             field.extend(more.as_object().expect("it is a table").clone());
         };
-        let over = overlay::of(scenario, changed);
+        let mut over = overlay::of(scenario, changed);
+        overlay::allow_names(&mut over["properties"]["workload"]);
         let variant = json!({ "$ref": "#/$defs/Variant" });
         let named = |variant: Value| {
             json!({

@@ -1,5 +1,5 @@
 //! The schema of an overlay, from that of what it is laid on: nothing has to be there, and an
-//! element of a list can be named by its index.
+//! element of a list is addressed by its index, a workload also by its name.
 
 use std::collections::BTreeSet;
 
@@ -91,4 +91,15 @@ fn of_list(list: &Value, changed: &BTreeSet<String>) -> Value {
         over["description"] = description;
     }
     over
+}
+
+/// Lets a key of the overlay of a list be any name, and not only an index.
+pub fn allow_names(list: &mut Value) {
+    let choices = list["anyOf"].as_array_mut().expect("a list is replaced or changed");
+    let by_key = choices.iter_mut().filter_map(Value::as_object_mut);
+    for by_key in by_key.filter(|choice| choice["type"] == "object") {
+        let patterns = by_key.remove("patternProperties").expect("elements have their schema");
+        let mut elements = patterns.as_object().into_iter().flat_map(|patterns| patterns.values());
+        by_key["additionalProperties"] = elements.next().expect("all have the same").clone();
+    }
 }
