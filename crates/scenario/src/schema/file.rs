@@ -80,7 +80,9 @@ impl Parts {
             field.extend(more.as_object().expect("it is a table").clone());
         };
         let mut over = overlay::of(scenario, changed);
-        overlay::allow_names(&mut over["properties"]["workload"]);
+        let workloads = &scenario["properties"]["workload"];
+        over["properties"]["workload"] =
+            overlay::of_list(workloads, overlay::INDEX_OR_NAME, changed);
         let variant = json!({ "$ref": "#/$defs/Variant" });
         let named = |variant: Value| {
             json!({

@@ -35,7 +35,7 @@ pub fn of(schema: &Value, changed: &BTreeSet<String>) -> Value {
         over["$ref"] = format!("{REFERENCE}{name}{OVERLAY}").into();
     }
     if schema["type"] == "array" {
-        return of_list(schema, changed);
+        return of_list(schema, INDEX, changed);
     }
     if let Some(properties) = schema["properties"].as_object() {
         over.remove("required");
@@ -70,8 +70,14 @@ fn of_member(member: &Value, changed: &BTreeSet<String>) -> Value {
     over
 }
 
-/// A list replaces the one below; a table changes elements by their index.
-fn of_list(list: &Value, changed: &BTreeSet<String>) -> Value {
+/// Keys that are indices of a list.
+const INDEX: &str = "^[0-9]+$";
+
+/// Keys that are indices or names: all.
+pub const INDEX_OR_NAME: &str = "";
+
+/// A list replaces the one below; a table changes elements by their keys, which match a pattern.
+pub fn of_list(list: &Value, keys: &str, changed: &BTreeSet<String>) -> Value {
     let element = match list.get("items") {
         Some(element) => of(element, changed),
         None => json!({}),
@@ -81,25 +87,14 @@ fn of_list(list: &Value, changed: &BTreeSet<String>) -> Value {
     if let Value::Object(fields) = &mut whole {
         fields.remove("description");
     }
-    let by_index = json!({
+    let by_key = json!({
         "type": "object",
-        "patternProperties": { "^[0-9]+$": element },
+        "patternProperties": { keys: element },
         "additionalProperties": false,
     });
-    let mut over = json!({ "anyOf": [whole, by_index] });
+    let mut over = json!({ "anyOf": [whole, by_key] });
     if !description.is_null() {
         over["description"] = description;
     }
     over
-}
-
-/// Lets a key of the overlay of a list be any name, and not only an index.
-pub fn allow_names(list: &mut Value) {
-    let choices = list["anyOf"].as_array_mut().expect("a list is replaced or changed");
-    let by_key = choices.iter_mut().filter_map(Value::as_object_mut);
-    for by_key in by_key.filter(|choice| choice["type"] == "object") {
-        let patterns = by_key.remove("patternProperties").expect("elements have their schema");
-        let mut elements = patterns.as_object().into_iter().flat_map(|patterns| patterns.values());
-        by_key["additionalProperties"] = elements.next().expect("all have the same").clone();
-    }
 }
