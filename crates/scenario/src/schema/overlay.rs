@@ -73,8 +73,8 @@ fn of_member(member: &Value, changed: &BTreeSet<String>) -> Value {
 /// Keys that are indices of a list.
 const INDEX: &str = "^[0-9]+$";
 
-/// Keys that are indices or names: all.
-pub const INDEX_OR_NAME: &str = "";
+/// Keys that are indices or names. It is not the empty pattern, which matches too, because some validators take that for none.
+pub const INDEX_OR_NAME: &str = ".";
 
 /// A list replaces the one below; a table changes elements by their keys, which match a pattern.
 pub fn of_list(list: &Value, keys: &str, changed: &BTreeSet<String>) -> Value {
