@@ -109,10 +109,7 @@ impl Order {
         let Frames { count, end } = std::mem::take(&mut self.frames[place]);
         let positions = (end - count) as usize..end as usize;
         let keys = &mut self.keys[positions.clone()];
-        // A host has one port, so its arrivals are sorted already.
-        if !keys.is_sorted() {
-            keys.sort_unstable();
-        }
+        sort(keys);
         positions
     }
 
@@ -129,6 +126,31 @@ impl Order {
         self.due.fill(0);
     }
 }
+
+/// Sorts keys, which are different. Those of a node are few, and in no order that a processor could predict, so few keys
+/// are sorted without a branch that depends on them.
+#[inline]
+fn sort(keys: &mut [u64]) {
+    if keys.len() > FEW {
+        // A host has one port, so its arrivals are sorted already.
+        if !keys.is_sorted() {
+            keys.sort_unstable();
+        }
+        return;
+    }
+    for last in 1..keys.len() {
+        // The keys before are sorted; each moves up by one if this one goes before it.
+        let (before, rest) = keys.split_at_mut(last);
+        let mut largest = rest[0];
+        for key in before {
+            (*key, largest) = ((*key).min(largest), (*key).max(largest));
+        }
+        rest[0] = largest;
+    }
+}
+
+/// Up to so many keys are sorted by comparing each with each.
+const FEW: usize = 8;
 
 /// Number of places per word.
 const WORD: usize = u64::BITS as usize;

@@ -15,10 +15,16 @@ const WIDTH: usize = 8;
 #[derive(Clone, Debug)]
 pub struct Timers {
     next: Instant,
-    /// The first level has the slots. Each level above it has the minimum of every group of eight
-    /// of the level below; the last level is a single group.
-    levels: Box<[Box<[Eight]>]>,
+    /// The first level has the slots. Each level behind it has the minimum of every group of eight
+    /// of the level before; the last level is a single group.
+    eights: Box<[Eight]>,
+    /// Where the levels begin among these groups, and after them where the last one ends.
+    levels: [u32; MOST_LEVELS + 1],
+    depth: u8,
 }
+
+/// Enough for some million slots.
+const MOST_LEVELS: usize = 7;
 
 /// A group of eight times: one cache line.
 #[derive(Clone, Copy, Debug)]
@@ -45,22 +51,22 @@ impl Eight {
 impl Timers {
     /// Creates `slots` timers, none of them set.
     pub fn new(slots: usize) -> Self {
-        let mut levels = Vec::new();
-        let mut eights = slots.div_ceil(WIDTH).max(1);
-        levels.push(vec![Eight::NEVER; eights].into());
-        while eights > 1 {
-            eights = eights.div_ceil(WIDTH);
-            levels.push(vec![Eight::NEVER; eights].into());
+        let (mut levels, mut depth, mut eights) = ([0; MOST_LEVELS + 1], 0, slots);
+        while eights > 1 || depth == 0 {
+            eights = eights.div_ceil(WIDTH).max(1);
+            levels[depth + 1] = levels[depth] + eights as u32;
+            depth += 1;
         }
-        Self { next: Instant::NEVER, levels: levels.into() }
+        let eights = vec![Eight::NEVER; levels[depth] as usize].into();
+        Self { next: Instant::NEVER, eights, levels, depth: depth as u8 }
     }
 
     /// Sets the timer of `slot`, replacing its previous value; [`Instant::NEVER`] clears it.
     #[inline]
     pub fn set(&mut self, slot: usize, at: Instant) {
         let (mut place, mut time) = (slot, at);
-        for level in &mut self.levels {
-            let eight = &mut level[place / WIDTH];
+        for &first in &self.levels[..usize::from(self.depth)] {
+            let eight = &mut self.eights[first as usize + place / WIDTH];
             if eight.0[place % WIDTH] == time {
                 return;
             }
@@ -73,19 +79,19 @@ impl Timers {
     /// Expiry time of the timer of `slot`.
     #[inline]
     pub fn at(&self, slot: usize) -> Instant {
-        self.levels[0][slot / WIDTH].0[slot % WIDTH]
+        self.eights[slot / WIDTH].0[slot % WIDTH]
     }
 
     /// Asks for the memory of the timer of `slot`, which is about to be set.
     #[inline]
     pub fn ask_for(&self, slot: usize) {
-        floodway_prefetch::ask_for(&self.levels[0][slot / WIDTH]);
+        floodway_prefetch::ask_for(&self.eights[slot / WIDTH]);
     }
 
     /// The slots whose timers expire before `end`, ascending.
     pub fn due(&self, end: Instant) -> impl Iterator<Item = usize> + '_ {
-        let groups =
-            self.levels[0].iter().enumerate().filter(move |(_, eight)| eight.earliest() < end);
+        let groups = self.eights[..self.levels[1] as usize].iter().enumerate();
+        let groups = groups.filter(move |(_, eight)| eight.earliest() < end);
         groups.flat_map(move |(group, eight)| {
             let slots = eight.0.iter().zip(group * WIDTH..);
             slots.filter(move |(at, _)| **at < end).map(|(_, slot)| slot)
@@ -101,8 +107,10 @@ impl Timers {
     /// The lowest slot whose timer expires at [`Timers::next`].
     #[inline]
     pub fn next_slot(&self) -> usize {
-        let levels = self.levels.iter().rev();
-        levels.fold(0, |place, level| place * WIDTH + level[place].position(self.next))
+        let levels = self.levels[..usize::from(self.depth)].iter().rev();
+        let within =
+            |first: u32, place: usize| self.eights[first as usize + place].position(self.next);
+        levels.fold(0, |place, &first| place * WIDTH + within(first, place))
     }
 }
 

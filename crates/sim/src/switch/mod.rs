@@ -268,7 +268,16 @@ impl Switch {
         let port = &mut self.ports[egress];
         port.occupancy.join(occupied);
         self.buffer.join(source, queue, &port.queues[queue], occupied);
-        let not_before = moved.map_or(0, |moved| moved.not_before);
+        // Usually the packets that it must wait for have left before it arrives.
+        let not_before = match moved {
+            Some(Moved { not_before, .. })
+                if not_before > 0
+                    && !port.queues[usize::from(self.kept_behind)].has_let_go(not_before) =>
+            {
+                not_before
+            }
+            _ => 0,
+        };
         port.waiting |= 1 << queue;
         let queued = Queued { packet: *packet, not_before };
         if self.only_fifos {
@@ -389,7 +398,9 @@ impl Switch {
         }
         let port = &mut self.ports[index];
         port.stamp_head(queue, now, context);
-        let packet = port.queues[queue].pop().expect("a queue that was selected has a packet");
+        let mut packet = queue::NOTHING;
+        let is_there = port.queues[queue].pop_to(&mut packet);
+        assert!(is_there, "a queue that was selected has a packet");
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }

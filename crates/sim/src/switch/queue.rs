@@ -18,6 +18,7 @@ use super::flow_control::pausing::{Source, source_of};
 use crate::link::Transmitter;
 use crate::metric::Tally;
 use fifo::Block;
+pub use fifo::NOTHING;
 
 /// A packet that joins a queue.
 #[derive(Clone, Copy, Debug)]
@@ -490,40 +491,51 @@ impl Queue {
     }
 
     /// Removes the packet at the head.
-    #[inline(always)]
     pub fn pop(&mut self) -> Option<Packet> {
+        let mut packet = NOTHING;
+        self.pop_to(&mut packet).then_some(packet)
+    }
+
+    /// Moves the packet at the head to `packet`; returns whether there is one.
+    #[inline(always)]
+    pub fn pop_to(&mut self, packet: &mut Packet) -> bool {
         if self.traits.has(Traits::SPECIAL | Traits::HOLDS_BACK) {
-            return self.pop_specially();
+            return self.pop_specially(packet);
         }
-        let packet = self.pop_front()?;
-        self.count_out(&packet);
+        if !self.pop_front(packet) {
+            return false;
+        }
+        self.count_out(packet);
         if self.traits.has(Traits::TIMED)
             && let Some(arrivals) = &mut self.rest_mut().arrivals
         {
             arrivals.pop_front();
         }
-        Some(packet)
+        true
     }
 
     #[inline(never)]
-    fn pop_specially(&mut self) -> Option<Packet> {
+    fn pop_specially(&mut self, packet: &mut Packet) -> bool {
         if let Some(discipline) = self.ordering() {
-            let packet = discipline.pop()?.packet;
-            self.count_out(&packet);
-            return Some(packet);
+            let Some(queued) = discipline.pop() else { return false };
+            *packet = queued.packet;
+            self.count_out(packet);
+            return true;
         }
-        let packet = self.pop_front()?;
+        if !self.pop_front(packet) {
+            return false;
+        }
         self.forget_hold(true);
-        self.count_out(&packet);
+        self.count_out(packet);
         let rest = self.rest_mut();
         if let Some(arrivals) = &mut rest.arrivals {
             arrivals.pop_front();
         }
         if let Some(egress) = &mut rest.egress {
-            egress.forget(&packet);
+            egress.forget(packet);
             rest.crossed.0 += 1;
         }
-        Some(packet)
+        true
     }
 
     /// The packet that arrived last; `None` if the queue is empty or not a plain FIFO.

@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 
 use floodway_model::{Body, Class, Dscp, Ecn, FlowId, NodeId, Packet, PortIx, Tos};
+use floodway_prefetch::ask_for;
 
 use super::Queue;
 
@@ -34,21 +35,23 @@ fn take() -> Spare {
 
 #[cold]
 fn make() -> Spare {
-    let nothing = Packet {
-        flow: FlowId(u32::MAX),
-        connection: 0,
-        src: NodeId(0),
-        dst: NodeId(0),
-        bytes: 0,
-        ingress: PortIx(0),
-        class: Class(0),
-        physical_queue: 0,
-        tos: Tos::new(Dscp::DEFAULT, Ecn::NotEct),
-        indicated: false,
-        body: Body::Cnp,
-    };
-    Box::new([nothing; BLOCK])
+    Box::new([NOTHING; BLOCK])
 }
+
+/// What is where no packet is.
+pub const NOTHING: Packet = Packet {
+    flow: FlowId(u32::MAX),
+    connection: 0,
+    src: NodeId(0),
+    dst: NodeId(0),
+    bytes: 0,
+    ingress: PortIx(0),
+    class: Class(0),
+    physical_queue: 0,
+    tos: Tos::new(Dscp::DEFAULT, Ecn::NotEct),
+    indicated: false,
+    body: Body::Cnp,
+};
 
 /// The block is empty.
 fn give(block: Spare) {
@@ -101,16 +104,21 @@ impl Queue {
         }
     }
 
+    /// Copies the packet that arrived first, and removes it; returns whether there is one. It is copied as a whole: a packet
+    /// that is put together from parts cannot be read at once.
     #[inline(always)]
-    pub(super) fn pop_front(&mut self) -> Option<Packet> {
-        let block = self.first.as_ref()?;
-        let packet = block[usize::from(self.head) % BLOCK];
+    pub(super) fn pop_front(&mut self, to: &mut Packet) -> bool {
+        let Some(block) = &self.first else { return false };
+        *to = block[usize::from(self.head) % BLOCK];
         self.head += 1;
         let is_last = self.last.is_none() && self.head == self.tail;
         if usize::from(self.head) == BLOCK || is_last {
             self.end_block();
+        } else {
+            // It may have left the caches since it joined.
+            ask_for(&block[usize::from(self.head) % BLOCK]);
         }
-        Some(packet)
+        true
     }
 
     /// All packets of the first block have left.
@@ -118,6 +126,7 @@ impl Queue {
     fn end_block(&mut self) {
         let middle = self.rest.as_mut().and_then(|rest| rest.middle.pop_front());
         let next = middle.or_else(|| self.last.take());
+        next.iter().for_each(|block| ask_for(&block[0]));
         let empty = std::mem::replace(&mut self.first, next);
         self.head = 0;
         empty.into_iter().for_each(give);

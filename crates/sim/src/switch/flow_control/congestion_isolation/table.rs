@@ -28,6 +28,8 @@ pub struct Isolation {
     empty_since: Option<Instant>,
     /// Bits of the reasons whose entries have been released since then.
     released: u8,
+    /// No entry is released before.
+    next_release: Instant,
     /// Entries created by the curve.
     pub isolations: u64,
     /// Selected packets whose flow was not isolated because the table was full.
@@ -76,6 +78,7 @@ impl Isolation {
             entries: Vec::new(),
             empty_since: Some(Instant::ZERO),
             released: 0,
+            next_release: Instant::ZERO,
             isolations: 0,
             refused: 0,
             evicted: 0,
@@ -139,6 +142,7 @@ impl Isolation {
         self.released &= !(Reason::Cim as u8);
         if self.empty_since.is_some() {
             self.empty_since = Some(now);
+            self.next_release = now;
         }
         self.add(spec, flow, Reason::Cim, port);
     }
@@ -243,36 +247,62 @@ impl Isolation {
     pub fn on_empty(&mut self, now: Instant) {
         self.empty_since = Some(now);
         self.released = 0;
+        self.next_release = now;
     }
 
     /// A packet has joined the congesting queue.
     #[inline]
     pub fn on_join(&mut self) {
         self.empty_since = None;
+        self.next_release = Instant::NEVER;
     }
 
     /// Releases the entries that have expired since the end of congestion, at the scan times of the
     /// table.
+    #[inline]
     fn release(&mut self, spec: &Spec, now: Instant) {
+        if now >= self.next_release {
+            self.release_expired(spec, now);
+        }
+    }
+
+    #[inline(never)]
+    fn release_expired(&mut self, spec: &Spec, now: Instant) {
         let Some(since) = self.empty_since else { return };
         let mut over = 0;
+        self.next_release = Instant::NEVER;
         for (reason, life) in
             [(Reason::Local, spec.local_entry_life), (Reason::Cim, spec.cim_entry_life)]
         {
             let bit = reason as u8;
-            if self.released & bit == 0 && now >= spec.looked_through(since + life) {
+            if self.released & bit != 0 {
+                continue;
+            }
+            let at = spec.looked_through(since + life);
+            if now >= at {
                 over |= bit;
+            } else {
+                self.next_release = self.next_release.min(at);
             }
         }
         if over == 0 {
             return;
         }
         self.released |= over;
+        let index = &mut self.index;
+        let mut gone = 0;
         self.entries.retain_mut(|entry| {
             entry.reasons &= !over;
+            if entry.reasons == 0 {
+                index.remove(&entry.key);
+                gone += 1;
+            } else if gone > 0
+                && let Some(place) = index.get_mut(&entry.key)
+            {
+                *place -= gone;
+            }
             entry.reasons != 0
         });
-        self.index_anew();
     }
 }
 
