@@ -96,13 +96,16 @@ pub fn spoken(runs: &str, calibrations: &[&Calibration]) -> Option<String> {
 /// Runs a case in this process.
 pub fn measure(task: &Task) -> Result<Measurement, Failure> {
     let Task { case, threads, length, set, neighbor } = *task;
-    let beside = neighbor.then(Neighbor::start).transpose()?;
     let begun = Instant::now();
     let scenario = case.scenario(length, set)?;
     let variant = scenario.variant(case.variant)?;
     pages::take_large_ones_for(variant.footprint_of_run(scenario.replication_seed(0)).0.0);
+    let prepared = begun.elapsed();
+    // Not before, because the call above may start this process again.
+    let beside = neighbor.then(Neighbor::start).transpose()?;
+    let begun = Instant::now();
     let simulation = Simulation::new(scenario.build(variant, 0));
-    let setup_s = begun.elapsed().as_secs_f64();
+    let setup_s = (prepared + begun.elapsed()).as_secs_f64();
     let stop = AtomicBool::new(false);
     let run = Run { threads: threads.into(), stop: &stop, watch: &|_| {} };
     let outcome = simulation.run_with(&run);
