@@ -25,6 +25,8 @@ pub struct Distribution {
     shape: Shape,
     /// Larger sizes are set to this one.
     cap: f64,
+    /// The mean size. Tables may have a thousand rows, and every host asks for it.
+    mean: f64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -52,11 +54,19 @@ pub struct TableError {
 }
 
 impl Distribution {
+    fn new(shape: Shape, cap: f64) -> Self {
+        let mean = match &shape {
+            Shape::Table(table) => table.mean(cap),
+            Shape::Exponential(exponential) => exponential.mean(cap),
+        };
+        Self { shape, cap, mean }
+    }
+
     /// One size only.
     pub fn fixed(bytes: u64) -> Self {
         let size = bytes as f64;
         let table = Table { rule: Sampling::Step, rows: vec![(size, 1.0)] };
-        Self { shape: Shape::Table(table), cap: size }
+        Self::new(Shape::Table(table), size)
     }
 
     /// Reads lines of `size_bytes,cdf`; the first may be that header, empty ones and those that
@@ -108,15 +118,13 @@ impl Distribution {
                 end(format!("the last probability is {cdf}"), remedy)
             }
             Some(&(0.0, _)) => end("all sizes are 0".to_owned(), "a flow has at least one byte"),
-            Some(&(largest, _)) => {
-                Ok(Self { shape: Shape::Table(Table { rule, rows }), cap: largest })
-            }
+            Some(&(largest, _)) => Ok(Self::new(Shape::Table(Table { rule, rows }), largest)),
         }
     }
 
     /// The same with all sizes above `most` set to it.
     pub fn capped(self, most: u64) -> Self {
-        Self { cap: self.cap.min(most as f64), ..self }
+        Self::new(self.shape, self.cap.min(most as f64))
     }
 
     /// The largest size that occurs.
@@ -136,10 +144,7 @@ impl Distribution {
     /// The mean size in bytes, by exact integration. Samples are rounded to whole bytes, which
     /// leaves it as it is, and up to one byte, which adds less than that.
     pub fn mean(&self) -> f64 {
-        match &self.shape {
-            Shape::Table(table) => table.mean(self.cap),
-            Shape::Exponential(exponential) => exponential.mean(self.cap),
-        }
+        self.mean
     }
 
     /// The probability of a size below `bytes`.
@@ -156,7 +161,8 @@ impl Distribution {
 
 impl From<Exponential> for Distribution {
     fn from(exponential: Exponential) -> Self {
-        Self { cap: exponential.most(), shape: Shape::Exponential(exponential) }
+        let most = exponential.most();
+        Self::new(Shape::Exponential(exponential), most)
     }
 }
 
