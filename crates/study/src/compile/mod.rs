@@ -78,6 +78,8 @@ pub struct Compiler<'a> {
     pub files: Vec<&'static str>,
     /// What runs are asked in SQL.
     pub queries: Vec<Query>,
+    /// The place of each among them, as files write it. Views are known before the first.
+    written: BTreeMap<(String, Shape), usize>,
     /// The counters that are asked for.
     pub counters: BTreeSet<&'static str>,
     /// Whether anything is asked of the same flow in two runs.
@@ -101,6 +103,7 @@ impl<'a> Compiler<'a> {
             views: BTreeMap::new(),
             files: Vec::new(),
             queries: Vec::new(),
+            written: BTreeMap::new(),
             counters: BTreeSet::new(),
             keeps_flows: false,
             asked_of: Vec::new(),
@@ -144,16 +147,21 @@ impl<'a> Compiler<'a> {
 
     /// A statement, as one of those that runs are asked.
     pub fn query(&mut self, sql: &Spanned<String>, shape: Shape) -> Option<usize> {
-        // A quantity is asked for many times, and to check a statement takes all tables.
+        // A quantity is asked for many times, and to find the views of a statement and to check it takes long.
+        let written = (sql.get_ref().clone(), shape);
+        if let Some(known) = self.written.get(&written) {
+            return Some(*known);
+        }
         let text = sql::with_views(sql.get_ref(), &self.views);
-        let known = self.queries.iter().position(|query| query.is(&text, shape));
-        if known.is_some() {
-            return known;
+        if let Some(known) = self.queries.iter().position(|query| query.is(&text, shape)) {
+            self.written.insert(written, known);
+            return Some(known);
         }
         match Query::new(&text, shape) {
             Ok(query) => {
                 self.queries.push(query);
                 self.asked_of.push(BTreeSet::new());
+                self.written.insert(written, self.queries.len() - 1);
                 Some(self.queries.len() - 1)
             }
             Err(message) => {

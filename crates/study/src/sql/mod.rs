@@ -7,7 +7,7 @@ mod functions;
 mod made;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use floodway_model::table::Values;
 use floodway_model::{Table, tables};
@@ -27,7 +27,7 @@ const MOST_WITHOUT_ROWS: u32 = 100;
 const MOST: u32 = 20_000;
 
 /// What the answer to a question is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shape {
     /// One number.
     Number,
@@ -52,6 +52,9 @@ pub struct Query {
     columns: usize,
 }
 
+/// All tables that a run may have, without rows.
+static EVERY: LazyLock<Vec<Table>> = LazyLock::new(tables::all);
+
 /// The answer to a question: up to three numbers in each row. What is empty, or no number, is NaN.
 pub type Answer = Vec<[f64; 3]>;
 
@@ -65,19 +68,26 @@ impl Query {
     /// Checks a statement against all tables that a run may have. Fails with what is wrong: syntax, an unknown table or
     /// column, a statement that does not read, or an answer that is not of this shape.
     pub fn new(text: &str, shape: Shape) -> Result<Self, String> {
-        let every = tables::all();
         let words: BTreeSet<String> = words(text).collect();
-        let made = words.iter().filter_map(|word| made::table(word, &every, 0.0, &Settings::new()));
+        let made = words.iter().filter_map(|word| made::table(word, &EVERY, 0.0, &Settings::new()));
         let made: Vec<Table> =
             made.chain(facts::tables(&[], &|name| words.contains(name))).collect();
-        Self::of(text, shape, &every.into_iter().chain(made).collect::<Vec<_>>())
+        Self::of(text, shape, EVERY.iter().chain(&made))
     }
 
     /// The same of a statement that asks these tables.
-    pub fn of(text: &str, shape: Shape, every: &[Table]) -> Result<Self, String> {
+    pub fn of<'a>(
+        text: &str,
+        shape: Shape,
+        every: impl IntoIterator<Item = &'a Table>,
+    ) -> Result<Self, String> {
         let mut asking = Asking::empty(Arc::default()).map_err(|error| plain(&error))?;
-        for table in every {
+        // A study has hundreds of statements, and there are dozens of tables.
+        let words: BTreeSet<String> = words(text).collect();
+        let mut tables = BTreeSet::new();
+        for table in every.into_iter().filter(|table| words.contains(&*table.name)) {
             asking.create(table).map_err(|error| plain(&error))?;
+            tables.insert(table.name.to_string());
         }
         asking.limit(MOST_WITHOUT_ROWS)?;
         let mut statement = asking.connection.prepare(text).map_err(|error| plain(&error))?;
@@ -101,9 +111,6 @@ impl Query {
                 }
             }
         }
-        let words: BTreeSet<String> = words(text).collect();
-        let is_named = |table: &&Table| words.contains(&*table.name);
-        let tables = every.iter().filter(is_named).map(|table| table.name.to_string()).collect();
         Ok(Self { text: text.to_owned(), tables, not_of: BTreeSet::new(), shape, columns })
     }
 
@@ -211,12 +218,11 @@ impl Asking {
     ) -> Result<Self, String> {
         let named: BTreeSet<&str> =
             queries.iter().flat_map(|query| &query.tables).map(String::as_str).collect();
-        let every = tables::all();
         let settings = Arc::new(settings);
         let asking = Self::empty(Arc::clone(&settings)).map_err(|error| plain(&error))?;
         for name in named {
             let is_it = |table: &&Table| table.name == name;
-            let all = of.iter().chain(&every).chain(&facts);
+            let all = of.iter().chain(&*EVERY).chain(&facts);
             match { all }.find(is_it) {
                 Some(table) => asking.take(table)?,
                 None => made::table(name, of, end_ns, &settings)
