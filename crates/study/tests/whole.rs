@@ -1,9 +1,10 @@
 //! Every study comes to a whole report when all of its experiments have been run.
 
-use floodway_model::tables::complete;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use floodway_model::Table;
+use floodway_model::tables::complete;
 use floodway_report::study::{self, Provenance, Verdict};
 use floodway_study::{CATALOGUE, Evidence, Level, Study};
 
@@ -76,12 +77,37 @@ fn evidence(study: &'static Study, level: Level) -> Evidence {
     evidence
 }
 
+/// The report of a study with such evidence.
+fn report(study: &'static Study, level: Level) -> study::Study {
+    let evidence = evidence(study, level);
+    let (claims, checks) = study.judge(&evidence);
+    study::Study {
+        study: study.entry.name.to_owned(),
+        title: study.title.to_owned(),
+        question: study.question.to_owned(),
+        answer: (study.answer)(&evidence),
+        level: level.name().to_owned(),
+        settings: Vec::new(),
+        claims,
+        checks,
+        caveats: Vec::new(),
+        violations: Vec::new(),
+        sections: (study.sections)(&evidence),
+        provenance: Provenance::default(),
+        sample: Vec::new(),
+    }
+}
+
+/// Those of all studies in full.
+static FULL: LazyLock<Vec<study::Study>> =
+    LazyLock::new(|| CATALOGUE.iter().map(|study| report(study, Level::Full)).collect());
+
 #[test]
 fn no_interval_of_a_claim_leaves_the_domain_of_its_number() {
     let mut intervals = 0;
-    for study in CATALOGUE.iter() {
-        let (claims, checks) = study.judge(&evidence(study, Level::Full));
-        for claim in claims.into_iter().flat_map(|claim| claim.parts).chain(checks) {
+    for result in FULL.iter() {
+        let parts = result.claims.iter().flat_map(|claim| &claim.parts);
+        for claim in parts.chain(&result.checks) {
             let Some((low, high)) = claim.low.zip(claim.high) else { continue };
             intervals += 1;
             let (least, most) = match claim.unit.as_str() {
@@ -98,49 +124,31 @@ fn no_interval_of_a_claim_leaves_the_domain_of_its_number() {
 
 #[test]
 fn every_study_has_sections_and_every_claim_its_evidence() {
-    for study in CATALOGUE.iter() {
-        for level in [Level::Quick, Level::Full] {
-            let evidence = evidence(study, level);
-            let (claims, checks) = study.judge(&evidence);
-            let result = study::Study {
-                study: study.entry.name.to_owned(),
-                title: study.title.to_owned(),
-                question: study.question.to_owned(),
-                answer: (study.answer)(&evidence),
-                level: level.name().to_owned(),
-                settings: Vec::new(),
-                claims,
-                checks,
-                caveats: Vec::new(),
-                violations: Vec::new(),
-                sections: (study.sections)(&evidence),
-                provenance: Provenance::default(),
-                sample: Vec::new(),
-            };
-            assert!(!result.answer.is_empty() && !result.sections.is_empty());
-            let claims = result.claims.iter().map(|claim| claim.id.as_str());
-            let checks = result.checks.iter().map(|check| check.id.as_str());
-            let ids: BTreeSet<&str> = claims.chain(checks).collect();
-            let mut seen = BTreeSet::new();
-            let mut names = BTreeSet::new();
-            for section in &result.sections {
-                let name = &section.name;
-                assert!(names.insert(name), "two sections {name}");
-                assert!(!section.answer.is_empty(), "{name} has no answer");
-                assert!(!section.exhibits.is_empty() && !section.commands.is_empty(), "{name}");
-                for claim in &section.claims {
-                    assert!(ids.contains(claim.as_str()), "{name}: there is no claim {claim}");
-                    seen.insert(claim.as_str());
-                }
+    let quick: Vec<study::Study> =
+        CATALOGUE.iter().map(|study| report(study, Level::Quick)).collect();
+    for result in quick.iter().chain(&*FULL) {
+        assert!(!result.answer.is_empty() && !result.sections.is_empty());
+        let claims = result.claims.iter().map(|claim| claim.id.as_str());
+        let checks = result.checks.iter().map(|check| check.id.as_str());
+        let ids: BTreeSet<&str> = claims.chain(checks).collect();
+        let mut seen = BTreeSet::new();
+        let mut names = BTreeSet::new();
+        for section in &result.sections {
+            let name = &section.name;
+            assert!(names.insert(name), "two sections {name}");
+            assert!(!section.answer.is_empty(), "{name} has no answer");
+            assert!(!section.exhibits.is_empty() && !section.commands.is_empty(), "{name}");
+            for claim in &section.claims {
+                assert!(ids.contains(claim.as_str()), "{name}: there is no claim {claim}");
+                seen.insert(claim.as_str());
             }
-            for claim in &result.claims {
-                assert!(seen.contains(claim.id.as_str()), "no section on {}", claim.id);
-            }
-            let files = study::files(&result);
-            let unique: BTreeMap<&String, &String> =
-                files.iter().map(|of| (&of.0, &of.1)).collect();
-            assert_eq!(unique.len(), files.len(), "two exhibits in one file");
         }
+        for claim in &result.claims {
+            assert!(seen.contains(claim.id.as_str()), "no section on {}", claim.id);
+        }
+        let files = study::files(result);
+        let unique: BTreeMap<&String, &String> = files.iter().map(|of| (&of.0, &of.1)).collect();
+        assert_eq!(unique.len(), files.len(), "two exhibits in one file");
     }
 }
 
