@@ -351,17 +351,17 @@ fn a_sweep_survives_everything() {
 #[test]
 fn a_study_survives_everything() {
     let (calm, folder) = (place("crash-study-calm"), place("crash-study"));
-    let words = common::tiny_study(&calm);
-    let longest = straight(&words);
+    let words = ["study", "tiny-study", "--quick", "--threads", "2", "-q", "--out"];
+    let longest = straight(&[&words[..], &[word(&calm)]].concat());
     let disk = Disk::new(&folder);
     let out = folder.join("out");
-    let words = common::tiny_study(&out);
+    let words = [&words[..], &[word(&out)]].concat();
     let mut random = random("study");
     let mut blows = 0;
-    for _ in 0..rounds().div_ceil(4) {
+    for _ in 0..rounds() {
         let _ = fs::remove_dir_all(&out);
         let mut others = None;
-        for _ in 0..BLOWS / 2 {
+        for _ in 0..BLOWS {
             let blow = Blow::any(&mut random, longest.mul_f64(0.5), disk.as_ref());
             let said = blow.strike(&words, disk.as_ref());
             blows += 1;
