@@ -351,7 +351,7 @@ fn a_sweep_survives_everything() {
 #[test]
 fn a_study_survives_everything() {
     let (calm, folder) = (place("crash-study-calm"), place("crash-study"));
-    let words = ["study", "tiny-study", "--quick", "--threads", "2", "-q", "--out"];
+    let words = ["study", "../studies/tiny-study", "--quick", "--threads", "2", "-q", "--out"];
     let longest = straight(&[&words[..], &[word(&calm)]].concat());
     let disk = Disk::new(&folder);
     let out = folder.join("out");
