@@ -443,35 +443,6 @@ impl Transmitter {
         if end == self.busy_until { before } else { self.busy_until }
     }
 
-    /// Obeys a pause frame: classes whose bit is set are paused for this many quanta, or resumed if
-    /// there are none. A new frame replaces the pause of an earlier one.
-    pub fn pause(&mut self, classes: u8, quanta: u16, now: Instant, context: &mut Context) {
-        // A frame that was still being handled when the link was found to be down.
-        if self.is_closed() {
-            return;
-        }
-        let until = Instant(now.0.saturating_add(self.lasts_at(quanta, self.seldom.link.rate).0));
-        self.pause_until(classes, until, now, context);
-    }
-
-    fn pause_until(&mut self, classes: u8, until: Instant, now: Instant, context: &mut Context) {
-        let port = self.seldom.link.port.index();
-        context.state(Kinds::PAUSED, self.seldom.link.node, now, || Fact::Paused {
-            port,
-            classes,
-            until,
-        });
-        for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
-            if let Some(ended) = self.seldom.pauses[class].set(now, until) {
-                context.metrics.count_pause(class, ended);
-                context.state(Kinds::PAUSE_ENDED, self.seldom.link.node, now, || {
-                    self.pause_ended(class, ended)
-                });
-            }
-            self.last_pause_ends = self.last_pause_ends.max(until);
-        }
-    }
-
     /// Whether the transmitter is closed because the link is known to be down.
     #[inline]
     pub fn is_closed(&self) -> bool {
@@ -534,58 +505,6 @@ impl Transmitter {
             Some(retry) => (first + retry.unfinished(now)).min(self.busy),
             None => first,
         }
-    }
-
-    /// Whether no pause lasts beyond the time at which the wire is free, and no retry may stall the port.
-    #[inline]
-    pub fn unpaused_when_free(&self) -> bool {
-        self.last_pause_ends <= self.busy_until
-    }
-
-    /// Until when a retry stalls the port now; a time that is over if it does not.
-    pub fn stalled(&mut self, now: Instant) -> Instant {
-        self.seldom.retry.as_mut().map_or(Instant::ZERO, |retry| retry.stalled(now))
-    }
-
-    /// The same when the wire is free.
-    pub fn stalled_when_free(&self) -> Instant {
-        let free = self.busy_until;
-        self.seldom.retry.as_ref().map_or(Instant::ZERO, |retry| retry.stalled_later(free))
-    }
-
-    /// Bits of the classes that may not send now, because they are paused or because a retry stalls the port.
-    #[inline]
-    pub fn stopped(&mut self, now: Instant) -> u8 {
-        if self.last_pause_ends <= now { 0 } else { self.stopped_here(now) }
-    }
-
-    fn stopped_here(&mut self, now: Instant) -> u8 {
-        if self.stalled(now) > now { u8::MAX } else { self.paused(now) }
-    }
-
-    /// Whether a packet for this queue must join it even if the port is idle: the class is paused, or all frames are to be
-    /// taken from queues.
-    #[inline]
-    pub fn bars(&self, queue: usize, now: Instant) -> bool {
-        self.last_pause_ends > now
-            && (self.seldom.retry.is_some() || self.paused(now) >> queue & 1 != 0)
-    }
-
-    /// Bits of the classes that are paused now.
-    #[inline]
-    pub fn paused(&self, now: Instant) -> u8 {
-        if self.last_pause_ends <= now {
-            return 0;
-        }
-        let mut bits = 0;
-        for (class, pause) in self.seldom.pauses.iter().enumerate() {
-            bits |= u8::from(pause.until > now) << class;
-        }
-        bits
-    }
-
-    fn pause_ended(&self, class: usize, (since, until): (Instant, Instant)) -> Fact<'static> {
-        Fact::PauseEnded { port: self.seldom.link.port.index(), class, since, until }
     }
 
     /// Ends all pauses at the end of a run, for the counters.
