@@ -161,6 +161,17 @@ mod tests {
     use crate::frame::tests::pebble;
     use crate::wire::MAX_PORTS;
     use floodway_model::Duration;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn few_and_many_keys_are_sorted(mut keys in proptest::collection::vec(any::<u64>(), 0..3 * FEW)) {
+            let mut expected = keys.clone();
+            expected.sort_unstable();
+            sort(&mut keys);
+            prop_assert_eq!(keys, expected);
+        }
+    }
 
     #[test]
     fn arrivals_are_in_order_of_place_then_time_then_kind_then_port() {

@@ -38,7 +38,7 @@ fn make() -> Spare {
     Box::new([NOTHING; BLOCK])
 }
 
-/// What is where no packet is.
+/// A placeholder where there is no packet.
 pub const NOTHING: Packet = Packet {
     flow: FlowId(u32::MAX),
     connection: 0,
@@ -104,8 +104,8 @@ impl Queue {
         }
     }
 
-    /// Copies the packet that arrived first, and removes it; returns whether there is one. It is copied as a whole: a packet
-    /// that is put together from parts cannot be read at once.
+    /// Copies the packet that arrived first, and removes it; returns whether there is one. It is copied as a whole, because a
+    /// processor cannot forward several narrow stores to the wide load that follows.
     #[inline(always)]
     pub(super) fn pop_front(&mut self, to: &mut Packet) -> bool {
         let Some(block) = &self.first else { return false };

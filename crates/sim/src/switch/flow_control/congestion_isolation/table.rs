@@ -391,6 +391,28 @@ mod tests {
     }
 
     #[test]
+    fn entries_behind_one_that_is_released_are_still_found() {
+        let spec = Spec { cim_entry_life: Duration(1_000), ..Spec::default() };
+        let mut rng = Stream::named(1, "test");
+        let mut isolation = table();
+        let (deep, shallow) = (deep(), Queue::default());
+        let mut place = |isolation: &mut Isolation, flow, queue: &Queue, now| {
+            isolation.place(&spec, FlowId(flow), ask(queue, &shallow), Instant(now), &mut rng)
+        };
+        // Three entries made here, and between them two that a CIM made.
+        place(&mut isolation, 1, &deep, 1);
+        isolation.on_join();
+        for (told, detected) in [(2, 3), (4, 5)] {
+            isolation.on_cim(&spec, FlowId(told), ask(&deep, &shallow), Instant(1));
+            place(&mut isolation, detected, &deep, 1);
+        }
+        isolation.on_empty(Instant(100));
+        let mut found = |flow| place(&mut isolation, flow, &shallow, 101);
+        assert_eq!([1, 3, 5].map(&mut found), [None; 3]);
+        assert_eq!([2, 4].map(&mut found), [Some(Place(0)), Some(Place(1))]);
+    }
+
+    #[test]
     fn marks_tell_of_congestion_where_it_is() {
         let mut rng = Stream::named(1, "test");
         let mut isolation = table();
