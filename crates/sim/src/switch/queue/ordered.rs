@@ -17,46 +17,47 @@ impl Queue {
         self.count_in(&queued.packet);
     }
 
-    /// Whether a packet that finds the port idle may bypass the queue; see [`Discipline::passes`].
+    /// Whether a packet that finds the port idle may bypass the queue; see
+    /// [`Discipline::passes`](crate::switch::discipline::Discipline::passes).
     pub fn passes(&mut self, packet: &mut Packet, now: Instant, rng: &mut Stream) -> bool {
         let discipline = self.ordering();
         discipline.is_none_or(|discipline| discipline.passes(packet, now, rng))
     }
 
-    /// See [`Discipline::settle`].
+    /// See [`Discipline::settle`](crate::switch::discipline::Discipline::settle).
     pub fn settle(&mut self, now: Instant) -> Instant {
         let discipline = self.ordering();
         discipline.map_or(Instant::NEVER, |discipline| discipline.settle(now))
     }
 
-    /// See [`Discipline::push_out`].
+    /// See [`Discipline::push_out`](crate::switch::discipline::Discipline::push_out).
     pub fn push_out(&mut self, packet: &Packet, now: Instant) -> Option<Packet> {
         let out = self.ordering()?.push_out(packet, now)?.packet;
         self.count_out(&out);
         Some(out)
     }
 
-    /// See [`Discipline::push_out_more`].
+    /// See [`Discipline::push_out_more`](crate::switch::discipline::Discipline::push_out_more).
     pub fn push_out_more(&mut self) -> Option<Packet> {
         let out = self.ordering()?.push_out_more()?.packet;
         self.count_out(&out);
         Some(out)
     }
 
-    /// See [`Discipline::on_departure`].
+    /// See [`Discipline::on_departure`](crate::switch::discipline::Discipline::on_departure).
     pub fn on_departure(&mut self, leaving: &mut Leaving<'_>) -> Verdict {
         let discipline = self.ordering();
         discipline.map_or(Verdict::Pass, |discipline| discipline.on_departure(leaving))
     }
 
-    /// See [`Discipline::on_sent`].
+    /// See [`Discipline::on_sent`](crate::switch::discipline::Discipline::on_sent).
     pub fn on_sent(&mut self, packet: &Packet, tx: &Transmitter, now: Instant) {
         if let Some(discipline) = self.ordering() {
             discipline.on_sent(packet, tx, now);
         }
     }
 
-    /// See [`Discipline::on_frame`].
+    /// See [`Discipline::on_frame`](crate::switch::discipline::Discipline::on_frame).
     pub fn on_frame(&mut self, frame: &Body, now: Instant) {
         if let Some(discipline) = self.ordering() {
             discipline.on_frame(frame, now);
