@@ -29,7 +29,7 @@ pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
         .chain(presets::CATALOGUE.iter().map(|preset| &preset.entry))
         .chain(format::CATALOGUE.iter().map(|format| &format.entry))
         .chain(trace::CATALOGUE.iter().map(|form| &form.entry))
-        .chain(floodway_study::CATALOGUE.iter().map(|study| &study.entry))
+        .chain(floodway_study::CATALOGUE.iter().map(floodway_study::Built::entry))
 }
 
 /// The members of a family, or of all families of a part.

@@ -476,7 +476,7 @@ impl TypedValueParser for StudyName {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let names = floodway_study::CATALOGUE.iter().map(|study| study.entry.name);
+        let names = floodway_study::CATALOGUE.iter().map(floodway_study::Built::name);
         Some(Box::new(names.map(PossibleValue::new)))
     }
 }

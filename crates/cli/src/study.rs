@@ -7,7 +7,7 @@ use floodway_lab::{Existing, How, verify};
 use floodway_machine::printable;
 use floodway_report::{terminal, words};
 use floodway_scenario::suggest;
-use floodway_study::{Level, Study};
+use floodway_study::{Built, CATALOGUE, Level, Study};
 
 use crate::failure::Failure;
 use crate::options::StudyOptions;
@@ -76,8 +76,7 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
 /// The study of this name, or in this folder.
 fn named(name: &str) -> Result<&'static Study, Failure> {
     let Some(study) = floodway_study::named(name) else {
-        let names: Vec<&str> =
-            floodway_study::CATALOGUE.iter().map(|study| study.entry.name).collect();
+        let names: Vec<&str> = CATALOGUE.iter().map(Built::name).collect();
         return Err(Failure::Unknown(format!(
             "there is no study `{name}`; {}, or name a folder with a study.toml",
             suggest::remedy(name, "studies", &names)

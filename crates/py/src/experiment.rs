@@ -12,7 +12,7 @@ use floodway_report::trace;
 use floodway_scenario::suggest::remedy;
 use floodway_scenario::{Scenario, Variant};
 use floodway_sim::Ranks;
-use floodway_study::{CATALOGUE, Level, RunClaims};
+use floodway_study::{Built, CATALOGUE, Level, RunClaims};
 use pyo3::prelude::*;
 
 use crate::background::{self, Desk};
@@ -163,7 +163,7 @@ pub fn study(
 ) -> PyResult<Judged> {
     let (path, replace) = place;
     let Some(study) = floodway_study::named(name) else {
-        let names: Vec<&str> = CATALOGUE.iter().map(|study| study.entry.name).collect();
+        let names: Vec<&str> = CATALOGUE.iter().map(Built::name).collect();
         let remedy = remedy(name, "studies", &names);
         let folder = "or name a folder with a study.toml";
         return Err(error::value(&format!("there is no study `{name}`; {remedy}, {folder}")));

@@ -53,7 +53,7 @@ pub mod sql;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use floodway_model::family::Entry;
 use floodway_report::study::Section;
@@ -106,19 +106,44 @@ pub struct Study {
     pub sections: Of<Vec<Section>>,
 }
 
+/// A study that is part of the program. It is read when it is asked for, because all its experiments are checked then.
+pub struct Built {
+    /// Its folder, from the root of the repository. Its name is the last part of it.
+    folder: &'static str,
+    entry: OnceLock<Entry>,
+    study: OnceLock<&'static Study>,
+}
+
 /// All studies that are part of the program.
-pub static CATALOGUE: LazyLock<[&'static Study; 6]> = LazyLock::new(|| {
-    let built = |folder| folder::built(FILES, folder);
-    [
-        "studies/ci",
-        "studies/sfc",
-        "studies/dualq",
-        "studies/short-range",
-        "studies/interplay",
-        "studies/access",
-    ]
-    .map(built)
-});
+pub static CATALOGUE: [Built; 6] = [
+    Built::of("studies/ci"),
+    Built::of("studies/sfc"),
+    Built::of("studies/dualq"),
+    Built::of("studies/short-range"),
+    Built::of("studies/interplay"),
+    Built::of("studies/access"),
+];
+
+impl Built {
+    const fn of(folder: &'static str) -> Self {
+        Self { folder, entry: OnceLock::new(), study: OnceLock::new() }
+    }
+
+    /// Its name on the command line.
+    pub fn name(&self) -> &'static str {
+        self.folder.rsplit('/').next().unwrap_or(self.folder)
+    }
+
+    /// Its name on the command line, and what it is in a line.
+    pub fn entry(&self) -> &Entry {
+        self.entry.get_or_init(|| folder::entry(FILES, self.folder))
+    }
+
+    /// The study. The first call takes some tenths of a second.
+    pub fn study(&self) -> &'static Study {
+        self.study.get_or_init(|| folder::built(FILES, self.folder))
+    }
+}
 
 /// Files that are part of the program, by their paths from the root of the repository.
 macro_rules! files {
@@ -177,8 +202,8 @@ impl fmt::Debug for Study {
 
 /// The study of this name or in this folder; none if there is neither. Fails if the study of the folder is wrong.
 pub fn named(text: &str) -> Option<Result<&'static Study, Error>> {
-    if let Some(known) = CATALOGUE.iter().find(|study| study.entry.name == text) {
-        return Some(Ok(known));
+    if let Some(known) = CATALOGUE.iter().find(|built| built.name() == text) {
+        return Some(Ok(known.study()));
     }
     let path = Path::new(text);
     (path.components().count() > 1 || path.exists()).then(|| folder::load(path))

@@ -2,10 +2,10 @@
 //! decks in proportion.
 
 use floodway_scenario::{Overrides, Scenario};
-use floodway_study::{CATALOGUE, Experiment, Level, Study};
+use floodway_study::{Experiment, Level, Study, named};
 
 fn study() -> &'static Study {
-    CATALOGUE.iter().find(|study| study.entry.name == "ci").unwrap()
+    named("ci").unwrap().unwrap()
 }
 
 fn of_scenario(experiment: &Experiment, more: &[&str]) -> Scenario {

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::synthetic::{self, begin, claim, near};
 use floodway_model::Table;
 use floodway_report::study::{Comparison, Verdict};
-use floodway_study::{CATALOGUE, Evidence, Experiment, Level, Study};
+use floodway_study::{Evidence, Experiment, Level, Study, named};
 
 /// The study.
 fn dualq() -> &'static Study {
-    CATALOGUE.iter().find(|study| study.entry.name == "dualq").expect("it is part of the program")
+    named("dualq").unwrap().unwrap()
 }
 
 /// Flows that deliver from the beginning at constant rates: workload and Mb/s of each.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use floodway_study::readings::verdict::Outcome;
-use floodway_study::{CATALOGUE, Evidence, Experiment, Level, Study, folder};
+use floodway_study::{Built, CATALOGUE, Evidence, Experiment, Level, Study, folder, named};
 
 use crate::synthetic::{self, Flow, add, near, tables};
 
@@ -309,7 +309,7 @@ fn scores_change_by_points() {
 /// The study of interplay is one of these folders, and part of the program.
 #[test]
 fn a_folder_may_be_part_of_the_program() {
-    let built = CATALOGUE.iter().find(|study| study.entry.name == "interplay").unwrap();
+    let built = named("interplay").unwrap().unwrap();
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../studies/interplay");
     let here = folder::load(&folder).unwrap_or_else(|error| panic!("{}", error.plain()));
     for (level, experiments) in [(Level::Quick, 17), (Level::Standard, 77), (Level::Full, 77)] {
@@ -333,7 +333,7 @@ fn shipped_studies_can_be_run() {
     assert!(folders.iter().any(|folder| folder.ends_with("dctcp")));
     for folder in folders {
         let study = folder::load(&folder).unwrap_or_else(|error| panic!("{}", error.plain()));
-        let built = CATALOGUE.iter().find(|of| of.entry.name == study.entry.name);
+        let built = CATALOGUE.iter().find(|of| of.name() == study.entry.name).map(Built::study);
         let mut tried = BTreeSet::new();
         for level in [Level::Quick, Level::Standard, Level::Full] {
             let plan = (study.plan)(level);

@@ -6,7 +6,7 @@ use floodway_model::tables::complete;
 use floodway_report::chart::Cell;
 use floodway_report::study::{Exhibit, Section};
 use floodway_study::plan::name;
-use floodway_study::{CATALOGUE, Evidence, Experiment, FlowGroup, Level, Study};
+use floodway_study::{Evidence, Experiment, FlowGroup, Level, Study, named};
 
 use crate::synthetic;
 
@@ -130,7 +130,7 @@ fn hundreds_of_cases_make_a_section_that_can_be_read() {
 /// Grids and heat maps of the study of the DualQ, which has an experiment for each mix.
 #[test]
 fn hundreds_of_cases_are_drawn_in_grids() {
-    let study = CATALOGUE.iter().find(|study| study.entry.name == "dualq").unwrap();
+    let study = named("dualq").unwrap().unwrap();
     let mut evidence = Evidence::new(study, Level::Standard, &[]);
     let plan = (study.plan)(Level::Standard);
     let scenario = plan.iter().find(|of| of.name == "mix-1-1").unwrap();

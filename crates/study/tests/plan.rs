@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_report::study::Comparison;
 use floodway_scenario::Scenario;
-use floodway_study::{CATALOGUE, Evidence, Experiment, Level};
+use floodway_study::{Built, CATALOGUE, Evidence, Experiment, Level, named};
 
 use crate::synthetic;
 
@@ -12,7 +12,7 @@ const LEVELS: [Level; 3] = [Level::Quick, Level::Standard, Level::Full];
 
 #[test]
 fn every_experiment_of_every_level_is_valid_and_has_its_variants() {
-    for study in CATALOGUE.iter() {
+    for study in CATALOGUE.iter().map(Built::study) {
         // Levels have experiments in common.
         let mut scenarios: BTreeMap<_, Scenario> = BTreeMap::new();
         for level in LEVELS {
@@ -49,7 +49,7 @@ fn split(experiment: &Experiment) -> (u32, Experiment) {
 
 #[test]
 fn a_larger_level_has_the_runs_of_a_smaller_one() {
-    for study in CATALOGUE.iter() {
+    for study in CATALOGUE.iter().map(Built::study) {
         let full: Vec<(u32, Experiment)> = (study.plan)(Level::Full).iter().map(split).collect();
         for (number, experiment) in (study.plan)(Level::Standard).iter().map(split) {
             let larger = full.iter().any(|of| of.0 >= number && of.1 == experiment);
@@ -61,14 +61,14 @@ fn a_larger_level_has_the_runs_of_a_smaller_one() {
 #[test]
 fn the_library_has_the_files_as_they_are() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for (name, text) in CATALOGUE.iter().flat_map(|study| study.library.files()) {
+    for (name, text) in CATALOGUE.iter().flat_map(|built| built.study().library.files()) {
         assert_eq!(std::fs::read_to_string(root.join(name)).unwrap(), *text);
     }
 }
 
 #[test]
 fn an_experiments_command_is_what_it_runs() {
-    let study = CATALOGUE.iter().find(|study| study.entry.name == "ci").unwrap();
+    let study = named("ci").unwrap().unwrap();
     let plan = (study.plan)(Level::Full);
     let command = plan.iter().find(|experiment| experiment.name == "memory-high").unwrap();
     assert_eq!(
@@ -80,7 +80,7 @@ fn an_experiments_command_is_what_it_runs() {
 
 #[test]
 fn what_is_set_of_a_variant_is_not_for_a_scenario_without_any() {
-    let study = CATALOGUE.iter().find(|study| study.entry.name == "sfc").unwrap();
+    let study = named("sfc").unwrap().unwrap();
     let of = "switch.flow_control.source_flow_control.trigger=200KB";
     let right = [format!("variants.sfc-proxy.{of}"), "seed=7".to_owned()];
     let wrong = [format!("variants.sfc-proxies.{of}")];
@@ -104,7 +104,7 @@ fn of_deck(id: &str) -> &str {
 
 #[test]
 fn every_claim_of_both_decks_has_a_verdict() {
-    let study = CATALOGUE.iter().find(|study| study.entry.name == "ci").unwrap();
+    let study = named("ci").unwrap().unwrap();
     let claims = synthetic::parts(study, &Evidence::new(study, Level::Quick, &[]));
     let ids: BTreeSet<&str> = claims.iter().map(|claim| of_deck(&claim.id)).collect();
     let wanted: BTreeSet<String> =
@@ -133,7 +133,7 @@ fn every_claim_of_both_decks_has_a_verdict() {
 
 #[test]
 fn every_claim_of_the_sfc_deck_has_a_verdict() {
-    let study = CATALOGUE.iter().find(|study| study.entry.name == "sfc").unwrap();
+    let study = named("sfc").unwrap().unwrap();
     let claims = synthetic::parts(study, &Evidence::new(study, Level::Quick, &[]));
     let ids: BTreeSet<&str> = claims.iter().map(|claim| of_deck(&claim.id)).collect();
     let wanted = (1..=8).map(|n| format!("E{n}")).chain((1..=3).map(|n| format!("S{n}")));

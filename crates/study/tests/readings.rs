@@ -4,12 +4,12 @@ use floodway_model::Table;
 use floodway_model::tables::complete;
 use floodway_report::study::Verdict;
 use floodway_sim::switch::aqm;
-use floodway_study::{CATALOGUE, Closest, Evidence, Experiment, Level, Study};
+use floodway_study::{Closest, Evidence, Experiment, Level, Study, named};
 
 use crate::synthetic;
 
 fn study() -> &'static Study {
-    CATALOGUE.iter().find(|study| study.entry.name == "ci").unwrap()
+    named("ci").unwrap().unwrap()
 }
 
 fn closest() -> &'static Closest {

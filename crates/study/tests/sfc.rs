@@ -2,11 +2,11 @@
 
 use floodway_model::Bytes;
 use floodway_scenario::Scenario;
-use floodway_study::{CATALOGUE, Experiment, Level, Study};
+use floodway_study::{Experiment, Level, Study, named};
 use serde_json::Value;
 
 fn study() -> &'static Study {
-    CATALOGUE.iter().find(|study| study.entry.name == "sfc").expect("it is there")
+    named("sfc").unwrap().unwrap()
 }
 
 fn scenario(experiment: &Experiment) -> Scenario {

@@ -4,10 +4,10 @@
 use crate::synthetic::{self, begin, claim, near};
 use floodway_model::Table;
 use floodway_model::tables::complete;
-use floodway_study::{CATALOGUE, Evidence, Level, Study};
+use floodway_study::{Evidence, Level, Study, named};
 
 fn study() -> &'static Study {
-    CATALOGUE.iter().find(|study| study.entry.name == "short-range").expect("it is there")
+    named("short-range").unwrap().unwrap()
 }
 
 /// The tables of a run with these counters, and so many packets dropped in all.

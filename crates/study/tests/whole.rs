@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use floodway_model::Table;
 use floodway_model::tables::complete;
 use floodway_report::study::{self, Provenance, Verdict};
-use floodway_study::{CATALOGUE, Evidence, Level, Study};
+use floodway_study::{Built, CATALOGUE, Evidence, Level, Study};
 
 use crate::synthetic;
 
@@ -100,7 +100,7 @@ fn report(study: &'static Study, level: Level) -> study::Study {
 
 /// Those of all studies in full.
 static FULL: LazyLock<Vec<study::Study>> =
-    LazyLock::new(|| CATALOGUE.iter().map(|study| report(study, Level::Full)).collect());
+    LazyLock::new(|| CATALOGUE.iter().map(|built| report(built.study(), Level::Full)).collect());
 
 #[test]
 fn no_interval_of_a_claim_leaves_the_domain_of_its_number() {
@@ -125,7 +125,7 @@ fn no_interval_of_a_claim_leaves_the_domain_of_its_number() {
 #[test]
 fn every_study_has_sections_and_every_claim_its_evidence() {
     let quick: Vec<study::Study> =
-        CATALOGUE.iter().map(|study| report(study, Level::Quick)).collect();
+        CATALOGUE.iter().map(|built| report(built.study(), Level::Quick)).collect();
     for result in quick.iter().chain(&*FULL) {
         assert!(!result.answer.is_empty() && !result.sections.is_empty());
         let claims = result.claims.iter().map(|claim| claim.id.as_str());
@@ -154,7 +154,7 @@ fn every_study_has_sections_and_every_claim_its_evidence() {
 
 #[test]
 fn every_study_names_its_groups_and_claims_once() {
-    for study in CATALOGUE.iter() {
+    for study in CATALOGUE.iter().map(Built::study) {
         let labels: BTreeSet<&str> = study.groups.iter().map(|group| group.label).collect();
         assert_eq!(labels.len(), study.groups.len(), "two groups of one label");
         let mut rows = BTreeSet::new();
@@ -169,7 +169,7 @@ fn every_study_names_its_groups_and_claims_once() {
 
 #[test]
 fn without_runs_nothing_is_claimed_to_be_known() {
-    for study in CATALOGUE.iter() {
+    for study in CATALOGUE.iter().map(Built::study) {
         let evidence = Evidence::new(study, Level::Quick, &[]);
         assert_eq!((study.sections)(&evidence), []);
         // What checks the set-up may read scenarios only.
@@ -184,7 +184,7 @@ fn without_runs_nothing_is_claimed_to_be_known() {
 
 #[test]
 fn every_claim_has_numbers_and_every_number_a_claim() {
-    for study in CATALOGUE.iter() {
+    for study in CATALOGUE.iter().map(Built::study) {
         let mut ids = BTreeSet::new();
         for claim in study.claims {
             assert!(ids.insert(claim.id), "{} twice", claim.id);

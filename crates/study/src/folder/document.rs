@@ -5,11 +5,12 @@ mod sections;
 
 use std::collections::BTreeMap;
 
+use floodway_model::family::Entry;
 use floodway_scenario::claims::{Claim, Flows, Measure, Rule};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use crate::plan::Level;
+use crate::plan::{Level, name};
 pub use sections::*;
 
 /// The whole file.
@@ -273,6 +274,12 @@ pub struct Values {
 }
 
 impl Document {
+    /// Its entry among studies, under this name.
+    pub fn entry(&self, label: &str) -> Entry {
+        let summary = self.summary.as_ref().unwrap_or(&self.question);
+        Entry { family: "study", name: name(label), summary: name(summary) }
+    }
+
     /// With lists of values as lists of settings.
     pub fn with_values(mut self) -> Self {
         for (list, of) in std::mem::take(&mut self.values) {

@@ -26,7 +26,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use floodway_model::family::Entry;
 use floodway_scenario::claims::Number;
 use floodway_scenario::{Error, Place, Problem, Source};
 
@@ -80,7 +79,16 @@ pub fn built(
     study.unwrap_or_else(|error| panic!("the study {label} is wrong:\n{}", error.plain()))
 }
 
-fn read(files: Files, label: &str) -> Result<&'static Study, Error> {
+/// What such a study is in a line, for which its scenarios are not read. Panics if its file is wrong.
+pub fn entry(files: &'static [(&'static str, &'static str)], folder: &'static str) -> Entry {
+    let label = folder.rsplit('/').next().unwrap_or(folder);
+    let document = parsed(Files::Built(files, folder)).map(|(_, document)| document);
+    let document = document.unwrap_or_else(|error| panic!("{label} is wrong:\n{}", error.plain()));
+    document.entry(label)
+}
+
+/// The file of a study, as text and as what it says.
+fn parsed(files: Files<'_>) -> Result<(Arc<Source>, Document), Error> {
     let path = files.path(FILE);
     let shown = path.display().to_string();
     let text = files.text(FILE).map_err(|error| {
@@ -99,6 +107,11 @@ fn read(files: Files, label: &str) -> Result<&'static Study, Error> {
         let help = "see docs/own-study.md for what a study can have";
         Error::from(Problem::error(place, error.message(), help))
     })?;
+    Ok((source, document))
+}
+
+fn read(files: Files, label: &str) -> Result<&'static Study, Error> {
+    let (source, document) = parsed(files)?;
     let document = document.with_values();
     let compiler = Compiler::new(&source, &document.flows, Cases::OfExperiments);
     let mut loading = Loading {
@@ -173,9 +186,8 @@ impl<'a> Loading<'a> {
             (None, Some((main, others))) => one_choice::judged(main, others, evidence),
             (None, None) => Judged::main_only(evidence),
         };
-        let summary = document.summary.as_ref().unwrap_or(&document.question);
         kept(Study {
-            entry: Entry { family: "study", name: name(label), summary: name(summary) },
+            entry: document.entry(label),
             title: name(&document.title),
             question: name(&document.question),
             library: self.files.library(),
