@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A barrier for waits that are usually short but may become long. A window takes microseconds, less
 /// than it takes to wake a thread, so a waiting thread spins first. Then it yields, in case the thread
@@ -82,7 +82,7 @@ impl Barrier {
             std::hint::spin_loop();
         }
         let begun = Instant::now();
-        for _ in 0..YIELDS {
+        while begun.elapsed() < YIELDING {
             if is_open() {
                 return self.count(begun);
             }
@@ -120,13 +120,13 @@ impl Barrier {
 /// Some tens of microseconds: longer than the difference in arrival times in a balanced window.
 const SPINS: u32 = 2_000;
 
-/// About as long again, if no other thread wants the core.
-const YIELDS: u32 = 200;
+/// Longer than it takes to wake a thread, which on a virtual machine may be some tenths of a millisecond. Otherwise a
+/// thread that wakes another one would sleep before that one has reached the next barrier, and so on: they would sleep
+/// in every window.
+const YIELDING: Duration = Duration::from_millis(2);
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

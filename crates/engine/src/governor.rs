@@ -25,6 +25,8 @@ pub struct Reading {
 pub struct Governor {
     most: usize,
     active: usize,
+    /// Whether the threads may not all have begun since the number changed, so that the current interval has not begun.
+    begins: bool,
     /// Reading at the beginning of the current interval.
     begin: Reading,
     /// During a trial: the previous number of threads, and its work per second.
@@ -43,6 +45,7 @@ impl Governor {
         Self {
             most,
             active: most,
+            begins: true,
             begin: Reading::default(),
             trial: None,
             next_trial: Duration::ZERO,
@@ -51,8 +54,13 @@ impl Governor {
         }
     }
 
-    /// Returns the new number of working threads if it changes.
+    /// Returns the new number of working threads if it changes. Before the first call, and the first after a change, all of
+    /// them have run a window together. Until then a thread may have had to start or to wake up, which takes up to milliseconds and says
+    /// nothing of how fast they work.
     pub fn look(&mut self, now: Reading) -> Option<usize> {
+        if std::mem::take(&mut self.begins) {
+            self.begin = now;
+        }
         let wall = now.wall.saturating_sub(self.begin.wall);
         if self.most == 1 || wall < INTERVAL {
             return None;
@@ -78,7 +86,8 @@ impl Governor {
                 false => (2 * self.active).min(self.most),
             };
         }
-        (self.active != before).then_some(self.active)
+        self.begins = self.active != before;
+        self.begins.then_some(self.active)
     }
 
     /// Whether another number of threads may be better.
@@ -98,58 +107,91 @@ const PATIENCE: [Duration; 2] = [Duration::from_millis(100), Duration::from_mill
 mod tests {
     use super::*;
 
-    /// Runs the governor for a number of intervals of 20 ms, with the given rates by number of threads (work per
-    /// interval), while either all but one of the threads wait or none does. Returns the number of intervals for which
-    /// each number of threads was active.
-    fn govern(
+    /// Runs the governor for a number of milliseconds and calls it in each. `rates` is the work in a millisecond by number of
+    /// threads, while either all but one of the threads wait or none does. Before another number of threads does anything,
+    /// it takes `begin` to begin, while one thread waits. Returns how many milliseconds each number worked.
+    fn govern_from(
         governor: &mut Governor,
         now: &mut Reading,
-        intervals: usize,
-        rates: &[u64],
-        waits: bool,
+        milliseconds: usize,
+        (rates, waits): (&[u64], bool),
+        begin: Duration,
     ) -> Vec<usize> {
         let mut active = vec![0; rates.len()];
-        for _ in 0..intervals {
+        for _ in 0..milliseconds {
+            if governor.begins {
+                now.wall += begin;
+                now.waited += begin;
+            }
             active[governor.active] += 1;
-            now.wall += INTERVAL;
+            now.wall += MILLISECOND;
             now.work += rates[governor.active];
             if waits {
-                now.waited += INTERVAL * (governor.active as u32 - 1);
+                now.waited += MILLISECOND * (governor.active as u32 - 1);
             }
             governor.look(*now);
         }
         active
     }
 
+    const MILLISECOND: Duration = Duration::from_millis(1);
+
+    /// The same where threads begin at once.
+    fn govern(
+        governor: &mut Governor,
+        now: &mut Reading,
+        milliseconds: usize,
+        rates: &[u64],
+        waits: bool,
+    ) -> Vec<usize> {
+        govern_from(governor, now, milliseconds, (rates, waits), Duration::ZERO)
+    }
+
     #[test]
     fn all_threads_work_while_they_do_not_wait() {
         let (mut governor, mut now) = (Governor::new(2), Reading::default());
-        assert_eq!(govern(&mut governor, &mut now, 1_000, &[0, 100, 190], false), [0, 0, 1_000]);
+        assert_eq!(govern(&mut governor, &mut now, 20_000, &[0, 100, 190], false), [0, 0, 20_000]);
     }
 
     #[test]
     fn one_thread_works_where_two_are_slower_and_two_are_seldom_tried() {
         let (mut governor, mut now) = (Governor::new(2), Reading::default());
         // Ten seconds. Two threads are tried after 0.1, 0.2, 0.4, 0.8 and then every 1.6 seconds.
-        let active = govern(&mut governor, &mut now, 500, &[0, 100, 10], true);
-        assert!((1..=12).contains(&active[2]), "{active:?}");
-        // The machine is idle again: two threads work after at most 1.6 seconds, 80 intervals.
-        let active = govern(&mut governor, &mut now, 500, &[0, 100, 190], false);
-        assert!(active[1] <= 82, "{active:?}");
+        let active = govern(&mut governor, &mut now, 10_000, &[0, 100, 10], true);
+        assert!((20..=250).contains(&active[2]), "{active:?}");
+        // The machine is idle again: two threads work after at most 1.6 seconds.
+        let active = govern(&mut governor, &mut now, 10_000, &[0, 100, 190], false);
+        assert!(active[1] <= 1_650, "{active:?}");
     }
 
     #[test]
     fn where_two_wait_and_are_faster_one_is_seldom_tried() {
         let (mut governor, mut now) = (Governor::new(2), Reading::default());
-        let active = govern(&mut governor, &mut now, 500, &[0, 100, 110], true);
-        assert!((1..=12).contains(&active[1]), "{active:?}");
+        let active = govern(&mut governor, &mut now, 10_000, &[0, 100, 110], true);
+        assert!((20..=250).contains(&active[1]), "{active:?}");
     }
 
     #[test]
     fn of_eight_threads_it_finds_the_four_that_are_fastest() {
         let (mut governor, mut now) = (Governor::new(8), Reading::default());
         let rates = [0, 100, 190, 0, 350, 0, 0, 0, 20];
-        let active = govern(&mut governor, &mut now, 1_000, &rates, true);
-        assert!(active[4] > 900, "{active:?}");
+        let active = govern(&mut governor, &mut now, 20_000, &rates, true);
+        assert!(active[4] > 18_000, "{active:?}");
+    }
+
+    #[test]
+    fn time_to_begin_is_no_time_of_work() {
+        let (mut governor, mut now) = (Governor::new(2), Reading::default());
+        let begin = Duration::from_millis(30);
+        let rates: &[u64] = &[0, 100, 190];
+        // They take 30 ms to begin, and then do not wait: one thread is never tried.
+        let active = govern_from(&mut governor, &mut now, 1_000, (rates, false), begin);
+        assert_eq!(active, [0, 0, 1_000]);
+        // Two are slow for a while. When they no longer are, the first time that they are tried they are kept, although it
+        // takes 30 ms until they work.
+        govern_from(&mut governor, &mut now, 1_000, (&[0, 100, 10], true), begin);
+        govern_from(&mut governor, &mut now, 2_000, (rates, false), begin);
+        let active = govern_from(&mut governor, &mut now, 1_000, (rates, false), begin);
+        assert_eq!(active, [0, 0, 1_000]);
     }
 }

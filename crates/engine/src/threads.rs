@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use floodway_machine::cores::Cores;
 use floodway_model::Instant;
 
 use crate::governor::Reading;
@@ -27,6 +28,8 @@ pub struct Threads<'a, P: Part> {
     abroad: Option<Abroad<'a, P>>,
     windows: Windows,
     limits: &'a Limits<'a>,
+    /// Those of the working threads.
+    cores: Cores,
     phase: Mutex<Phase>,
     changed: Condvar,
 }
@@ -78,6 +81,7 @@ impl<'a, P: Part> Threads<'a, P> {
             workers: workers.into_iter().map(Mutex::new).collect(),
             windows,
             limits,
+            cores: Cores::default(),
             phase: Mutex::new(phase),
             changed: Condvar::new(),
         }
@@ -127,10 +131,12 @@ impl<'a, P: Part> Threads<'a, P> {
         start: &mut dyn FnMut(usize),
     ) -> (Stop, Instant) {
         let _guard = Guard(self);
+        self.cores.begin();
         loop {
             let now = *lock(&self.phase);
             start(now.active);
             let next = self.work(0, now, Some(change));
+            self.cores.begin();
             *lock(&self.phase) = next;
             self.changed.notify_all();
             if let Some(ended) = next.ended {
@@ -154,6 +160,7 @@ impl<'a, P: Part> Threads<'a, P> {
             if now.ended.is_some() {
                 return;
             }
+            self.cores.join();
             self.work(thread, now, None);
             done = Some(now.number);
         }
@@ -203,7 +210,9 @@ impl<'a, P: Part> Threads<'a, P> {
             if let Some(change) = &mut change {
                 let interrupted = limits.stop.load(Ordering::Relaxed);
                 meeting.interrupted[turn].store(interrupted, Ordering::Relaxed);
-                let look = self.workers.len() > 1 && round % ROUNDS_PER_LOOK == 0;
+                // First after the threads have met, so that all of them have begun.
+                let met = round - phase.position.round;
+                let look = self.workers.len() > 1 && met % ROUNDS_PER_LOOK == ROUNDS_PER_LOOK - 1;
                 let hops = || meeting.sum(1 - turn, |report| &report.hops);
                 let next = look.then(|| change(hops() + round)).flatten().unwrap_or(active);
                 meeting.active[turn].store(next, Ordering::Relaxed);
