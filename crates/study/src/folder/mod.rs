@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use floodway_model::family::Entry;
 use floodway_scenario::claims::Number;
 use floodway_scenario::{Error, Place, Problem, Source};
 
