@@ -131,12 +131,17 @@ impl<'a, P: Part> Threads<'a, P> {
         start: &mut dyn FnMut(usize),
     ) -> (Stop, Instant) {
         let _guard = Guard(self);
-        self.cores.begin();
+        let begin = || {
+            if self.workers.len() > 1 {
+                self.cores.begin();
+            }
+        };
+        begin();
         loop {
             let now = *lock(&self.phase);
             start(now.active);
             let next = self.work(0, now, Some(change));
-            self.cores.begin();
+            begin();
             *lock(&self.phase) = next;
             self.changed.notify_all();
             if let Some(ended) = next.ended {

@@ -44,11 +44,21 @@ fn free_core(here: usize, taken: &[usize], allowed: &[usize]) -> Option<usize> {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+    use std::fs;
 
-    /// The core that the calling thread runs on.
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+    /// The core that the calling thread runs on. `sched_getcpu` of rustix asks the vDSO, which valgrind hides, and
+    /// ends the process there.
     pub fn here() -> Option<usize> {
-        Some(sched_getcpu())
+        of_stat(&fs::read_to_string("/proc/thread-self/stat").ok()?)
+    }
+
+    /// Field 39 of the status of a thread (proc_pid_stat(5)). Field 2 is its name in parentheses, which may have
+    /// spaces and parentheses in it.
+    pub fn of_stat(line: &str) -> Option<usize> {
+        let from_third = line.rsplit_once(')')?.1;
+        from_third.split_whitespace().nth(39 - 3)?.parse().ok()
     }
 
     /// The cores that it may run on, ascending.
@@ -103,6 +113,16 @@ mod tests {
             assert_eq!(free_core(here, taken, &allowed), expected, "{here} {taken:?}");
         }
         assert_eq!(free_core(1, &[1], &[]), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_core_is_the_39th_field() {
+        let others: Vec<String> = (4..=38).map(|field| field.to_string()).collect();
+        let line = format!("7 (a) (b c)) R {} 5 40 41\n", others.join(" "));
+        assert_eq!(system::of_stat(&line), Some(5));
+        assert_eq!(system::of_stat("7 (a) R 4 5\n"), None);
+        assert!(system::allowed().contains(&system::here().unwrap()));
     }
 
     /// Two threads that begin one after the other on the same core: the second is elsewhere afterwards, may run on
