@@ -55,8 +55,8 @@ impl Governor {
     }
 
     /// Returns the new number of working threads if it changes. Before the first call, and the first after a change, all of
-    /// them have run a window together. Until then a thread may have had to start or to wake up, which takes up to milliseconds and says
-    /// nothing of how fast they work.
+    /// them have run a window together. Until then a thread may have had to start or to wake up, which may take some
+    /// hundredths of a second and says nothing of how fast they work.
     pub fn look(&mut self, now: Reading) -> Option<usize> {
         if std::mem::take(&mut self.begins) {
             self.begin = now;
