@@ -79,10 +79,17 @@ class View:
     def __exit__(self, *_):
         self.context.close()
 
-    def number(self, name):
-        """A number that the page shows, without its unit."""
-        text = self.page.locator(f'[data-number="{name}"] dd').text_content()
-        return float(text.split()[0])
+    def numbers(self):
+        """The numbers that the page shows at one moment, without their units.
+
+        They are read at once, because the run goes on: two that are read one after the other may
+        be of different seconds.
+        """
+        texts = self.page.evaluate(
+            """Object.fromEntries([...document.querySelectorAll('[data-number]')].map(
+                (box) => [box.dataset.number, box.querySelector('dd').textContent]))"""
+        )
+        return {name: float(text.split()[0]) for name, text in texts.items() if text[0].isdigit()}
 
     def wait_until(self, expression):
         """Wait until something is so on the page, whose policy allows no predicates of others."""
@@ -102,11 +109,14 @@ def test_flows_and_queue_management_are_steered(browser, running):
     with View(browser, running, **VIEWS["light"]) as view:
         page = view.page
         assert page.locator("h1").text_content() == "steered"
-        # Cubic alone has the link, 1430 of 1500 bytes of 40 Mb/s, and waits behind drop-tail.
+        # Cubic alone has the link, 1430 of 1500 bytes of 40 Mb/s, and waits behind drop-tail. Rates
+        # are means over a second of what is delivered in order: what arrives while a lost packet
+        # is sent again, for a round trip of up to 88 ms, may count in the next second.
         view.advance(3)
-        assert view.number("rate-0") == pytest.approx(40 * 1430 / 1500, rel=0.02)
-        assert view.number("use") == pytest.approx(100, abs=1)
-        assert view.number("delay-0") > 20
+        alone = view.numbers()
+        assert alone["rate-0"] == pytest.approx(40 * 1430 / 1500, rel=0.1)
+        assert alone["use"] == pytest.approx(100, abs=1)
+        assert alone["delay-0"] > 20
         # Two flows of DCTCP beside it, by the number and then by the slider.
         page.locator("#count-1").fill("1")
         page.locator("#count-1").press("Enter")
@@ -125,10 +135,11 @@ def test_flows_and_queue_management_are_steered(browser, running):
             "document.querySelector('#actions').textContent.includes('queue management: dualq')"
         )
         view.advance(6)
-        assert view.number("delay-0") < 1.5 < view.number("delay-1")
-        assert view.number("rate-0") + 2 * view.number("rate-1") == pytest.approx(38.1, rel=0.1)
-        ratio = view.number("rate-0") / view.number("rate-1")
-        assert view.number("ratio") == pytest.approx(ratio, rel=0.3)
+        shared = view.numbers()
+        assert shared["delay-0"] < 1.5 < shared["delay-1"]
+        assert shared["rate-0"] + 2 * shared["rate-1"] == pytest.approx(38.1, rel=0.1)
+        # Each of the three is shown with three digits, so each is right to one in two hundred.
+        assert shared["ratio"] == pytest.approx(shared["rate-0"] / shared["rate-1"], rel=0.015)
         # The charts have a line for each kind and each queue that is used.
         assert page.locator("#rates .u-legend .u-series").count() == 3
         assert page.locator("#delays .u-legend .u-series").count() == 5
@@ -143,7 +154,7 @@ def test_flows_and_queue_management_are_steered(browser, running):
             "document.querySelector('[data-number=\"rate-1\"] dd').textContent === 'no flows'"
         )
         view.advance(3)
-        assert view.number("use") == 0
+        assert view.numbers()["use"] == 0
         assert view.wrong == []
         assert all(url.startswith((running.url, "data:")) for url in view.asked)
 
@@ -153,10 +164,11 @@ def test_flows_of_linux_kernels_are_steered(browser, of_kernels):
         page = view.page
         assert page.locator("h1").text_content() == "steered-linux"
         assert "dctcp, Linux" in page.locator("#kinds").text_content()
-        # Cubic of Linux alone has the link, 1430 of 1500 bytes of 40 Mb/s.
+        # Cubic of Linux alone has the link, as that of the simulator has.
         view.advance(3)
-        assert view.number("rate-0") == pytest.approx(40 * 1430 / 1500, rel=0.03)
-        assert view.number("delay-0") > 20
+        alone = view.numbers()
+        assert alone["rate-0"] == pytest.approx(40 * 1430 / 1500, rel=0.1)
+        assert alone["delay-0"] > 20
         page.locator("#count-1").fill("2")
         page.locator("#count-1").press("Enter")
         view.wait_until(
@@ -167,8 +179,9 @@ def test_flows_of_linux_kernels_are_steered(browser, of_kernels):
             "document.querySelector('#actions').textContent.includes('queue management: dualq')"
         )
         view.advance(6)
-        assert view.number("delay-0") < 1.5 < view.number("delay-1")
-        assert view.number("rate-0") + 2 * view.number("rate-1") == pytest.approx(38.1, rel=0.1)
+        shared = view.numbers()
+        assert shared["delay-0"] < 1.5 < shared["delay-1"]
+        assert shared["rate-0"] + 2 * shared["rate-1"] == pytest.approx(38.1, rel=0.1)
         assert "its Linux kernels differ" in page.locator("#managements").text_content()
         page.locator("#count-0").fill("0")
         page.locator("#count-0").press("Enter")
