@@ -86,7 +86,7 @@ pub struct Study {
     pub keeps_flows: bool,
     /// What every run is asked in SQL.
     pub queries: &'static [sql::Query],
-    /// The counters that are asked for by a name in a file, which may be misspelt.
+    /// The counters that are asked for by a name in a file, which may be misspelled.
     pub counters: &'static [&'static str],
     /// Names for the first of some experiments that was run.
     pub first_run: &'static [(&'static str, Vec<&'static str>)],
@@ -136,12 +136,12 @@ impl Built {
 
     /// Its name on the command line, and what it is in a line.
     pub fn entry(&self) -> &Entry {
-        self.entry.get_or_init(|| folder::entry(FILES, self.folder))
+        self.entry.get_or_init(|| folder::entry(FILES, self.folder, self.name()))
     }
 
     /// The study. The first call takes some tenths of a second.
     pub fn study(&self) -> &'static Study {
-        self.study.get_or_init(|| folder::built(FILES, self.folder))
+        self.study.get_or_init(|| folder::built(FILES, self.folder, self.name()))
     }
 }
 

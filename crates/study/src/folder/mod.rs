@@ -69,23 +69,26 @@ pub fn load(folder: &Path) -> Result<&'static Study, Error> {
     read(Files::Folder(folder), &label)
 }
 
-/// A study that is part of the program, by these files: pairs of path and text, of which its own are in this folder. Its
-/// name is that of the folder. Panics if anything is wrong.
+/// A study of this name that is part of the program, by these files: pairs of path and text, of which its own are in this
+/// folder. Panics if anything is wrong.
 pub fn built(
     files: &'static [(&'static str, &'static str)],
     folder: &'static str,
+    name: &str,
 ) -> &'static Study {
-    let label = folder.rsplit('/').next().unwrap_or(folder);
-    let study = read(Files::Built(files, folder), label);
-    study.unwrap_or_else(|error| panic!("the study {label} is wrong:\n{}", error.plain()))
+    let study = read(Files::Built(files, folder), name);
+    study.unwrap_or_else(|error| panic!("the study {name} is wrong:\n{}", error.plain()))
 }
 
 /// What such a study is in a line, for which its scenarios are not read. Panics if its file is wrong.
-pub fn entry(files: &'static [(&'static str, &'static str)], folder: &'static str) -> Entry {
-    let label = folder.rsplit('/').next().unwrap_or(folder);
+pub fn entry(
+    files: &'static [(&'static str, &'static str)],
+    folder: &'static str,
+    name: &str,
+) -> Entry {
     let document = parsed(Files::Built(files, folder)).map(|(_, document)| document);
-    let document = document.unwrap_or_else(|error| panic!("{label} is wrong:\n{}", error.plain()));
-    document.entry(label)
+    let document = document.unwrap_or_else(|error| panic!("{name} is wrong:\n{}", error.plain()));
+    document.entry(name)
 }
 
 /// The file of a study, as text and as what it says.
