@@ -431,6 +431,9 @@ pub struct BenchOptions {
     /// Be that process.
     #[arg(long, hide = true, exclusive = true)]
     pub be_neighbor: bool,
+    /// End when standard input does, as the process of one measurement does.
+    #[arg(long, hide = true)]
+    pub until_input_ends: bool,
     /// The shortest runs: for counting instructions, not for times.
     #[arg(long, conflicts_with_all = ["quick", "neighbor"])]
     pub brief: bool,

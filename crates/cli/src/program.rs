@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::iter::once;
-use std::process::Command;
+use std::process::{Command, exit};
 use std::sync::OnceLock;
+use std::{io, thread};
 
 /// Its name, whatever the file is called.
 pub const NAME: &str = "floodway";
@@ -20,6 +21,15 @@ pub fn set(start: Vec<OsString>, arguments: Vec<OsString>) {
 pub fn words() -> impl Iterator<Item = OsString> {
     let arguments = STARTED.get().map_or(&[][..], |(_, arguments)| arguments);
     once(OsString::from(NAME)).chain(arguments.iter().cloned())
+}
+
+/// Ends this process when its standard input ends. Whoever started it holds the other end, and lets go of it by ending, even
+/// by a signal that cannot be caught.
+pub fn end_with_standard_input() {
+    thread::spawn(|| {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        exit(0);
+    });
 }
 
 /// The same program in another process, without arguments.

@@ -12,18 +12,20 @@ pub const WALKED: usize = 256 << 20;
 #[repr(align(64))]
 struct Line(u32);
 
-/// Walks through the memory again and again, while `again` says so before each pass.
-pub fn walk(again: impl FnMut() -> bool) {
-    walk_through(&mut vec![Line(1); WALKED / LINE], again);
+/// Walks through the memory again and again, and calls `before` before each pass.
+pub fn walk(mut before: impl FnMut()) -> ! {
+    let mut lines = vec![Line(1); WALKED / LINE];
+    loop {
+        before();
+        pass(&mut lines);
+    }
 }
 
-fn walk_through(lines: &mut [Line], mut again: impl FnMut() -> bool) {
-    while again() {
-        for line in &mut *lines {
-            line.0 = line.0.wrapping_mul(3);
-        }
-        black_box(&mut *lines);
+fn pass(lines: &mut [Line]) {
+    for line in &mut *lines {
+        line.0 = line.0.wrapping_mul(3);
     }
+    black_box(lines);
 }
 
 #[cfg(test)]
@@ -33,11 +35,7 @@ mod tests {
     #[test]
     fn every_pass_changes_every_line() {
         let mut lines = vec![Line(1); 5];
-        let mut passes = 0;
-        walk_through(&mut lines, || {
-            passes += 1;
-            passes <= 4
-        });
+        (0..4).for_each(|_| pass(&mut lines));
         assert!(lines.iter().all(|line| line.0 == 81));
         assert_eq!(size_of_val(lines.as_slice()), 5 * LINE);
     }

@@ -20,7 +20,10 @@ use measure::Measurement;
 /// Measures every case that was asked for with every number of threads.
 pub fn bench(options: &BenchOptions) -> Result<(), Failure> {
     if options.be_neighbor {
-        return neighbor::be();
+        neighbor::be();
+    }
+    if options.until_input_ends {
+        program::end_with_standard_input();
     }
     if options.curves {
         return curves::curves(options);
@@ -86,8 +89,13 @@ impl Task<'_> {
     fn apart(&self) -> Result<Measurement, Failure> {
         let failed = |error| Failure::System("start a process for a measurement", error);
         let mut command = program::again();
-        command.args(self.words()).arg("--json");
-        let output = command.stderr(Stdio::inherit()).output().map_err(failed)?;
+        command.args(self.words()).args(["--json", "--until-input-ends"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(failed)?;
+        // It would end if this was closed.
+        let input = child.stdin.take();
+        let output = child.wait_with_output().map_err(failed)?;
+        drop(input);
         let found: Option<[Measurement; 1]> = serde_json::from_slice(&output.stdout).ok();
         match found {
             Some([measurement]) if output.status.success() => Ok(measurement),

@@ -3,7 +3,6 @@
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
 use floodway_machine::neighbor;
@@ -53,23 +52,15 @@ impl Drop for Neighbor {
     }
 }
 
-/// What the process does, until the one that started it closes its standard input, which it also does by ending.
-pub fn be() -> Result<(), Failure> {
-    let ended = AtomicBool::new(false);
+/// What the process does, until its standard input ends.
+pub fn be() -> ! {
+    program::end_with_standard_input();
     let mut passes = 0_u64;
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let _ = io::copy(&mut io::stdin(), &mut io::sink());
-            ended.store(true, Relaxed);
-        });
-        neighbor::walk(|| {
-            if passes == 1 {
-                // Nobody may be reading any more, which standard input says as well.
-                let _ = writeln!(io::stdout(), "{READY}");
-            }
-            passes += 1;
-            !ended.load(Relaxed)
-        });
-    });
-    Ok(())
+    neighbor::walk(|| {
+        if passes == 1 {
+            // Nobody may be reading any more, which standard input says as well.
+            let _ = writeln!(io::stdout(), "{READY}");
+        }
+        passes += 1;
+    })
 }
