@@ -10,7 +10,7 @@ FLOODWAY := $(or $(CARGO_TARGET_DIR),target)/release/floodway
 	check-combinations check-mutants deny attack mutants guard guard-accept bench peers check-mpi notebooks \
 	docs studies check-studies coverage site picture oracle check-oracle traces clean
 
-# Compares a small data centre with and without Congestion Isolation, in both readings of ECN, and says where
+# Compares a small data center with and without Congestion Isolation, in both readings of ECN, and says where
 # the report is. DEMO has further options, as in `make demo DEMO="--replications 2"`.
 demo: compiling build
 	@echo "Simulating 18 runs: about a minute on two idle cores."
@@ -60,7 +60,7 @@ check-combinations:
 check-skeletons:
 	cargo test --locked --package floodway-cli -- --ignored every_skeleton
 
-# Whether licences and sources of all libraries are as deny.toml says, and none is there in two versions; with
+# Whether licenses and sources of all libraries are as deny.toml says, and none is there in two versions; with
 # a copy of the advisory database (`cargo deny fetch`), whether one is known to be broken.
 deny:
 	cargo deny --all-features check bans licenses sources

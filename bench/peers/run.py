@@ -26,7 +26,7 @@ from common import (
 # The simulators that are built from a checkout.
 CHECKOUTS = {"hpcc": hpcc, "htsim": htsim}
 
-# How much slower packages of ns-3 are than an optimised build, because asserts and logging are
+# How much slower packages of ns-3 are than an optimized build, because asserts and logging are
 # compiled in: 1.4 to 1.7 times. The larger number is the one that is kind to ns-3.
 HANDICAP = 1.7
 # Measured elsewhere, on a machine with 2 cores of Zen 4: packet-hops per CPU second.
@@ -140,7 +140,7 @@ def compare(case, programs, floodway, pairs):
         "floodway_hops_per_s": spread(rate(row["floodway"]) for row in rows),
         "ratio": ratios,
         "process_ratio": spread(row["process_ratio"] for row in rows),
-        "ratio_to_optimised": {name: value / HANDICAP for name, value in ratios.items()},
+        "ratio_to_optimized": {name: value / HANDICAP for name, value in ratios.items()},
     }
 
 
@@ -161,7 +161,7 @@ def against_the_table(floodway, pairs, case_f):
         "ratio": ours["median"] / TABLE_HPCC_CASE_B,
     }
     if case_f is not None:
-        # How fast this machine would be with an optimised ns-3, over the table's machine.
+        # How fast this machine would be with an optimized ns-3, over the table's machine.
         result["machine"] = [
             case_f["ns3_hops_per_s"]["median"] * slower / TABLE_NS3_CASE_F for slower in (1.4, 1.7)
         ]
@@ -185,7 +185,7 @@ def show(report, markdown):
     lines += table(header, rows, markdown) + [""]
     rows = []
     for case in report["cases"].values():
-        ratio, fair = case["ratio"], case["ratio_to_optimised"]
+        ratio, fair = case["ratio"], case["ratio_to_optimized"]
         rows.append([
             case["title"], in_words(ratio), in_words(fair), in_words(case["process_ratio"]),
             f"{case['hops_difference']:+.2%}",
@@ -195,7 +195,7 @@ def show(report, markdown):
     lines += table(header, rows, markdown) + [""]
     lines.append(
         "The package of ns-3 has asserts and logging compiled in and is 1.4 to 1.7 times slower than "
-        f"an optimised build: the ratio divided by {HANDICAP} is what floodway can claim against that."
+        f"an optimized build: the ratio divided by {HANDICAP} is what floodway can claim against that."
     )
     dctcp = report["cases"].get("dctcp")
     if dctcp:

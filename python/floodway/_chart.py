@@ -83,7 +83,7 @@ class Chart:
         Parameters
         ----------
         width_mm
-            Its width in print, in millimetres: 88 is a column of two, 180 both.
+            Its width in print, in millimeters: 88 is a column of two, 180 both.
         points
             The size of its text.
         font

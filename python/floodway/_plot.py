@@ -133,32 +133,32 @@ class _Lines:
             yield from (value["series"] for value in layer["data"]["values"])
 
     def draw(self, ax: Any, places: Mapping[str, int]) -> None:
-        labelled: set[str] = set()
+        labeled: set[str] = set()
         for layer in self.layers:
             mark = layer["mark"]
             kind = mark if isinstance(mark, str) else mark["type"]
             values = layer["data"]["values"]
             for name in dict.fromkeys(value["series"] for value in values):
                 of = [value for value in values if value["series"] == name]
-                colour = f"C{places[name] % 10}"
-                label = None if name in labelled else name
-                labelled.add(name)
+                color = f"C{places[name] % 10}"
+                label = None if name in labeled else name
+                labeled.add(name)
                 x = [value["x"] for value in of]
                 if kind == "rule":
                     low, high = ([value[end] for value in of] for end in ("low", "high"))
-                    ax.vlines(x, low, high, color=colour)
+                    ax.vlines(x, low, high, color=color)
                     continue
                 y = [value["y"] for value in of]
                 if kind == "point":
-                    ax.plot(x, y, "o", color=colour, label=label)
+                    ax.plot(x, y, "o", color=color, label=label)
                 elif kind == "area":
-                    ax.fill_between(x, y, color=colour, alpha=0.3, label=label)
+                    ax.fill_between(x, y, color=color, alpha=0.3, label=label)
                 else:
                     ax.plot(
                         x,
                         y,
                         _STYLES[places[name] % len(_STYLES)],
-                        color=colour,
+                        color=color,
                         label=label,
                         marker="o" if mark.get("point") else None,
                         drawstyle="steps-post" if "interpolate" in mark else "default",
@@ -167,7 +167,7 @@ class _Lines:
         _axis(ax, "x", encoding["x"])
         _axis(ax, "y", encoding["y"])
         ax.set_title(self.title, fontsize="medium")
-        if len(labelled) > 1:
+        if len(labeled) > 1:
             ax.legend(fontsize="small")
 
 
@@ -186,14 +186,14 @@ class _Rows:
 
     def draw(self, ax: Any, places: Mapping[str, int]) -> None:
         for at, row in enumerate(self.rows):
-            colour = f"C{places[row['series']] % 10}"
+            color = f"C{places[row['series']] % 10}"
             if row["value"] is not None:
                 if self.is_bar:
-                    ax.barh(at, row["value"], color=colour, height=0.6)
+                    ax.barh(at, row["value"], color=color, height=0.6)
                 else:
-                    ax.plot(row["value"], at, "o", color=colour)
+                    ax.plot(row["value"], at, "o", color=color)
             if row["low"] is not None and row["high"] is not None:
-                ax.hlines(at, row["low"], row["high"], color="0.2" if self.is_bar else colour)
+                ax.hlines(at, row["low"], row["high"], color="0.2" if self.is_bar else color)
             if row.get("claimed") is not None:
                 ax.plot(row["claimed"], at, "D", color="black", fillstyle="none")
         ax.set_yticks(range(len(self.rows)), [row["series"] for row in self.rows])
@@ -218,7 +218,7 @@ class _Stacks:
     def draw(self, ax: Any, places: Mapping[str, int]) -> None:
         rows = list(dict.fromkeys(self.series()))
         ends = dict.fromkeys(rows, 0.0)
-        labelled: set[str] = set()
+        labeled: set[str] = set()
         for value in sorted(self.values, key=lambda value: value["order"]):
             name, part, length = value["series"], value["part"], value["value"] or 0.0
             ax.barh(
@@ -227,9 +227,9 @@ class _Stacks:
                 left=ends[name],
                 height=0.6,
                 color=f"C{self.parts.index(part) % 10}",
-                label=None if part in labelled else part,
+                label=None if part in labeled else part,
             )
-            labelled.add(part)
+            labeled.add(part)
             ends[name] += length
         ax.set_yticks(range(len(rows)), rows)
         ax.set_ylim(len(rows) - 0.5, -0.5)

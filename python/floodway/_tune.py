@@ -34,7 +34,7 @@ USUAL = (
 """Metrics that an answer shows beside the objective, where there are runs with them."""
 
 MOST_MOVES = 3
-"""How often a better neighbour of the best candidate becomes the best."""
+"""How often a better neighbor of the best candidate becomes the best."""
 
 
 def tune(
@@ -205,7 +205,7 @@ def tune(
 
 
 def _around(found: Search, space: Space) -> list[tuple[str, str, Candidate]]:
-    """Change one setting of the best candidate at a time; a better neighbour is the next best."""
+    """Change one setting of the best candidate at a time; a better neighbor is the next best."""
     around: list[tuple[str, str, Candidate]] = []
     for _ in range(MOST_MOVES):
         best = found.best

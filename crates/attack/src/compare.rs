@@ -197,7 +197,7 @@ fn results(scenario: &Scenario, scratch: &Path) -> Result<(), Finding> {
     let _ = std::fs::remove_dir_all(scratch);
     let whole = scratch.join("whole");
     let done = experiment(scenario, &whole, Existing::Refuse, false)?;
-    let text = terminal::table(&done.summary, Style { colour: true, width: 100 });
+    let text = terminal::table(&done.summary, Style { color: true, width: 100 });
     no_nonsense("the summary in the terminal", &text)?;
     let page = std::fs::read_to_string(whole.join("report.html")).unwrap_or_default();
     no_nonsense("the page", &without_scripts(&page))?;

@@ -7,7 +7,7 @@ use floodway_attack::compare::Budget;
 use floodway_attack::readers::TARGETS;
 use floodway_attack::work::{Attack, Maker, Verdict, attack, clean, file_name};
 
-/// Small enough for an unoptimised build.
+/// Small enough for an unoptimized build.
 const SMALL: Budget = Budget { hops: 30_000, time: Duration::from_secs(5) };
 
 /// Attacks with the first numbers of a seed; how many came to an end, and how many did not begin.

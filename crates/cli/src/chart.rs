@@ -24,7 +24,7 @@ pub struct ChartOptions {
     /// As a picture, as comma-separated values, or as a specification of Vega-Lite.
     #[arg(long, value_name = "FORM", value_enum, default_value = "svg")]
     pub format: ChartFormat,
-    /// How wide the picture is in print, in millimetres: 88 is a column of two, 180 both.
+    /// How wide the picture is in print, in millimeters: 88 is a column of two, 180 both.
     #[arg(long, value_name = "MM", default_value_t = 88.0, value_parser = width)]
     pub width: f64,
     /// The size of its text, in points.
@@ -36,7 +36,7 @@ pub struct ChartOptions {
     /// Lay the points of a file over a chart, as `floodway compare results --overlay` does.
     #[arg(long, value_name = "CHART=FILE", value_parser = overlay)]
     pub overlay: Vec<OverlayFile>,
-    /// As on the page: on a card, with caption, in its size and colours.
+    /// As on the page: on a card, with caption, in its size and colors.
     #[arg(long, conflicts_with_all = ["width", "points", "font"])]
     pub page: bool,
     /// Directory for the files, which are named after the charts and written anew. Default the current one.
@@ -184,9 +184,9 @@ impl OverlayFile {
     }
 }
 
-/// A width in print, in millimetres: from an icon to a poster.
+/// A width in print, in millimeters: from an icon to a poster.
 pub fn width(text: &str) -> Result<f64, String> {
-    within(text, 20.0, 1000.0, "millimetres")
+    within(text, 20.0, 1000.0, "millimeters")
 }
 
 /// A size of text, in points: from a footnote to a title.

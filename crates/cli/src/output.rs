@@ -12,7 +12,7 @@ use floodway_report::terminal::Style;
 
 use crate::failure::Failure;
 
-/// Colours of the words that begin a message.
+/// Colors of the words that begin a message.
 #[derive(Clone, Copy)]
 pub enum Paint {
     /// Errors.
@@ -35,7 +35,7 @@ impl Paint {
 
 /// Writes text to standard output. Colors that [`style`] allows remain.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let colored = has_colours(&io::stdout());
+    let colored = has_colors(&io::stdout());
     write(&if colored { printable::colored(text) } else { printable::text(text) })
 }
 
@@ -78,7 +78,7 @@ pub fn path(path: &Path) -> String {
     printable::line(&path.to_string_lossy()).into_owned()
 }
 
-/// Says what is wrong with a scenario, in the plain form of its problems, with colours if standard
+/// Says what is wrong with a scenario, in the plain form of its problems, with colors if standard
 /// error has them.
 pub fn problem(plain: &str) {
     let words = [(Paint::Red, "error:"), (Paint::Yellow, "warning:")];
@@ -98,7 +98,7 @@ pub fn problem(plain: &str) {
 }
 
 fn painted(paint: Paint, word: &str) -> String {
-    if has_colours(&io::stderr()) {
+    if has_colors(&io::stderr()) {
         format!("\x1b[1;{}m{word}\x1b[0m", paint.code())
     } else {
         word.to_owned()
@@ -110,15 +110,15 @@ pub fn style() -> Style {
     let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let columns = columns.filter(|_| io::stdout().is_terminal());
     Style {
-        colour: has_colours(&io::stdout()),
+        color: has_colors(&io::stdout()),
         // Wider lines are hard to follow, narrower ones cannot hold a number and its interval.
         width: columns.map_or(Style::default().width, |columns| columns.clamp(60, 120)),
     }
 }
 
-/// Whether it is a terminal with colours and no variable forbids them, or one forces them: by the variables
+/// Whether it is a terminal with colors and no variable forbids them, or one forces them: by the variables
 /// `NO_COLOR` (no-color.org), `CLICOLOR_FORCE` and `CLICOLOR` (bixense.com/clicolors), the same as in
 /// the help texts.
-fn has_colours(stream: &impl RawStream) -> bool {
+fn has_colors(stream: &impl RawStream) -> bool {
     AutoStream::choice(stream) != ColorChoice::Never
 }

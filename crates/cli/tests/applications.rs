@@ -62,7 +62,7 @@ fn arguments_that_are_wrong_are_reported() {
         ),
         ("page 10.0.0.1 1KB think=3", "`3` is no time: write it like 500ms or 2s".to_owned()),
         ("page 10.0.0.1 1KB connections=0", "`0` is no number from 1 to 1000".to_owned()),
-        ("page 10.0.0.1 1KB colour=red", format!("`colour=red` is no parameter; {page}")),
+        ("page 10.0.0.1 1KB color=red", format!("`color=red` is no parameter; {page}")),
         ("video 10.0.0.1 60", "`60` is no time: write it like 500ms or 2s".to_owned()),
         ("video 10.0.0.1 60s abr=best", format!("`abr=best` is no parameter; {video}")),
         ("video 10.0.0.1 60s safety=1.5", "`1.5` is no fraction above 0 and at most 1".to_owned()),

@@ -109,7 +109,7 @@ fn what_is_not_there_is_refused() {
         "has no part `mice`; it has `<100 KB`, `all flows`",
     );
     refused_with(&["mean-fct", "--only", "mice"], "it has one part, so leave out --only");
-    refused_with(&["mean-fct", "--width", "5"], "give a number of millimetres from 20 to 1000");
+    refused_with(&["mean-fct", "--width", "5"], "give a number of millimeters from 20 to 1000");
     refused(&["chart", word(&folder.join("charts.toml"))], "is a file: give the results directory");
     assert!(!folder.join("fct-cdf.svg").exists());
 }

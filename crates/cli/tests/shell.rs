@@ -1,4 +1,4 @@
-//! What shells, manuals and editors get, and colours.
+//! What shells, manuals and editors get, and colors.
 
 use std::fs;
 
@@ -106,8 +106,8 @@ fn with(words: &[&str], variables: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn colours_follow_the_usual_variables() {
-    let results = place("colours");
+fn colors_follow_the_usual_variables() {
+    let results = place("colors");
     let run = ["run", "tiny.toml", "--quick", "--force", "--out", word(&results)];
     let all: [&[&str]; 6] = [
         &["--help"],

@@ -46,7 +46,7 @@ impl Picture {
         self.0.vega().map(|spec| spec.to_string())
     }
 
-    /// The picture as it is set in a paper: so many millimetres wide, with text of so many points in a font
+    /// The picture as it is set in a paper: so many millimeters wide, with text of so many points in a font
     /// that CSS knows.
     fn paper(&self, width_mm: f64, points: f64, font: String) -> String {
         self.0.paper(Paper { width_mm, points, font }).svg()

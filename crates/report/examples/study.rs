@@ -28,7 +28,7 @@ fn main() -> std::io::Result<()> {
         std::fs::write(path.join(name), content)?;
     }
     for width in [100, 72] {
-        println!("{}", terminal::claims(&made_up, Style { colour: true, width }));
+        println!("{}", terminal::claims(&made_up, Style { color: true, width }));
     }
     Ok(())
 }

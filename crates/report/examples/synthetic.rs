@@ -23,6 +23,6 @@ fn main() -> Result<(), directory::Error> {
     });
     kept?;
     let summary = directory.finish(&experiment, &synthetic::ending())?;
-    print!("{}", terminal::table(&summary, Style { colour: true, width: 100 }));
+    print!("{}", terminal::table(&summary, Style { color: true, width: 100 }));
     Ok(())
 }

@@ -37,7 +37,7 @@ pub(crate) enum Agreement {
 }
 
 impl Agreement {
-    /// A letter that stands for it, different in shape and not only in colour.
+    /// A letter that stands for it, different in shape and not only in color.
     pub(crate) const fn sign(self) -> &'static str {
         match self {
             Self::Yes => "●",

@@ -33,7 +33,7 @@ pub fn ports(tables: &[Table]) -> Vec<Ports> {
         groups.entry((of.port[row], of.rate_gbps[row].to_bits())).or_default().push(row);
     }
     let group = |((port, rate), rows): ((u64, u64), Vec<usize>)| {
-        let busy = |row: &usize| of.utilisation[*row];
+        let busy = |row: &usize| of.utilization[*row];
         // The first of equal ones.
         let busiest = rows.iter().rev().max_by(|a, b| busy(a).total_cmp(&busy(b)));
         Ports {
@@ -64,7 +64,7 @@ mod tests {
             .f64("rate_gbps", "", vec![400.0, 2_880.0, 400.0, 2_880.0, 400.0])
             .u64("flows_sent", "", vec![1, 2, 3, 0, 5])
             .u64("sent_bytes", "", vec![10, 20, 30, 0, 50])
-            .f64("utilisation", "", vec![0.25, 0.5, 0.75, 0.0, 0.125]);
+            .f64("utilization", "", vec![0.25, 0.5, 0.75, 0.0, 0.125]);
         let all = ports(&[complete(table)]);
         let of = |port,
                   rate_gbps,

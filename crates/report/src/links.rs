@@ -41,7 +41,7 @@ pub fn directions(tables: &[Table], simulated_ns: f64) -> Vec<Direction> {
     let tier = |node: &str| tiers.get(node).copied().unwrap_or(HOSTS);
     let paused = pauses::View::of(tables).map(longest).unwrap_or_default();
     let ends = links.node.iter().zip(links.port).zip(links.peer);
-    let busy = links.utilisation.iter();
+    let busy = links.utilization.iter();
     let direction = |(((node, port), peer), busy): (((&String, &u64), &String), &f64)| Direction {
         node: node.clone(),
         tier: tier(node),
@@ -86,7 +86,7 @@ mod tests {
                 .text("node", "", texts(&["host 0", "leaf 0", "leaf 0", "spine 0"]))
                 .u64("port", "", vec![0, 0, 1, 0])
                 .text("peer", "", texts(&["leaf 0", "host 0", "spine 0", "leaf 0"]))
-                .f64("utilisation", "", vec![0.25, 1.0 / 3.0, 0.0, 0.5]),
+                .f64("utilization", "", vec![0.25, 1.0 / 3.0, 0.0, 0.5]),
         );
         let switches = |names: &[&str]| {
             complete(Table::new("switches", "").text("node", "", texts(names)).u64(

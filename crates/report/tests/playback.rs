@@ -31,7 +31,7 @@ fn recorded(samples: u64, backlog: u64) -> Vec<Table> {
             .text("node", "", texts(&["host 0", "host 1", leaf, leaf, leaf, "spine 0"]))
             .u64("port", "", vec![0, 0, 0, 1, 2, 0])
             .text("peer", "", texts(&[leaf, leaf, "host 0", "host 1", "spine 0", leaf]))
-            .f64("utilisation", "", vec![0.5; 6]),
+            .f64("utilization", "", vec![0.5; 6]),
     );
     let record = complete(
         Table::new("record", "")
@@ -143,7 +143,7 @@ fn the_picture_without_a_script_shows_the_worst_sample() {
     let page = page_with(&[calm]);
     assert!(page.contains("the sample at which most waits"));
     assert!(page.contains("<p>no port paused, 500\u{a0}B waiting.</p>"));
-    assert!(!page.contains("switch that pauses a neighbour"), "nothing is said of pauses");
+    assert!(!page.contains("switch that pauses a neighbor"), "nothing is said of pauses");
 }
 
 #[test]

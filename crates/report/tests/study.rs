@@ -275,14 +275,14 @@ fn settings_without_effect_share_a_note() {
         note("servers-512: the headroom is too small."),
         note("reading-01: `a.e` cannot act: no receiver sends CNPs."),
     ];
-    let text = claims(&study, Style { colour: false, width: 400 });
+    let text = claims(&study, Style { color: false, width: 400 });
     assert!(text.contains(
         "note: servers-512: the headroom is too small.\n\
          note: Settings without effect in some experiments: `a.b` (reading-03 and 7 more; with \
          `c = \"d\"` nothing asks for it); `a.e` (reading-01; no receiver sends CNPs).\n"
     ));
     study.caveats.truncate(1);
-    let text = claims(&study, Style { colour: false, width: 400 });
+    let text = claims(&study, Style { color: false, width: 400 });
     assert!(text.contains("note: reading-03 and 7 more: `a.b` cannot act: with"));
 }
 
@@ -296,7 +296,7 @@ fn the_readings_of_a_claim_are_a_sentence() {
         claim.verdict = verdict;
         claim.readings.counts = Counts { holds, does_not, cannot_be_judged };
         claim.readings.of = of;
-        let text = claims(&study, Style { colour: false, width: 400 });
+        let text = claims(&study, Style { color: false, width: 400 });
         let head = text.lines().find_map(|line| line.strip_prefix("A1 ")).unwrap();
         head.split_once(' ').unwrap().1.to_string()
     };
@@ -345,7 +345,7 @@ fn the_readings_of_a_claim_are_a_sentence() {
 #[test]
 fn the_terminal_has_a_line_or_more_for_each_claim() {
     for (width, name) in [(120, "study-wide.txt"), (100, "study.txt"), (60, "study-narrow.txt")] {
-        let text = claims(&specimen::study(), Style { colour: false, width });
+        let text = claims(&specimen::study(), Style { color: false, width });
         let long = text.lines().find(|line| line.chars().count() > width);
         assert_eq!(long, None, "in {width} columns");
         assert_eq!(text.matches("● holds").count(), 6);
@@ -356,17 +356,17 @@ fn the_terminal_has_a_line_or_more_for_each_claim() {
 }
 
 #[test]
-fn colour_is_escape_sequences_and_nothing_else() {
+fn color_is_escape_sequences_and_nothing_else() {
     let study = specimen::study();
     let plain = claims(&study, Style::default());
-    let mut coloured = claims(&study, Style { colour: true, ..Style::default() });
+    let mut colored = claims(&study, Style { color: true, ..Style::default() });
     assert!(!plain.contains('\x1b'));
-    assert!(coloured.contains("\x1b[31m× does not hold\x1b[0m"));
-    assert!(coloured.contains("\x1b[33m◐ holds if\x1b[0m"));
+    assert!(colored.contains("\x1b[31m× does not hold\x1b[0m"));
+    assert!(colored.contains("\x1b[33m◐ holds if\x1b[0m"));
     for code in ["0", "1", "2", "31", "32", "33"] {
-        coloured = coloured.replace(&format!("\x1b[{code}m"), "");
+        colored = colored.replace(&format!("\x1b[{code}m"), "");
     }
-    assert_eq!(coloured, plain);
+    assert_eq!(colored, plain);
 }
 
 #[test]

@@ -26,21 +26,21 @@ fn one_replication_and_unfinished_flows_say_so() {
 
 #[test]
 fn a_narrow_terminal_gets_blocks_with_the_baseline_in_each() {
-    let text = table(&summary(SOUND), Style { colour: false, width: 72 });
+    let text = table(&summary(SOUND), Style { color: false, width: 72 });
     assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
     same(&text, "narrow.txt");
 }
 
 #[test]
-fn colour_is_escape_sequences_and_nothing_else() {
+fn color_is_escape_sequences_and_nothing_else() {
     let plain = table(&summary(SOUND), Style::default());
-    let mut coloured = table(&summary(SOUND), Style { colour: true, ..Style::default() });
+    let mut colored = table(&summary(SOUND), Style { color: true, ..Style::default() });
     assert!(!plain.contains('\x1b'));
-    assert!(coloured.contains("\x1b[32m-"), "a clear gain is green");
+    assert!(colored.contains("\x1b[32m-"), "a clear gain is green");
     for code in ["0", "1", "2", "31", "32"] {
-        coloured = coloured.replace(&format!("\x1b[{code}m"), "");
+        colored = colored.replace(&format!("\x1b[{code}m"), "");
     }
-    assert_eq!(coloured, plain);
+    assert_eq!(colored, plain);
 }
 
 #[test]

@@ -191,7 +191,7 @@ mod tests {
     use crate::topology::Spec;
     use proptest::prelude::*;
 
-    /// Pair by pair: what leaves `node` towards `dst`, split evenly over all closer neighbours.
+    /// Pair by pair: what leaves `node` towards `dst`, split evenly over all closer neighbors.
     fn send(graph: &Graph, node: NodeId, dst: NodeId, rate: f64, load: &mut [Vec<f64>]) {
         if node == dst {
             return;

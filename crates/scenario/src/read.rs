@@ -11,7 +11,7 @@ use crate::claims::{self, Claims};
 use crate::scenario::Overrides;
 use crate::sweep;
 use crate::text::{
-    Entry, Error, Item, Place, Problem, Setting, Source, Value, decode, merge, nearby, normalise,
+    Entry, Error, Item, Place, Problem, Setting, Source, Value, decode, merge, nearby, normalize,
     parse, suggest,
 };
 
@@ -128,12 +128,12 @@ impl Written {
         let mut quick = base.take("quick");
         let mut warnings = Vec::new();
         if let Some(quick) = &mut quick {
-            normalise(&mut quick.item, &mut warnings);
+            normalize(&mut quick.item, &mut warnings);
         }
         let sweep = base.take("sweep");
         let claims = claims::KEYS.iter().filter_map(|key| base.take(key)).collect();
         let mut variants = named(base.take("variants"), &mut warnings)?;
-        normalise(&mut base, &mut warnings);
+        normalize(&mut base, &mut warnings);
         let Some(extends) = extends else {
             drop_removed(&mut variants)?;
             let sources = vec![Arc::clone(source)];
@@ -267,7 +267,7 @@ impl Documents {
                 "`[quick]`",
             )?;
             lay_over(&mut variants, named(quick.take("variants"), &mut warnings)?)?;
-            normalise(&mut quick, &mut warnings);
+            normalize(&mut quick, &mut warnings);
             merge(&mut base, &quick)?;
         }
 
@@ -355,7 +355,7 @@ fn named(variants: Option<Entry>, warnings: &mut Vec<Problem>) -> Result<Vec<Nam
             expect_table(&overlay, &format!("variants.{name}"), &place)?;
         }
         refuse_keys(&overlay, &SHARED, "a variant")?;
-        normalise(&mut overlay, warnings);
+        normalize(&mut overlay, warnings);
         all.push(Named { name, place, overlay });
     }
     Ok(all)

@@ -195,7 +195,7 @@ fn flows_of_pings_calls_and_pages_are_not_measured_as_flows() {
 
 #[test]
 fn fabric_load_by_hand() {
-    // Two leaves with two hosts each, one spine; clusters of two neighbours stay on their leaf,
+    // Two leaves with two hosts each, one spine; clusters of two neighbors stay on their leaf,
     // one cluster of four sends 2/3 of its traffic across.
     let text = |clusters, size| {
         format!(

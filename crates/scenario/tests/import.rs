@@ -270,8 +270,8 @@ error: `CC_MODE` 10 is HPCC with PINT, which floodway does not have
         assert!(said.starts_with(&format!("error: {message}")), "{said}");
         assert!(said.contains("--> config.txt:56"), "{said}");
     }
-    let misspelt = refused("near", &["FLOW_FILE mix/flwo.txt"]);
-    assert!(misspelt.ends_with("= help: did you mean `mix/flow.txt`?\n"), "{misspelt}");
+    let misspelled = refused("near", &["FLOW_FILE mix/flwo.txt"]);
+    assert!(misspelled.ends_with("= help: did you mean `mix/flow.txt`?\n"), "{misspelled}");
     let missing = CONFIG.replace("RATE_AI 50Mb/s\n", "");
     let error = import(&folder("missing", &missing), "missing").unwrap_err().plain();
     assert!(error.contains("`RATE_AI` is missing"), "{error}");

@@ -195,7 +195,7 @@ fn miette_shows_one_problem_as_itself_and_several_as_related() {
     let one = report("tests/bad/pfc_xon_above_xoff.toml");
     assert!(one.starts_with("`xon` (800KB) is not below `xoff` (750KB)\n"), "{one}");
     assert!(one.contains("label at line 9, columns 7 to 13"), "{one}");
-    assert!(one.contains("diagnostic help: a paused neighbour"), "{one}");
+    assert!(one.contains("diagnostic help: a paused neighbor"), "{one}");
     let several = report("tests/bad/several.toml");
     assert!(several.starts_with("the scenario has 4 problems\n"), "{several}");
     assert_eq!(several.matches("Begin snippet for tests/bad/several.toml").count(), 4, "{several}");

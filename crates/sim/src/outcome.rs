@@ -332,7 +332,7 @@ fn link_table(spec: &Spec, finished: &Finished) -> Table {
             rate_gbps: link.rate.as_gbps(),
             frames: tx.frames,
             bytes: tx.bytes,
-            utilisation: used,
+            utilization: used,
         }
     };
     ends(finished).into_iter().map(row).collect()

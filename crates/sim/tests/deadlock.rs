@@ -57,7 +57,7 @@ fn all_five() -> Vec<(String, String)> {
 /// A frame of 1086 bytes has 88.48 ns on the wire and 200 ns to go, so the first is at its switch at
 /// 288.48 ns and, forwarded at once, at the next at 576.96 ns. From there on twice as much comes for
 /// the link to the next switch as it carries. It is busy until 642.40 ns: the frame of 576.96 ns
-/// waits, is sent, and another has come from the host. At 665.44 ns the second of the neighbour makes
+/// waits, is sent, and another has come from the host. At 665.44 ns the second of the neighbor makes
 /// that two, 2172 bytes and above XOFF, and a pause frame leaves. It takes 6.72 ns and 200 ns: at
 /// 872.16 ns all five ports are stopped, by the next one.
 const CLOSED_PS: u64 = 872_160;
@@ -72,11 +72,11 @@ fn a_ring_closes_at_the_nanosecond_that_follows_from_its_frames() {
     assert_eq!(table.u64s("class"), [0; 5]);
     assert_eq!(table.f64s("paused_since_ns"), [CLOSED_PS as f64 / 1e3; 5]);
     // Ten frames have come from the host, which is paused at that moment too, and five to be sent on
-    // from the seven of the neighbour, which had begun the seventh; seven have left.
+    // from the seven of the neighbor, which had begun the seventh; seven have left.
     assert_eq!(table.u64s("backlog_bytes"), [(10 + 5 - 7) * 1_086; 5]);
     assert_eq!(table.u64s("flows"), [2; 5]);
-    // Frames leave in the order in which they come: the host's every 88.48 ns from 288.48 ns on, the neighbour's
-    // from 576.96 ns on. The first seven are five of the host and two of the neighbour, so five and three are left.
+    // Frames leave in the order in which they come: the host's every 88.48 ns from 288.48 ns on, the neighbor's
+    // from 576.96 ns on. The first seven are five of the host and two of the neighbor, so five and three are left.
     let filled = outcome.table("deadlock_flows");
     let (flows, bytes) = (filled.u64s("flow"), filled.u64s("bytes"));
     let rows = filled.u64s("place").iter().zip(flows.iter().zip(bytes));

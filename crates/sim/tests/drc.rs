@@ -154,7 +154,7 @@ fn feedback_is_repeated() {
     let mut spec = plain(star(4), vec![flow(0, 1, 1_024, 1_000_000)]);
     spec.switch.flow_control = directional(Drc::default());
     spec.end = Duration::from_us(105);
-    // Every 10 us to four neighbours.
+    // Every 10 us to four neighbors.
     assert_eq!(run(spec).counter("drc_feedback_frames"), 4 * 10);
 }
 

@@ -72,7 +72,7 @@ fn responses(outcome: &Outcome) -> Vec<u64> {
 }
 
 #[test]
-fn a_response_time_is_serialisation_delays_and_the_answer() {
+fn a_response_time_is_serialization_delays_and_the_answer() {
     // A byte, one segment, one and a byte, six, and ten, which the initial window just lets go.
     for (size, answer) in [
         (1, ANSWER),

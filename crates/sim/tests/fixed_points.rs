@@ -73,7 +73,7 @@ fn waits(outcome: &Outcome, queue: u64) -> f64 {
 }
 
 /// The part of the measurement during which the link to host 0 sent data.
-fn utilisation(outcome: &Outcome, rate: Rate) -> f64 {
+fn utilization(outcome: &Outcome, rate: Rate) -> f64 {
     let seconds = outcome.counter("measured_ns") as f64 / 1e9;
     let frames = outcome.counter("data_bytes_delivered") as f64 / MSS as f64;
     frames * 1_500.0 * 8.0 / (rate.0 as f64 * seconds)
@@ -129,7 +129,7 @@ fn beside_free_links(
 /// What is delivered in a round-trip time of the path, in packets.
 fn window_in(spec: Spec, round_trip: Duration, seconds: u64) -> f64 {
     let outcome = run(spec);
-    assert!(utilisation(&outcome, FREE) < 0.5);
+    assert!(utilization(&outcome, FREE) < 0.5);
     let packets = outcome.counter("data_bytes_delivered") as f64 / MSS as f64;
     packets * round_trip.as_secs() / seconds as f64
 }
@@ -257,7 +257,7 @@ fn dctcp_keeps_the_queue_at_the_threshold_and_the_link_busy() {
         // A departing packet has seen the queue that it found, and marks come a round trip later.
         let range = f64::from(packets) + 1.0 - swing..f64::from(packets) + 1.0;
         assert!(range.contains(&queue), "{queue} packets with a threshold of {packets}");
-        assert!(utilisation(&outcome, rate) > 0.999);
+        assert!(utilization(&outcome, rate) > 0.999);
     }
 }
 
@@ -276,7 +276,7 @@ fn classic_flows_wait_in_a_dual_queue_as_long_as_algebra_says() {
         spec.switch.queue.count = 2;
         spec.switch.classify = classify::Spec::Ecn(Default::default());
         let outcome = run(spec);
-        assert!(utilisation(&outcome, rate) > 0.99, "{flows} flows");
+        assert!(utilization(&outcome, rate) > 0.99, "{flows} flows");
         // What the law of Reno itself is good for.
         assert_near(waits(&outcome, 1), theory, 0.1, &format!("{flows} flows"));
     }
@@ -293,7 +293,7 @@ fn mean_wait(aqm: aqm::Spec) -> f64 {
         spec.switch.scheduler = scheduler::Spec::Wrr(Default::default());
     }
     let outcome = run(spec);
-    assert!(utilisation(&outcome, rate) > 0.99);
+    assert!(utilization(&outcome, rate) > 0.99);
     waits(&outcome, u64::from(two))
 }
 

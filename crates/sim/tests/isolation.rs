@@ -270,7 +270,7 @@ fn what_cannot_be_marked_is_dropped_in_the_congesting_queue_too() {
 }
 
 #[test]
-fn messages_go_only_to_neighbours_that_take_part() {
+fn messages_go_only_to_neighbors_that_take_part() {
     let at = |tiers: &[u8], hosts| {
         let mut spec = busy(Signal::Both);
         let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();

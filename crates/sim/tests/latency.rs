@@ -31,7 +31,7 @@ fn uneven() -> Graph {
 }
 
 #[test]
-fn on_an_idle_network_it_is_the_sum_of_serialisations_and_delays() {
+fn on_an_idle_network_it_is_the_sum_of_serializations_and_delays() {
     let transports = [
         (Transport::Ethernet(Default::default()), 18),
         (Transport::Udp(Default::default()), 46),

@@ -119,7 +119,7 @@ fn links_report_the_rate_and_the_use_of_their_direction() {
     spec.profiles.iter_mut().for_each(|profile| profile.transport = udp());
     let outcome = run(spec);
     let links = outcome.table("links");
-    let (rates, busy) = (links.f64s("rate_gbps"), links.f64s("utilisation"));
+    let (rates, busy) = (links.f64s("rate_gbps"), links.f64s("utilization"));
     let of = |rate: f64| {
         let rows: Vec<usize> = (0..links.rows()).filter(|&row| rates[row] == rate).collect();
         assert_eq!(rows.len(), 1, "{rates:?}");

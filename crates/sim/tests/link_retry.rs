@@ -77,7 +77,7 @@ fn an_error_costs_a_loop() {
     let expected = |i: u64| if i < 8 { i * ns(100) } else { i * ns(100) + ns(500) };
     assert_eq!(begun, (0..20).map(expected).collect::<Vec<_>>());
     // All at 100 Gb/s: the wire of host 0 was busy for 20 frames and for 5 again.
-    let used = outcome.table("links").f64s("utilisation")[0];
+    let used = outcome.table("links").f64s("utilization")[0];
     let busy = used * outcome.simulated.0 as f64;
     assert!((busy - (25 * ns(100)) as f64).abs() < 1.0, "{busy}");
 }

@@ -193,7 +193,7 @@ fn any_flow(rng: &mut Stream, profiles: &[Profile], rate: Rate, pfc: bool) -> Fl
     let workload = pick(rng, &[0, 0, 1, 1, 2, 3]);
     let transport = &profiles[usize::from(workload)].transport;
     let (left, right) = (rng.below(3) as u32, 3 + rng.below(3) as u32);
-    // To the right, to the left, or to a neighbour.
+    // To the right, to the left, or to a neighbor.
     let ways = [(left, right), (left, right), (right, left), (left, (left + 1) % 3)];
     let (src, dst) = pick(rng, &ways);
     // A third of what the link carries in a second, or 300 round trips.

@@ -228,12 +228,12 @@ fn a_video_grows_to_its_most() {
     // One that may use next to nothing of what its connection carries makes the least, 1 Mb/s, but for the
     // first frame.
     let least = video(&|video| {
-        (video.utilisation, video.min_rate) = (1e-9, Rate::from_mbps(1));
+        (video.utilization, video.min_rate) = (1e-9, Rate::from_mbps(1));
     });
     assert_near(least, 5_000.0 + 49.0 * 2_500.0, 0.03);
     // Ten segments in a round trip are 29 Mb/s, of which a tenth is used when growth is no limit.
     let share = video(&|video| {
-        (video.utilisation, video.growth, video.max_rate) = (0.1, 100.0, GBPS_100);
+        (video.utilization, video.growth, video.max_rate) = (0.1, 100.0, GBPS_100);
     });
     let frame = 0.1 * (10 * MSS) as f64 / (ROUND_TRIP as f64 / 1e12) * 0.02;
     assert_near(share, 5_000.0 + 49.0 * frame, 0.03);

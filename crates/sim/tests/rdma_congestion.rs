@@ -51,7 +51,7 @@ fn waits(outcome: &Outcome) -> (f64, f64) {
 }
 
 /// The part of the link to host 0 that was used during the measurement, with all headers.
-fn utilisation(outcome: &Outcome, wire: u64) -> f64 {
+fn utilization(outcome: &Outcome, wire: u64) -> f64 {
     let packets = outcome.counter("data_bytes_delivered") as f64 / 1_024.0;
     packets * wire as f64 / 1e3 / outcome.counter("measured_ns") as f64
 }
@@ -87,7 +87,7 @@ fn hpcc_alone_uses_eta_of_the_link() {
     for (eta, expected) in [(0.95, 0.9504), (0.8, 0.8004)] {
         let hpcc = hpcc::Spec { eta, ..Default::default() };
         let outcome = run(incast(1, congestion::Spec::Hpcc(hpcc)));
-        let used = utilisation(&outcome, FULL + TELEMETRY);
+        let used = utilization(&outcome, FULL + TELEMETRY);
         assert!((used / expected - 1.0).abs() < 0.002, "{used}");
         assert_eq!(waits(&outcome), (0.0, 0.0));
     }
@@ -99,7 +99,7 @@ fn hpcc_alone_uses_eta_of_the_link() {
 #[test]
 fn hpcc_keeps_the_queue_of_an_incast_near_zero() {
     let outcome = run(incast(16, congestion::Spec::Hpcc(hpcc::Spec::default())));
-    let used = utilisation(&outcome, FULL + TELEMETRY);
+    let used = utilization(&outcome, FULL + TELEMETRY);
     assert!((0.94..0.9564).contains(&used), "{used}");
     let packet = (FULL + TELEMETRY) as f64 / 1e3;
     let (mean, longest) = waits(&outcome);
@@ -123,7 +123,7 @@ fn timely_keeps_the_round_trip_between_its_thresholds() {
     spec.end = Duration::from_ms(40);
     spec.measured_until = spec.end;
     let outcome = run(spec);
-    assert!(utilisation(&outcome, FULL) > 0.85);
+    assert!(utilization(&outcome, FULL) > 0.85);
     let (mean, longest) = waits(&outcome);
     assert!((50_000.0..100_000.0).contains(&(longest + 8_190.0)), "{longest}");
     assert!((10_000.0..50_000.0).contains(&mean), "{mean}");
@@ -138,7 +138,7 @@ fn timely_with_a_window_rests_at_the_lower_threshold() {
     let base = (2 * (FULL + ACK) + 8_000_000) as f64 / 1e3;
     let (mean, _) = waits(&outcome);
     assert!(((mean + base) / 50_000.0 - 1.0).abs() < 0.01, "{mean}");
-    assert!(utilisation(&outcome, FULL) > 0.999);
+    assert!(utilization(&outcome, FULL) > 0.999);
 }
 
 /// RTT = T_low (1 + N delta / (beta C)) (Zhu et al., CoNEXT 2016, equation 31).
@@ -156,7 +156,7 @@ fn patched_timely_rests_at_the_published_fixed_point() {
         let (mean, _) = waits(&outcome);
         let expected = 50_000.0 * (1.0 + f64::from(senders) * 0.1 / 0.8);
         assert!(((mean + 8_190.0) / expected - 1.0).abs() < 0.005, "{mean}");
-        assert!(utilisation(&outcome, FULL) > 0.999);
+        assert!(utilization(&outcome, FULL) > 0.999);
     }
 }
 
@@ -177,7 +177,7 @@ fn rdma_dctcp_keeps_the_queue_at_the_threshold() {
         let range = threshold + flows - swing..threshold + flows;
         assert!(range.contains(&packets(mean)), "{} of {range:?}", packets(mean));
         assert!(packets(longest) < threshold + 2.0 * flows, "{}", packets(longest));
-        assert!(utilisation(&outcome, FULL) > 0.999);
+        assert!(utilization(&outcome, FULL) > 0.999);
         let (least, most) = shares(&outcome);
         assert!(least > 0.9 && most < 1.1, "{least} {most}");
     }

@@ -140,7 +140,7 @@ fn a_nic_holds_for_the_formula_and_keeps_other_destinations_going() {
 }
 
 #[test]
-fn messages_cross_the_fabric_and_the_cache_stops_neighbours_at_once() {
+fn messages_cross_the_fabric_and_the_cache_stops_neighbors_at_once() {
     // Hosts 0, 1 and 2 are at leaf 0, hosts 3, 4, 5 at leaf 1; host 3 receives. Host 2 starts while
     // the others are paused.
     let mut flows = vec![persistent(0, 3), persistent(1, 3), persistent(4, 3)];

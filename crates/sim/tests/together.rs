@@ -1,4 +1,4 @@
-//! All that happens between neighbours at once: PAUSE, PFC, Directional Rate Control, source flow
+//! All that happens between neighbors at once: PAUSE, PFC, Directional Rate Control, source flow
 //! control, NICs with a memory, layer 2 congestion indication, QCN, watchdogs, crossbars, memory by
 //! ports, congestion controls of all kinds, saturated hosts, frames without anything above, flows
 //! that wait for others and database entries, in networks whose links differ and fail, by all kinds

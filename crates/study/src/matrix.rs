@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use floodway_report::chart::{Axis, Cell, Colours, Grid, HeatMap, Matrix, Tile};
+use floodway_report::chart::{Axis, Cell, Colors, Grid, HeatMap, Matrix, Tile};
 use floodway_report::study::Exhibit;
 
 use crate::exhibit::number;
@@ -58,7 +58,7 @@ pub fn grid(
 /// nanoseconds.
 pub fn heat_map(
     (name, caption, note): (&str, &str, &str),
-    (scale, colours, shown): (Axis, Colours, f64),
+    (scale, colors, shown): (Axis, Colors, f64),
     sides: Matrix,
     measure: impl Fn(usize, usize) -> Measured,
 ) -> Exhibit {
@@ -79,7 +79,7 @@ pub fn heat_map(
     Exhibit::HeatMap {
         name: name.to_owned(),
         caption: caption.to_owned(),
-        chart: HeatMap { title: caption.to_owned(), cells, sides, scale, colours },
+        chart: HeatMap { title: caption.to_owned(), cells, sides, scale, colors },
         note: note.to_owned(),
     }
 }
@@ -127,7 +127,7 @@ mod tests {
             0 => Measured::default(),
             _ => Measured::exactly((10 * row + column) as f64 * 1e6, "ns"),
         };
-        let axes = (Axis::linear("delay", "ns"), Colours::Sequential, 1e6);
+        let axes = (Axis::linear("delay", "ns"), Colors::Sequential, 1e6);
         let exhibit = heat_map(("delay", "How long?", ""), axes, sides, measure);
         let Exhibit::HeatMap { chart, .. } = exhibit else { panic!("it is a heat map") };
         let texts: Vec<Vec<&str>> = chart

@@ -197,7 +197,7 @@ fn the_search_ends_where_no_choice_brings_it_nearer() {
     }
     let best = &closest.tried(&evidence)[0].reading.choices;
     assert_eq!((best[0], best[4], best[6]), (3, 0, 0));
-    // The neighbours of the nearest one: 3 other choices of each of three factors, 1 of each of ten.
+    // The neighbors of the nearest one: 3 other choices of each of three factors, 1 of each of ten.
     assert!((1..=4).contains(&rounds), "{rounds}");
     let searched = evidence.experiments().filter(|name| name.starts_with("closest-")).count();
     assert!((19..=closest.most).contains(&searched), "{searched}");

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_is_the_data_centre_of_the_decks() {
+    fn the_largest_is_the_data_center_of_the_decks() {
         let scenario = CASES[0].scenario(Length::Quick, &[]).unwrap();
         let numbers = scenario.variant("ci").unwrap().derived(1);
         assert_eq!((numbers.hosts, numbers.switches), (1152, 72));

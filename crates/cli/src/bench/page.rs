@@ -170,7 +170,7 @@ fn grown(points: &[&Point], name: &str, question: &str, text: &str, x: Axis) -> 
     let line = costs(1, name, points);
     let chart = Lines {
         title: format!("Nanoseconds for a packet-hop by {name}"),
-        x: x.within(first.at, last.at).labelled(points.iter().map(|point| point.at)),
+        x: x.within(first.at, last.at).labeled(points.iter().map(|point| point.at)),
         y: Axis::linear("time for a packet-hop", "ns"),
         lines: vec![line],
         ..Lines::default()
@@ -213,7 +213,7 @@ fn neighbor(alone: &[&Point], beside: &[&Point]) -> Section {
         title: "Nanoseconds for a packet-hop by hosts and neighbor".to_owned(),
         x: Axis::log("hosts, logarithmic", "")
             .within(first.at, last.at)
-            .labelled(beside.iter().map(|point| point.at)),
+            .labeled(beside.iter().map(|point| point.at)),
         y: Axis::linear("time for a packet-hop", "ns"),
         lines: vec![costs(0, alone_label, alone), costs(1, beside_label, beside)],
         ..Lines::default()
@@ -298,7 +298,7 @@ fn set_up(points: &[&Point]) -> Section {
     };
     let Some((first, last)) = points.first().zip(points.last()) else { return section };
     let x = Axis::log("hosts, logarithmic", "").within(first.at, last.at);
-    let x = x.labelled(points.iter().map(|point| point.at));
+    let x = x.labeled(points.iter().map(|point| point.at));
     let chart = |title: &str, label, unit, value: &dyn Fn(&Point) -> Option<f64>| Lines {
         title: title.to_owned(),
         heading: title.to_owned(),
@@ -373,7 +373,7 @@ fn threads(curves: &Curves) -> Section {
     let lines = curves.iter().enumerate();
     let chart = Lines {
         title: "Nanoseconds for a packet-hop by threads".to_owned(),
-        x: Axis::linear("threads", "").within(1.0, most.max(2.0)).labelled(ticks),
+        x: Axis::linear("threads", "").within(1.0, most.max(2.0)).labeled(ticks),
         y: Axis::linear("time for a packet-hop", "ns"),
         lines: lines.map(|(series, (points, label))| costs(series, label, points)).collect(),
         ..Lines::default()

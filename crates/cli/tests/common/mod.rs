@@ -20,7 +20,7 @@ pub struct Said {
     pub err: String,
 }
 
-/// The program that is tested: the one that `FLOODWAY` names, if it is set, as `make test` does with the optimised one, so
+/// The program that is tested: the one that `FLOODWAY` names, if it is set, as `make test` does with the optimized one, so
 /// that it is built once and runs fast; else the one that was built with the tests.
 pub fn program() -> &'static str {
     static PROGRAM: LazyLock<String> = LazyLock::new(|| {

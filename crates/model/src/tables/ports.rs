@@ -39,7 +39,7 @@ tables! {
         /// Their bytes, without preamble and gap.
         bytes: u64,
         /// Fraction of the simulated time in which the wire was busy, preamble and gap included.
-        utilisation: f64,
+        utilization: f64,
     }
 
     /// One row per port of a host that has several, over the whole run. Only there if hosts have several ports.
@@ -65,7 +65,7 @@ tables! {
         /// Payload that was delivered to it.
         received_bytes: u64,
         /// Fraction of the simulated time in which it sent, preamble and gap included.
-        utilisation: f64,
+        utilization: f64,
     }
 
     /// One row per port, queue and reason for which packets were dropped, over the whole run.

@@ -1,5 +1,5 @@
-//! Numbers in rows and columns on a ground of colour. The number stands in every cell, so that
-//! colour only leads the eye.
+//! Numbers in rows and columns on a ground of color. The number stands in every cell, so that
+//! color only leads the eye.
 
 use super::data::{self, Data};
 use super::letters;
@@ -7,9 +7,9 @@ use super::matrix::Matrix;
 use super::scale::{Axis, Scale};
 use super::svg::Svg;
 
-/// From which colours to which.
+/// From which colors to which.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Colours {
+pub enum Colors {
     /// From little to much, in one hue.
     #[default]
     Sequential,
@@ -18,7 +18,7 @@ pub enum Colours {
     Diverging(f64),
 }
 
-impl Colours {
+impl Colors {
     /// How many steps there are.
     pub(super) const fn steps(self) -> usize {
         match self {
@@ -27,7 +27,7 @@ impl Colours {
         }
     }
 
-    /// The class of a step, and whether text on it has the colour of the page instead of that of
+    /// The class of a step, and whether text on it has the color of the page instead of that of
     /// ink. Both hold in light and dark, because the steps that are dark in the one are bright in
     /// the other.
     pub(super) fn class(self, step: usize) -> (String, bool) {
@@ -49,7 +49,7 @@ impl Colours {
 /// One cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tile {
-    /// The value that gives it its colour; none: no colour.
+    /// The value that gives it its color; none: no color.
     pub value: Option<f64>,
     /// The value in figures, as short as can be; may be empty.
     pub text: String,
@@ -66,16 +66,16 @@ pub struct HeatMap {
     pub sides: Matrix,
     /// The cells, row by row; what is missing is empty.
     pub cells: Vec<Vec<Tile>>,
-    /// From values to colours. Limits of a diverging scale reach as far to either side as the
+    /// From values to colors. Limits of a diverging scale reach as far to either side as the
     /// farther of the two.
     pub scale: Axis,
-    /// The colours.
-    pub colours: Colours,
+    /// The colors.
+    pub colors: Colors,
 }
 
 /// Between cells.
 const GAP: f64 = 2.0;
-/// What the legend of the colours takes below the cells.
+/// What the legend of the colors takes below the cells.
 const FOOT: f64 = 46.0;
 
 impl HeatMap {
@@ -114,7 +114,7 @@ impl HeatMap {
                 svg.open("tile", &tile.tooltip);
                 let value = tile.value.filter(|value| !value.is_nan());
                 let (ground, inverse) = match value {
-                    Some(value) => self.colours.class(self.colours.step(&scale, value)),
+                    Some(value) => self.colors.class(self.colors.step(&scale, value)),
                     None => ("none".to_string(), false),
                 };
                 if value.is_some() {
@@ -137,12 +137,12 @@ impl HeatMap {
     }
 
     fn legend(&self, svg: &mut Svg, scale: &Scale, (left, top): (f64, f64), width: f64) {
-        let steps = self.colours.steps();
+        let steps = self.colors.steps();
         let step = width / steps as f64;
         for at in 0..steps {
             // Without a seam: each reaches under the next.
             let (x, more) = (left + at as f64 * step, if at + 1 < steps { 0.5 } else { 0.0 });
-            svg.rect(x, top, step + more, 10.0, &self.colours.class(at).0);
+            svg.rect(x, top, step + more, 10.0, &self.colors.class(at).0);
         }
         let values = || self.cells.iter().flatten().filter_map(|tile| tile.value);
         let (below, above) =
@@ -169,17 +169,17 @@ impl HeatMap {
     /// The scale of the legend between these places; a diverging one is symmetric.
     fn steps(&self, from: f64, to: f64) -> Scale {
         let values = || self.cells.iter().flatten().filter_map(|tile| tile.value);
-        let axis = match self.colours {
-            Colours::Sequential => self.scale.clone(),
-            Colours::Diverging(centre) => {
-                let scale = self.scale.scale(values().chain([centre]), 0.0, 1.0, 4);
+        let axis = match self.colors {
+            Colors::Sequential => self.scale.clone(),
+            Colors::Diverging(center) => {
+                let scale = self.scale.scale(values().chain([center]), 0.0, 1.0, 4);
                 let (low, high) = (scale.low(), scale.high());
                 let (low, high) = if self.scale.log {
-                    let far = (centre / low).max(high / centre);
-                    (centre / far, centre * far)
+                    let far = (center / low).max(high / center);
+                    (center / far, center * far)
                 } else {
-                    let far = (centre - low).max(high - centre);
-                    (centre - far, centre + far)
+                    let far = (center - low).max(high - center);
+                    (center - far, center + far)
                 };
                 self.scale.clone().within(low, high)
             }
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::chart::STYLE;
 
-    fn map(colours: Colours, scale: Axis, values: &[f64]) -> HeatMap {
+    fn map(colors: Colors, scale: Axis, values: &[f64]) -> HeatMap {
         let tile = |value: &f64| Tile {
             value: Some(*value),
             text: format!("{value}"),
@@ -208,7 +208,7 @@ mod tests {
             },
             cells: vec![values.iter().map(tile).collect()],
             scale,
-            colours,
+            colors,
         }
     }
 
@@ -219,12 +219,12 @@ mod tests {
     }
 
     #[test]
-    fn diverging_colours_are_symmetric_about_their_centre() {
+    fn diverging_colors_are_symmetric_about_their_center() {
         let axis = Axis::log("ratio", "x").within(0.1, 10.0);
         // Eleven steps of two decades: a step is 0.18 decades, a factor of 1.52; the middle one
         // reaches from 0.811 to 1.233.
         let values = [0.01, 0.1, 0.15, 0.80, 0.82, 1.0, 1.22, 1.24, 6.5, 6.6, 10.0, 1e3];
-        let of = map(Colours::Diverging(1.0), axis, &values);
+        let of = map(Colors::Diverging(1.0), axis, &values);
         let steps = ["d0", "d0", "d0", "d4", "d5", "d5", "d5", "d6", "d9", "d10", "d10", "d10"];
         assert_eq!(classes(&of), steps, "the last step begins at 6.58");
         let svg = of.svg(400.0);
@@ -232,18 +232,18 @@ mod tests {
         // Limits that are not symmetric are made so: to a tenth if up to ten.
         let axis = Axis::log("ratio", "x").within(0.5, 10.0);
         assert_eq!(
-            classes(&map(Colours::Diverging(1.0), axis, &[0.1, 1.0, 10.0])),
+            classes(&map(Colors::Diverging(1.0), axis, &[0.1, 1.0, 10.0])),
             ["d0", "d5", "d10"]
         );
         let axis = Axis::linear("change", "%");
-        let of = map(Colours::Diverging(0.0), axis, &[-50.0, 0.0, 20.0]);
+        let of = map(Colors::Diverging(0.0), axis, &[-50.0, 0.0, 20.0]);
         assert_eq!(classes(&of), ["d0", "d5", "d7"], "20 of ±50: 0.7 of 11 steps");
     }
 
     #[test]
     fn a_heading_that_is_too_long_has_lines() {
         let axis = Axis::linear("change", "%");
-        let mut of = map(Colours::Sequential, axis, &[1.0, 2.0, 3.0]);
+        let mut of = map(Colors::Sequential, axis, &[1.0, 2.0, 3.0]);
         of.sides.columns =
             ["incast", "all-reduce beside an incast", "27-letters-and-no-space-in-it"]
                 .map(str::to_owned)
@@ -266,33 +266,33 @@ mod tests {
     }
 
     #[test]
-    fn sequential_colours_begin_with_little() {
+    fn sequential_colors_begin_with_little() {
         let axis = Axis::linear("delay", "ns").within(0.0, 80.0);
-        let of = map(Colours::Sequential, axis, &[0.0, 9.9, 10.0, 45.0, 80.0]);
+        let of = map(Colors::Sequential, axis, &[0.0, 9.9, 10.0, 45.0, 80.0]);
         assert_eq!(classes(&of), ["q0", "q0", "q1", "q4", "q7"]);
     }
 
     #[test]
     fn its_data_has_a_row_for_each_cell_with_a_value() {
         let axis = Axis::log("delay, logarithmic", "ns");
-        let mut map = map(Colours::Sequential, axis, &[2.0, 3.5, 4.0]);
+        let mut map = map(Colors::Sequential, axis, &[2.0, 3.5, 4.0]);
         map.sides.across = "Cubic flows".to_string();
         map.cells[0][2].value = None;
         let csv = map.data().csv();
         assert_eq!(csv, "row,Cubic flows,delay [ns]\n1,2,2\n1,3.5,3.5\n");
     }
 
-    /// The relative luminance of a colour (WCAG 2.1).
-    fn luminance(colour: &str) -> f64 {
+    /// The relative luminance of a color (WCAG 2.1).
+    fn luminance(color: &str) -> f64 {
         let channel = |at: usize| {
-            let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+            let value = f64::from(u8::from_str_radix(&color[at..at + 2], 16).unwrap()) / 255.0;
             if value <= 0.04045 { value / 12.92 } else { libm::pow((value + 0.055) / 1.055, 2.4) }
         };
         0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
     }
 
     #[test]
-    fn text_on_every_colour_can_be_read() {
+    fn text_on_every_color_can_be_read() {
         let (light, dark) = STYLE.split_once("@media").unwrap();
         let dark = dark.split_once("*/").unwrap().0;
         for block in [light, dark] {
@@ -300,9 +300,9 @@ mod tests {
                 let start = block.find(&format!("--{name}: ")).expect(name) + name.len() + 4;
                 luminance(&block[start..start + 7])
             };
-            for colours in [Colours::Sequential, Colours::Diverging(1.0)] {
-                for step in 0..colours.steps() {
-                    let (class, over) = colours.class(step);
+            for colors in [Colors::Sequential, Colors::Diverging(1.0)] {
+                for step in 0..colors.steps() {
+                    let (class, over) = colors.class(step);
                     let (a, b) = (property(&class), property(if over { "page" } else { "ink" }));
                     let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
                     assert!(contrast >= 4.5, "{class}: {contrast:.2}");

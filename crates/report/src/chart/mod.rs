@@ -1,9 +1,9 @@
-//! Pictures as SVG, to stand inside a page whose style sheet gives them their colours, or in files
+//! Pictures as SVG, to stand inside a page whose style sheet gives them their colors, or in files
 //! of their own ([`Sheet`]).
 //!
 //! A chart is a plain value that knows its data and its axes; `svg(width)` draws it. Text has the
 //! same size whatever the width, so a page asks for a wide and a narrow rendition of the same
-//! value instead of shrinking one. `data()` has the numbers that it draws. Series differ in shape or dashes as well as in colour.
+//! value instead of shrinking one. `data()` has the numbers that it draws. Series differ in shape or dashes as well as in color.
 
 pub mod data;
 pub mod grid;
@@ -22,7 +22,7 @@ pub mod vega;
 
 pub use data::Data;
 pub use grid::{Cell, Grid};
-pub use heat::{Colours, HeatMap, Tile};
+pub use heat::{Colors, HeatMap, Tile};
 pub use lines::{Line, Lines};
 pub use matrix::Matrix;
 pub use mosaic::Mosaic;
@@ -43,7 +43,7 @@ pub const LOOKS: usize = 6;
 /// What series are called, by their looks, as a legend has it.
 pub type Names = [(usize, String)];
 
-/// The class that gives a series its colour and its dashes.
+/// The class that gives a series its color and its dashes.
 fn look(series: usize) -> String {
     format!("c{}", series % LOOKS)
 }

@@ -1,8 +1,8 @@
-//! Many values as small coloured tiles in rows, without figures: every link of a network at a glance.
-//! What colours mean is said once for several such charts ([`steps`]).
+//! Many values as small colored tiles in rows, without figures: every link of a network at a glance.
+//! What colors mean is said once for several such charts ([`steps`]).
 
 use super::data::{self, Data};
-use super::heat::Colours;
+use super::heat::Colors;
 use super::scale::{Axis, Scale};
 use super::svg::{Svg, short};
 
@@ -46,7 +46,7 @@ pub struct Mosaic {
     pub row: String,
     /// The blocks from top to bottom.
     pub blocks: Vec<Block>,
-    /// From values to colours; it has limits.
+    /// From values to colors; it has limits.
     pub scale: Axis,
 }
 
@@ -58,7 +58,7 @@ const LABELS: f64 = 17.0;
 const MOST: f64 = 14.0;
 /// How high all rows together are about, if they are many.
 const HEIGHT: f64 = 432.0;
-/// Rows are labelled at least this far apart.
+/// Rows are labeled at least this far apart.
 const APART: f64 = 11.0;
 /// More letters of a row's name are cut off.
 const LETTERS: usize = 14;
@@ -136,12 +136,12 @@ impl Mosaic {
                 x += band.width(tile) + GAP;
             }
             y += LABELS;
-            let mut labelled = f64::NEG_INFINITY;
+            let mut labeled = f64::NEG_INFINITY;
             for (at, name) in block.rows.iter().enumerate() {
-                if y - labelled >= APART {
+                if y - labeled >= APART {
                     let name: String = name.chars().take(LETTERS).collect();
                     svg.text(left - 5.0, y + row / 2.0 + 3.5, "end", "side small", &name);
-                    labelled = y;
+                    labeled = y;
                 }
                 let tooltip = block.tooltips.get(at).map_or("", String::as_str);
                 svg.stroked("mosaic", row - gap(row), tooltip);
@@ -161,12 +161,12 @@ impl Mosaic {
     }
 }
 
-/// A row of tiles from a place on: strokes as wide as tiles are high, a path for each colour. Large
+/// A row of tiles from a place on: strokes as wide as tiles are high, a path for each color. Large
 /// tiles stand a pixel apart.
 fn tiles(svg: &mut Svg, spots: &[Spot], (x, y): (f64, f64), width: f64, scale: &Scale) {
     let gap = gap(width);
-    let step = |spot: &Spot| Colours::Sequential.step(scale, spot.value);
-    for class in 0..Colours::Sequential.steps() {
+    let step = |spot: &Spot| Colors::Sequential.step(scale, spot.value);
+    for class in 0..Colors::Sequential.steps() {
         let mut data = String::new();
         let mut at = 0;
         for run in spots.chunk_by(|a, b| gap == 0.0 && step(a) == step(b)) {
@@ -178,7 +178,7 @@ fn tiles(svg: &mut Svg, spots: &[Spot], (x, y): (f64, f64), width: f64, scale: &
             at += run.len();
         }
         if !data.is_empty() {
-            svg.path(&data, &Colours::Sequential.class(class).0);
+            svg.path(&data, &Colors::Sequential.class(class).0);
         }
     }
 }
@@ -188,16 +188,16 @@ fn gap(side: f64) -> f64 {
     if side >= 6.0 { 1.0 } else { 0.0 }
 }
 
-/// What the colours of charts with this scale are, which has limits: a bar with the ends of its
+/// What the colors of charts with this scale are, which has limits: a bar with the ends of its
 /// steps.
 pub fn steps(axis: &Axis) -> String {
-    let steps = Colours::Sequential.steps();
+    let steps = Colors::Sequential.steps();
     let (step, edge) = (30.0, 20.0);
     let scale = axis.scale(std::iter::empty(), edge, edge + steps as f64 * step, 5);
     let mut svg = Svg::new(steps as f64 * step + 2.0 * edge, 30.0, "");
     for at in 0..steps {
         let (x, more) = (edge + at as f64 * step, if at + 1 < steps { 0.5 } else { 0.0 });
-        svg.rect(x, 2.0, step + more, 10.0, &Colours::Sequential.class(at).0);
+        svg.rect(x, 2.0, step + more, 10.0, &Colors::Sequential.class(at).0);
     }
     for tick in &scale.ticks {
         let x = scale.at(*tick);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn many_rows_are_low_and_not_all_of_them_are_labelled() {
+    fn many_rows_are_low_and_not_all_of_them_are_labeled() {
         let rows = 72;
         let block = Block {
             rows: (0..rows).map(|row| format!("leaf {row}")).collect(),

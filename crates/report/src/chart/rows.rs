@@ -1,5 +1,5 @@
 //! Rows of values along one axis, in groups: points with whiskers, or bars from zero. Every row
-//! is labelled and its value stands in figures at its end, so that no legend is needed. What others
+//! is labeled and its value stands in figures at its end, so that no legend is needed. What others
 //! claimed of a value may stand in its row as a hollow diamond.
 
 use super::data::{self, Data};

@@ -39,7 +39,7 @@ impl Axis {
     }
 
     /// The same with labels at these values: the sizes that were simulated, say.
-    pub fn labelled(self, labels: impl IntoIterator<Item = f64>) -> Self {
+    pub fn labeled(self, labels: impl IntoIterator<Item = f64>) -> Self {
         Self { labels: labels.into_iter().collect(), ..self }
     }
 
@@ -173,7 +173,7 @@ impl Scale {
         kept
     }
 
-    /// The labels along it, centred at their values: those that do not reach into the one before, by the width of each.
+    /// The labels along it, centered at their values: those that do not reach into the one before, by the width of each.
     pub fn apart_by(&self, width: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut free = f64::NEG_INFINITY;
         let fits = |tick: &f64| {
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn given_labels_stand_where_there_is_room() {
-        let axis = Axis::linear("servers", "").labelled([128.0, 288.0, 320.0, 1_152.0, 2_000.0]);
+        let axis = Axis::linear("servers", "").labeled([128.0, 288.0, 320.0, 1_152.0, 2_000.0]);
         // 0 to 1500 on 100 pixels, 20 of them for a label: 288 is 10.7 from 128, 320 is 12.8.
         assert_eq!(ticks(&axis, &[128.0, 1_152.0], 4), ["128", "1,152"]);
         assert_eq!(ticks(&axis, &[128.0, 1_152.0], 8), ["128", "288", "1,152"]);

@@ -1,5 +1,5 @@
 //! Charts in a file of their own: an SVG that brings its style with it. Where a page has
-//! properties that the charts' colours come from, the file has the colours themselves, because
+//! properties that the charts' colors come from, the file has the colors themselves, because
 //! drawing programs and typesetters do not know properties; light and dark still follow the
 //! reader's setting where there is one. It stands on a card, so that it can be read whatever is
 //! behind it.
@@ -34,7 +34,7 @@ pub struct Sheet {
 /// in print.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paper {
-    /// How wide it is, in millimetres: 88 is a column of two, 180 both.
+    /// How wide it is, in millimeters: 88 is a column of two, 180 both.
     pub width_mm: f64,
     /// The size of its text, in points.
     pub points: f64,
@@ -173,7 +173,7 @@ fn lines(text: &str, letters: usize) -> Vec<String> {
     lines
 }
 
-/// The style of a file for print: the light colours, and the font of the paper.
+/// The style of a file for print: the light colors, and the font of the paper.
 fn print(paper: &Paper) -> String {
     let (properties, rules) = STYLE.split_once("*/").expect("a comment stands before the rules");
     let (light, _) = properties.split_once("@media").expect("light stands before dark");
@@ -187,7 +187,7 @@ fn print(paper: &Paper) -> String {
     text
 }
 
-/// The style of a file: the charts' rules with colours in the place of properties, light first, then
+/// The style of a file: the charts' rules with colors in the place of properties, light first, then
 /// dark.
 pub fn style() -> String {
     let (properties, rules) = STYLE.split_once("*/").expect("a comment stands before the rules");
@@ -220,7 +220,7 @@ fn declared(block: &str) -> BTreeMap<&str, &str> {
     declarations.filter(|(name, _)| name.starts_with("--")).collect()
 }
 
-/// A rule with the values of its properties; one in a series' colour becomes one for each look.
+/// A rule with the values of its properties; one in a series' color becomes one for each look.
 fn resolve(rule: &str, values: &BTreeMap<&str, &str>, text: &mut String) {
     if rule.contains("var(--c)") {
         for look in 0..LOOKS {
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_its_colours_and_no_properties() {
+    fn a_file_has_its_colors_and_no_properties() {
         let style = style();
         assert!(!style.contains("var(") && !style.contains("--"), "{style}");
         assert!(style.contains("svg .c1 .line { fill: none; stroke: #0067a8; "));
@@ -248,7 +248,7 @@ mod tests {
         assert!(light.contains("svg text { font-size: 12px; fill: #1d2024; }"));
         assert!(dark.contains("svg text { font-size: 12px; fill: #e4e6e8; }"));
         assert!(dark.contains("svg .c2 .bar { fill: #f59459; opacity: .82; }"));
-        assert!(!dark.contains("stroke-dasharray: 14 4"), "what has no colour is said once");
+        assert!(!dark.contains("stroke-dasharray: 14 4"), "what has no color is said once");
         // Dark repeats the looks' lines; those of cells stay thin because their rule says more.
         assert!(dark.contains("svg .c1 .line { ") && light.contains("svg .cells g .line { "));
     }

@@ -1,7 +1,7 @@
-//! Intervals of time in rows, coloured by what they are: what happened where, and when.
+//! Intervals of time in rows, colored by what they are: what happened where, and when.
 
 use super::data::Data;
-use super::stack::{colour, shortened};
+use super::stack::{color, shortened};
 use super::svg::Svg;
 use super::{Axis, letters};
 
@@ -78,7 +78,7 @@ impl Spans {
         let draw = |svg: &mut Svg, (from, to, span): (f64, f64, &Span)| {
             let y = HEADING + span.row as f64 * ROW;
             svg.open("", &span.tooltip);
-            svg.rect(from, y + 3.0, (to - from).max(0.6), ROW - 6.0, &colour(span.kind));
+            svg.rect(from, y + 3.0, (to - from).max(0.6), ROW - 6.0, &color(span.kind));
             svg.close();
         };
         for span in &self.spans {
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(rects(vec![span(0, (0.0, 500.0), 0), span(0, (500.0, 900.0), 0)]), 1);
         assert_eq!(rects(vec![span(0, (0.0, 500.0), 0), span(0, (500.0, 900.0), 1)]), 2);
         assert_eq!(rects(vec![span(0, (0.0, 500.0), 0), span(1, (500.0, 900.0), 0)]), 2);
-        // A sliver between two parts is left out, and its neighbours become one.
+        // A sliver between two parts is left out, and its neighbors become one.
         let sliver =
             vec![span(0, (0.0, 500.0), 0), span(0, (500.0, 500.1), 1), span(0, (500.1, 900.0), 0)];
         assert_eq!(rects(sliver), 1);

@@ -30,23 +30,23 @@ pub struct Stacks {
     pub groups: Vec<(String, Vec<Stack>)>,
 }
 
-/// How many colours there are for parts.
-pub const COLOURS: usize = 8;
+/// How many colors there are for parts.
+pub const COLORS: usize = 8;
 
 const ROW: f64 = 26.0;
 const HEADING: f64 = 30.0;
 /// A part this wide has its share in figures.
 const ROOM: f64 = 34.0;
 
-/// The class that gives a part its colour.
-pub fn colour(part: usize) -> String {
-    format!("k{}", part % COLOURS)
+/// The class that gives a part its color.
+pub fn color(part: usize) -> String {
+    format!("k{}", part % COLORS)
 }
 
 /// The sample of a part in a legend.
 pub fn swatch(part: usize) -> String {
     let mut svg = Svg::new(14.0, 12.0, "");
-    svg.rect(0.0, 0.0, 14.0, 12.0, &colour(part));
+    svg.rect(0.0, 0.0, 14.0, 12.0, &color(part));
     svg.finish()
 }
 
@@ -88,7 +88,7 @@ impl Stacks {
                     let length = if most > 0.0 { (right - left) * value / most } else { 0.0 };
                     if length > 0.0 {
                         svg.open("", stack.tooltips.get(part).map_or("", String::as_str));
-                        svg.rect(x, y + 3.0, length.max(0.4), ROW - 6.0, &colour(part));
+                        svg.rect(x, y + 3.0, length.max(0.4), ROW - 6.0, &color(part));
                         if length > ROOM {
                             let share = format!("{:.0} %", 100.0 * value / whole(stack));
                             let class = if part == 0 { "small" } else { "small over" };

@@ -70,13 +70,13 @@ impl Lines {
             let interval = |(x, low, high): &(f64, f64, f64)| json!({ "series": name, "x": x, "low": low, "high": high });
             intervals.extend(line.intervals.iter().map(interval));
         }
-        let colour = json!({ "field": "series", "type": "nominal", "title": null, "sort": names });
+        let color = json!({ "field": "series", "type": "nominal", "title": null, "sort": names });
         for (mark, values) in kinds {
             let mut encoding = json!({
-                "x": channel(&self.x, "x"), "y": channel(&self.y, "y"), "color": colour,
+                "x": channel(&self.x, "x"), "y": channel(&self.y, "y"), "color": color,
             });
             if mark["type"] == "line" {
-                encoding["strokeDash"] = colour.clone();
+                encoding["strokeDash"] = color.clone();
             }
             layers
                 .push(json!({ "data": { "values": values }, "mark": mark, "encoding": encoding }));
@@ -86,7 +86,7 @@ impl Lines {
                 "data": { "values": intervals },
                 "mark": "rule",
                 "encoding": {
-                    "x": channel(&self.x, "x"), "y": channel(&self.y, "low"), "y2": end("high"), "color": colour,
+                    "x": channel(&self.x, "x"), "y": channel(&self.y, "low"), "y2": end("high"), "color": color,
                 },
             }));
         }
@@ -122,7 +122,7 @@ impl Rows {
             })
         });
         let y = json!({ "field": "series", "type": "nominal", "title": null, "sort": null });
-        let colour = json!({ "field": "series", "type": "nominal", "legend": null, "sort": null });
+        let color = json!({ "field": "series", "type": "nominal", "legend": null, "sort": null });
         let drawn = match self.mark {
             Mark::Bar => json!({ "type": "bar" }),
             Mark::Point => json!({ "type": "point", "filled": true }),
@@ -130,11 +130,11 @@ impl Rows {
         let mut layers = vec![
             json!({
                 "mark": drawn,
-                "encoding": { "x": channel(&self.axis, "value"), "y": y, "color": colour },
+                "encoding": { "x": channel(&self.axis, "value"), "y": y, "color": color },
             }),
             json!({
                 "mark": "rule",
-                "encoding": { "x": channel(&self.axis, "low"), "x2": end("high"), "y": y, "color": colour },
+                "encoding": { "x": channel(&self.axis, "low"), "x2": end("high"), "y": y, "color": color },
             }),
         ];
         if self.groups.iter().flat_map(|group| &group.rows).any(|row| row.claimed.is_some()) {

@@ -111,7 +111,7 @@ impl Legend {
         Self { html, names, kind, by_variant: false }
     }
 
-    /// Of charts of tiles that share a scale, which says what colours mean.
+    /// Of charts of tiles that share a scale, which says what colors mean.
     pub fn steps(scale: &Axis, label: &str) -> Self {
         let html = html! { ul.legend { li { (PreEscaped(mosaic::steps(scale))) (set(label)) } } };
         Self { html, ..Self::default() }
@@ -364,7 +364,7 @@ impl Drawn {
                 };
                 json!([plain(&name), line.series % LOOKS, kind, line.points.len()])
             });
-            let labelled = |of: &[(f64, String)]| -> Vec<Value> {
+            let labeled = |of: &[(f64, String)]| -> Vec<Value> {
                 of.iter().map(|(at, label)| json!([at, plain(label)])).collect()
             };
             json!({
@@ -375,8 +375,8 @@ impl Drawn {
                 "x": axis(&of.x),
                 "y": axis(&of.y),
                 "lines": lines.collect::<Vec<_>>(),
-                "marks": labelled(&of.marks),
-                "levels": labelled(&of.levels),
+                "marks": labeled(&of.marks),
+                "levels": labeled(&of.levels),
             })
         };
         Some(Value::from(charts.iter().map(chart).collect::<Vec<_>>()).to_string())

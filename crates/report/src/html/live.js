@@ -18,7 +18,7 @@ async function numbersOf(figure) {
     'b/s': [[1e12, 'Tb/s'], [1e9, 'Gb/s'], [1e6, 'Mb/s'], [1e3, 'Kb/s'], [1, 'b/s']],
   };
 
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const digits = (value) => String(Number(value.toPrecision(3)));
 
   // A value as people read it.
@@ -131,7 +131,7 @@ async function numbersOf(figure) {
         const [min, max] = this.ends(axis);
         return { time: false, auto: false, min, max, distr: log[axis] ? 3 : 1, range: (_, low, high) => [low, high] };
       };
-      const [ink, rule] = [colour('--muted'), colour('--rule')];
+      const [ink, rule] = [color('--muted'), color('--rule')];
       const axis = (name, more) => ({
         splits: log[name] ? (_, __, low, high) => decades(low, high) : undefined,
         filter: (_, splits) => splits,
@@ -141,14 +141,14 @@ async function numbersOf(figure) {
         ...more,
       });
       const series = chart.lines.map((line) => {
-        const stroke = colour(`--s${line.look}`);
+        const stroke = color(`--s${line.look}`);
         const points = line.kind === 'points' || line.kind === 'scatter';
         return {
           label: line.name, stroke, spanGaps: true, show: !this.hidden.has(line.look),
           width: line.kind === 'scatter' ? 0 : line.kind === 'law' || line.kind === 'area' ? 1 : 1.9,
           dash: line.kind === 'area' ? [] : DASHES[line.look],
           fill: line.kind === 'area' ? stroke + '4d' : undefined,
-          points: { show: points, size: 7, stroke, fill: line.look ? stroke : colour('--page') },
+          points: { show: points, size: 7, stroke, fill: line.look ? stroke : color('--page') },
           paths: line.kind === 'steps' ? uPlot.paths.stepped({ align: 1 }) : uPlot.paths.linear(),
         };
       });
@@ -210,7 +210,7 @@ async function numbersOf(figure) {
       ctx.lineWidth = 1.4 * devicePixelRatio;
       for (const line of this.chart.lines) {
         if (this.hidden.has(line.look)) continue;
-        ctx.strokeStyle = colour(`--s${line.look}`);
+        ctx.strokeStyle = color(`--s${line.look}`);
         for (const [x, , low, high] of line.points) {
           if (low === null || high === null) continue;
           const at = place(x, 'x');
@@ -220,7 +220,7 @@ async function numbersOf(figure) {
           ctx.stroke();
         }
       }
-      ctx.strokeStyle = ctx.fillStyle = colour('--muted');
+      ctx.strokeStyle = ctx.fillStyle = color('--muted');
       ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
       ctx.lineWidth = devicePixelRatio;
       ctx.font = `${11 * devicePixelRatio}px system-ui`;

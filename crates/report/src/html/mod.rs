@@ -225,7 +225,7 @@ fn scripts<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&[LIBRARY, include_str!("live.js"), include_str!("save.js")], more].concat()
 }
 
-/// uPlot 1.6.32 (MIT licence, beside the file), with which `live.js` draws.
+/// uPlot 1.6.32 (MIT license, beside the file), with which `live.js` draws.
 pub const LIBRARY: &str = include_str!("uplot/uPlot.iife.min.js");
 
 /// The style of uPlot.

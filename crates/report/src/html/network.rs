@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::completion::mean_row;
 use super::section::Section;
-use super::r#type::{emphasised, plain, raw};
+use super::r#type::{emphasized, plain, raw};
 use super::{Figure, Legend, Page};
 use crate::chart::{Axis, Group, Line, Lines, Mark, Rows};
 use crate::scalars::{HOSTS, tier_key, tier_label};
@@ -378,7 +378,7 @@ impl Page<'_> {
         html! {
             @for name in self.summary.order.iter().skip(1) {
                 @let changes = changes(name);
-                @if !changes.is_empty() { p { strong { (raw(name)) } ": " (emphasised(&changes)) "." } }
+                @if !changes.is_empty() { p { strong { (raw(name)) } ": " (emphasized(&changes)) "." } }
             }
         }
     }

@@ -44,7 +44,7 @@ impl Page<'_> {
         if flows.len() > LOOKS {
             let _ = write!(
                 note,
-                " Colours begin again after {LOOKS} flows: a pointer that rests on a line names it."
+                " Colors begin again after {LOOKS} flows: a pointer that rests on a line names it."
             );
         }
         let mut section = Section::new("rates", "Rates of flows over time");

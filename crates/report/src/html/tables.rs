@@ -17,7 +17,7 @@ use crate::throughput::{self, Shown};
 use crate::voice;
 use crate::words;
 
-/// A variant's name with its colour.
+/// A variant's name with its color.
 pub(super) fn key(series: usize, name: &str) -> Markup {
     html! { span class={ "key c" (series % LOOKS) } {} (raw(name)) }
 }

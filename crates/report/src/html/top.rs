@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 use super::section::Section;
 use super::sketch::sketch;
 use super::tables::{self, key};
-use super::r#type::{emphasised, raw, set};
+use super::r#type::{emphasized, raw, set};
 use super::{Page, notice};
 use crate::chart::{self, LOOKS};
 use crate::summary::Measure;
@@ -64,7 +64,7 @@ impl Page<'_> {
                     @let name = &self.summary.order[at + 1];
                     li class={ "c" ((at + 1) % LOOKS) } {
                         strong { (raw(name)) }
-                        (emphasised(sentence.strip_prefix(name.as_str()).unwrap_or(sentence))) "."
+                        (emphasized(sentence.strip_prefix(name.as_str()).unwrap_or(sentence))) "."
                     }
                 }
             }

@@ -58,7 +58,7 @@ pub(super) fn with_code(text: &str) -> Markup {
 
 /// The same with its numbers in bold and its intervals held back.
 pub(super) fn rich(text: &str) -> Markup {
-    coded(text, emphasised)
+    coded(text, emphasized)
 }
 
 fn coded(text: &str, other: fn(&str) -> Markup) -> Markup {
@@ -70,7 +70,7 @@ fn coded(text: &str, other: fn(&str) -> Markup) -> Markup {
 }
 
 /// A sentence of the answer with its numbers in bold and its intervals held back.
-pub(super) fn emphasised(text: &str) -> Markup {
+pub(super) fn emphasized(text: &str) -> Markup {
     let mut rest = text;
     let mut parts = Vec::new();
     while let Some(start) = rest.find('[') {
@@ -124,9 +124,9 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_is_emphasised() {
+    fn the_answer_is_emphasized() {
         assert_eq!(
-            emphasised("ci: mice -63 % [-70, -55], 0 to 3").0,
+            emphasized("ci: mice -63 % [-70, -55], 0 to 3").0,
             "ci: mice <span class=\"number\">−63\u{a0}%</span> \
              <span class=\"range\">[−70, −55]</span>, 0 to 3"
         );

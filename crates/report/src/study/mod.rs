@@ -319,7 +319,7 @@ pub enum Exhibit {
         /// How to read it; may be empty.
         note: String,
     },
-    /// Numbers in rows and columns on a ground of colour.
+    /// Numbers in rows and columns on a ground of color.
     HeatMap {
         /// A short name, fit for file names.
         name: String,

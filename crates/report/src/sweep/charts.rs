@@ -2,7 +2,7 @@
 
 use super::answer::{measured, ranked, size};
 use super::{Axis as Dimension, Cell, Sweep};
-use crate::chart::{Axis, Colours, Group, HeatMap, Line, Lines, Mark, Matrix, Row, Rows, Tile};
+use crate::chart::{Axis, Colors, Group, HeatMap, Line, Lines, Mark, Matrix, Row, Rows, Tile};
 use crate::statistics::{Change, Estimate, NoInterval, refused};
 use crate::study::{Exhibit, Section};
 use crate::words;
@@ -137,7 +137,7 @@ fn lines(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Exhibit
         true => Axis::log(&format!("{short}, logarithmic"), self::unit(&first.unit)),
         false => Axis::linear(short, self::unit(&first.unit)),
     };
-    let x = x.within(least, most).labelled(numbers.iter().copied());
+    let x = x.within(least, most).labeled(numbers.iter().copied());
     let line = |(series, variant): (usize, &String), points: &[usize]| {
         let mut of: Vec<(f64, Estimate)> = points
             .iter()
@@ -263,7 +263,7 @@ fn maps(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Vec<Exhi
                 },
                 cells: cells.collect(),
                 scale: scale.clone(),
-                colours: Colours::Sequential,
+                colors: Colors::Sequential,
             },
             caption,
             note: String::new(),

@@ -51,7 +51,7 @@ pub fn run_claims(claims: &[Claim], style: Style) -> String {
     for claim in claims {
         let agreement = Agreement::from(claim.verdict);
         let verdict = format!("{} {}", agreement.sign(), claim.verdict.name());
-        let painted = paint(&verdict, Some(colour(agreement)), style);
+        let painted = paint(&verdict, Some(color(agreement)), style);
         text.push('\n');
         text += &lines(&format!("{} {verdict}", claim.id), 0, style, None)
             .replacen(&verdict, &painted, 1);
@@ -98,7 +98,7 @@ fn claim(claim: &Claim, style: Style) -> String {
     let head = format!("{} {verdict}{share}", claim.id);
     let mut text = lines(&head, 0, style, None).replacen(
         &verdict,
-        &paint(&verdict, Some(colour(agreement)), style),
+        &paint(&verdict, Some(color(agreement)), style),
         1,
     );
     text += &lines(
@@ -117,7 +117,7 @@ fn lines(text: &str, indent: usize, style: Style, with: Option<Paint>) -> String
         return String::new();
     }
     let room = style.width.saturating_sub(indent).max(1);
-    let plain = Style { colour: false, ..style };
+    let plain = Style { color: false, ..style };
     let wrapped = wrapped(text, room, plain, Paint::Bold);
     let line = |line: &str| format!("{}{}\n", " ".repeat(indent), paint(line, with, style));
     wrapped.lines().map(line).collect()
@@ -136,7 +136,7 @@ fn counts(study: &Study, style: Style) -> String {
     counts.into_iter().fold(text, |text, (verdict, count)| {
         let agreement = Agreement::from(verdict);
         let sign = format!("{} {count}", agreement.sign());
-        text.replace(&sign, &paint(&sign, Some(colour(agreement)), style))
+        text.replace(&sign, &paint(&sign, Some(color(agreement)), style))
     })
 }
 
@@ -157,7 +157,7 @@ fn checks(study: &Study, style: Style) -> String {
     text
 }
 
-fn colour(agreement: Agreement) -> Paint {
+fn color(agreement: Agreement) -> Paint {
     match agreement {
         Agreement::Yes => Paint::Green,
         Agreement::Partly => Paint::Yellow,

@@ -18,8 +18,8 @@ pub use sweep::sweep;
 /// How the text may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Whether to colour it with escape sequences.
-    pub colour: bool,
+    /// Whether to color it with escape sequences.
+    pub color: bool,
     /// How many columns there are.
     pub width: usize,
 }
@@ -27,7 +27,7 @@ pub struct Style {
 impl Default for Style {
     /// Plain, 100 columns.
     fn default() -> Self {
-        Self { colour: false, width: 100 }
+        Self { color: false, width: 100 }
     }
 }
 
@@ -405,7 +405,7 @@ fn padded(text: &str, columns: usize) -> String {
 fn paint(text: &str, paint: Option<Paint>, style: Style) -> String {
     let text = &*printable::line(text);
     let code = match paint {
-        Some(_) if !style.colour || text.trim().is_empty() => return text.to_string(),
+        Some(_) if !style.color || text.trim().is_empty() => return text.to_string(),
         None => return text.to_string(),
         Some(Paint::Bold) => 1,
         Some(Paint::Dim) => 2,
@@ -419,7 +419,7 @@ fn paint(text: &str, paint: Option<Paint>, style: Style) -> String {
 }
 
 /// A paragraph in lines of this width; what follows the first is indented.
-fn wrapped(text: &str, columns: usize, style: Style, colour: Paint) -> String {
+fn wrapped(text: &str, columns: usize, style: Style, color: Paint) -> String {
     let text = printable::line(text);
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -433,7 +433,7 @@ fn wrapped(text: &str, columns: usize, style: Style, colour: Paint) -> String {
             line.push_str(word);
         }
     }
-    lines.into_iter().map(|line| paint(&line, Some(colour), style) + "\n").collect()
+    lines.into_iter().map(|line| paint(&line, Some(color), style) + "\n").collect()
 }
 
 #[cfg(test)]
@@ -442,7 +442,7 @@ mod tests {
 
     #[test]
     fn colors_of_others_are_written_out() {
-        let style = Style { colour: true, width: 40 };
+        let style = Style { color: true, width: 40 };
         assert_eq!(paint("a\x1b[31mb", Some(Paint::Green), style), "\x1b[32ma\\u{1b}[31mb\x1b[0m");
         assert_eq!(
             wrapped("a\x1b[31mb\nc", 40, style, Paint::Red),

@@ -68,7 +68,7 @@ pub fn sweep(sweep: &Sweep, style: Style) -> String {
 }
 
 /// A sentence in lines, of which none ends within a number with its unit or its interval.
-fn paragraph(sentence: &str, style: Style, colour: Paint) -> String {
+fn paragraph(sentence: &str, style: Style, color: Paint) -> String {
     const GLUE: char = '\u{a0}';
     let letters: Vec<char> = sentence.chars().filter(|letter| *letter != '`').collect();
     let (mut glued, mut within) = (String::new(), false);
@@ -80,7 +80,7 @@ fn paragraph(sentence: &str, style: Style, colour: Paint) -> String {
             within || after == '[' || before.is_ascii_digit() && "%µnmskKBMG".contains(after);
         glued.push(if *letter == ' ' && joins { GLUE } else { *letter });
     }
-    wrapped(&glued, style.width, style, colour).replace(GLUE, " ")
+    wrapped(&glued, style.width, style, color).replace(GLUE, " ")
 }
 
 /// As many columns side by side as there is room for, each as wide as its widest cell. Those before

@@ -1,4 +1,4 @@
-//! What a page shows of the delays of a run: eight kinds of parts are as many as colours can distinguish.
+//! What a page shows of the delays of a run: eight kinds of parts are as many as colors can distinguish.
 
 use floodway_model::Delay;
 
@@ -71,11 +71,11 @@ impl Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::stack::COLOURS;
+    use crate::chart::stack::COLORS;
 
     #[test]
-    fn every_delay_has_one_colour() {
-        assert_eq!(KINDS.len(), COLOURS);
+    fn every_delay_has_one_color() {
+        assert_eq!(KINDS.len(), COLORS);
         for delay in Delay::ALL {
             let of = KINDS.iter().filter(|(_, delays)| delays.contains(&delay));
             assert_eq!(of.count(), 1, "{delay:?}");

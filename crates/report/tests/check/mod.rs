@@ -12,7 +12,7 @@ pub fn scripts(page: &str) -> Vec<&str> {
 
 /// It asks for nothing, and runs no scripts but those that its policy knows.
 pub fn offline(page: &str) {
-    // The library says where it is from, in its licence's comment.
+    // The library says where it is from, in its license's comment.
     let own = page.replacen("/*! https://github.com/leeoniya/uPlot (v1.6.32) */", "", 1);
     for request in
         ["http:", "https:", "src=", "url(", "@import", "<link", "<img", "import(", "fetch("]

@@ -1,6 +1,6 @@
 //! Grids, heat maps and laws of the made-up study, as of mixes of two kinds of flows.
 
-use floodway_report::chart::{Axis, Cell, Colours, Grid, HeatMap, Line, Lines, Matrix, Tile};
+use floodway_report::chart::{Axis, Cell, Colors, Grid, HeatMap, Line, Lines, Matrix, Tile};
 use floodway_report::study::Exhibit;
 
 /// A number between 0 and 1 that looks like chance.
@@ -131,7 +131,7 @@ pub fn ratios(rows: usize, columns: usize) -> Exhibit {
             sides: sides(rows, columns),
             cells: cells(rows, columns, tile),
             scale: Axis::log("Cubic ÷ DCTCP", "x").within(0.1, 10.0),
-            colours: Colours::Diverging(1.0),
+            colors: Colors::Diverging(1.0),
         },
         note: "Blue: DCTCP has more; orange: Cubic has more.".to_string(),
     }
@@ -151,7 +151,7 @@ pub fn delays(rows: usize, columns: usize) -> Exhibit {
             sides: sides(rows, columns),
             cells: cells(rows, columns, tile),
             scale: Axis::linear("p99 of the waiting time, in ms", "ns"),
-            colours: Colours::Sequential,
+            colors: Colors::Sequential,
         },
         note: String::new(),
     }

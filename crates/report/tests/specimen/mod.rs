@@ -432,7 +432,7 @@ fn scale() -> Exhibit {
         Lines {
             title: "Mean completion time of mice by the number of servers".to_string(),
             heading: "mice (<100 KB)".to_string(),
-            x: Axis::linear("servers", "").labelled(servers.clone()),
+            x: Axis::linear("servers", "").labeled(servers.clone()),
             y: Axis::linear("mean completion time", "ns"),
             lines: vec![line(0, 1e3, 72.0, 4.0), line(1, 1e3, 42.0, 2.0), line(2, 1e3, 27.0, 1.0)],
             ..Lines::default()
@@ -440,7 +440,7 @@ fn scale() -> Exhibit {
         Lines {
             title: "Change of the mean completion time of elephants".to_string(),
             heading: "elephants (>10 MB)".to_string(),
-            x: Axis::linear("servers", "").labelled(servers),
+            x: Axis::linear("servers", "").labeled(servers),
             y: Axis::linear("change from without-ci", "%"),
             lines: vec![line(1, 1.0, -12.0, 4.0), line(2, 1.0, -20.0, 3.0)],
             ..Lines::default()
@@ -496,7 +496,7 @@ fn depths(columns: usize) -> Exhibit {
         name: format!("share-{columns}"),
         caption:
             "How often is a queue deeper than a backlog? Below the threshold of 10 KB nothing is \
-                  isolated, above 300 KB everything, and at XOFF the neighbour is paused."
+                  isolated, above 300 KB everything, and at XOFF the neighbor is paused."
                 .to_string(),
         legend: legend(),
         charts: (0..columns).map(chart).collect(),

@@ -42,7 +42,7 @@ switch.flow_control.congestion_isolation.cim = true
     let variants = [
         "PFC and DCQCN alone",
         "congesting flows isolated in the switch that sees them",
-        "isolation, and CIM frames to the neighbour upstream",
+        "isolation, and CIM frames to the neighbor upstream",
     ];
     let variants = VARIANTS.iter().zip(variants).map(|(name, summary)| Variant {
         name: name.to_string(),
@@ -267,7 +267,7 @@ fn links(variant: usize) -> Table {
             .text("node", "who sends", node)
             .u64("port", "by which port", vec![0; 48])
             .text("peer", "who receives", peer)
-            .f64("utilisation", "share of the time in which it is busy", busy),
+            .f64("utilization", "share of the time in which it is busy", busy),
     )
 }
 

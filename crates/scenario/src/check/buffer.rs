@@ -98,7 +98,7 @@ pub fn no_pool(findings: &mut Problems<'_>) {
     );
 }
 
-/// Whether PFC or PAUSE stops neighbours before a shared memory has no room for them, in each switch by
+/// Whether PFC or PAUSE stops neighbors before a shared memory has no room for them, in each switch by
 /// its own pools.
 pub fn check_pausing(
     settings: &Document,

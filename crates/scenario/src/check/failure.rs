@@ -149,7 +149,7 @@ fn goes_together(settings: &Document, findings: &mut Problems<'_>) {
     if flow_control.drc.is_some() {
         findings.error(
             &["failure.0", "switch.flow_control.drc"],
-            "a link fails, and with Directional Rate Control neighbours have to know by which port \
+            "a link fails, and with Directional Rate Control neighbors have to know by which port \
              a switch will send a packet on",
             "leave out [[failure]], or switch `switch.flow_control.drc` off",
         );

@@ -111,7 +111,7 @@ fn goes_together(settings: &Document, graph: &Graph, findings: &mut Problems<'_>
     if !settings.line.is_empty() {
         findings.error(
             &["line.0", &field],
-            format!("`{field}` stops neighbours, and its buffers are computed for Ethernet that loses nothing"),
+            format!("`{field}` stops neighbors, and its buffers are computed for Ethernet that loses nothing"),
             format!("leave out [[line]], or switch `{field}` off"),
         );
     }
@@ -119,7 +119,7 @@ fn goes_together(settings: &Document, graph: &Graph, findings: &mut Problems<'_>
         findings.error(
             &[&field, "topology"],
             format!(
-                "`{field}` stops neighbours, and its buffers are computed for links with one rate, but a link has \
+                "`{field}` stops neighbors, and its buffers are computed for links with one rate, but a link has \
                  another rate back"
             ),
             format!("give links the same rate in both directions, or switch `{field}` off"),

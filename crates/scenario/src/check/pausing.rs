@@ -1,4 +1,4 @@
-//! PFC and PAUSE, as the checks see them: both stop a neighbour between two thresholds.
+//! PFC and PAUSE, as the checks see them: both stop a neighbor between two thresholds.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Pausing {
     pub name: &'static str,
     /// The table of its parameters.
     pub table: &'static str,
-    /// Occupancy above which a neighbour is paused.
+    /// Occupancy above which a neighbor is paused.
     pub xoff: Bytes,
     /// Occupancy at or below which it goes on.
     pub xon: Bytes,
@@ -161,7 +161,7 @@ impl Pausing {
         needs.max().unwrap_or(Bytes(0))
     }
 
-    /// The highest XOFF above which there is room for what neighbours send until they obey. Fails with the reason and
+    /// The highest XOFF above which there is room for what neighbors send until they obey. Fails with the reason and
     /// the remedy.
     pub fn highest_xoff(
         &self,

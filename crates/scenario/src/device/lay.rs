@@ -9,7 +9,7 @@ use floodway_model::{Graph, Rate};
 use super::{Device, DeviceProfile, KEY, find, is_file};
 use crate::files::{Files, Unreadable};
 use crate::scenario::{Overrides, Scenario};
-use crate::text::{Item, Place, Problem, Value, merge, normalise};
+use crate::text::{Item, Place, Problem, Value, merge, normalize};
 
 /// The profiles that a document names, and where.
 pub type Named = Vec<(DeviceProfile, Place)>;
@@ -66,7 +66,7 @@ pub fn lay_under(document: &mut Item, profiles: &Named) -> Result<(), Problem> {
                 nested = Item::nested(key, path.clone(), nested);
             }
             // Profiles have the names of today: those of scenarios before are refused there.
-            normalise(&mut nested, &mut Vec::new());
+            normalize(&mut nested, &mut Vec::new());
             merge(&mut below, &nested)?;
         }
     }

@@ -28,7 +28,7 @@ pub struct Vary {
     /// How many values a range has, both ends included; at least 2. Default none: a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u32>,
-    /// Whether neighbours in a range have the same difference or the same ratio. Default linear.
+    /// Whether neighbors in a range have the same difference or the same ratio. Default linear.
     #[serde(default)]
     pub scale: Scale,
 }

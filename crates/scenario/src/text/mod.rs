@@ -12,6 +12,6 @@ pub mod suggest;
 
 pub(crate) use decode::decode;
 pub(crate) use item::{Entry, Item, Table, Value, parse, parse_value};
-pub(crate) use overlay::{Setting, merge, normalise};
+pub(crate) use overlay::{Setting, merge, normalize};
 pub use problem::{Error, Problem};
 pub use source::{Place, Position, Source};

@@ -69,11 +69,11 @@ pub fn is_link(path: &[String]) -> bool {
 /// Writes a document's shorthands out: a member's name alone as its table, the ends of a link alone
 /// as its table, and `true` as a mechanism's empty table. `false` stays, because it has to remove what is below.
 /// Old names of parameters become the new ones; the warnings of that are added to `warnings`.
-pub fn normalise(item: &mut Item, warnings: &mut Vec<Problem>) {
-    normalise_at(item, &mut Vec::new(), warnings);
+pub fn normalize(item: &mut Item, warnings: &mut Vec<Problem>) {
+    normalize_at(item, &mut Vec::new(), warnings);
 }
 
-fn normalise_at(item: &mut Item, path: &mut Vec<String>, warnings: &mut Vec<Problem>) {
+fn normalize_at(item: &mut Item, path: &mut Vec<String>, warnings: &mut Vec<Problem>) {
     let place = item.place.clone();
     match &mut item.value {
         Value::Text(name) if is_family(path) => {
@@ -85,14 +85,14 @@ fn normalise_at(item: &mut Item, path: &mut Vec<String>, warnings: &mut Vec<Prob
             renamed::rename(table, path, warnings);
             for entry in &mut table.entries {
                 path.push(entry.key.clone());
-                normalise_at(&mut entry.item, path, warnings);
+                normalize_at(&mut entry.item, path, warnings);
                 path.pop();
             }
         }
         Value::List(items) => {
             for (index, item) in items.iter_mut().enumerate() {
                 path.push(index.to_string());
-                normalise_at(item, path, warnings);
+                normalize_at(item, path, warnings);
                 path.pop();
             }
         }
@@ -100,7 +100,7 @@ fn normalise_at(item: &mut Item, path: &mut Vec<String>, warnings: &mut Vec<Prob
     }
 }
 
-/// Lays `over` on `base`. Both are normalised.
+/// Lays `over` on `base`. Both are normalized.
 pub fn merge(base: &mut Item, over: &Item) -> Result<(), Problem> {
     merge_at(base, over, &mut Vec::new())
 }
@@ -244,7 +244,7 @@ impl Setting {
             overlay = Item::nested(key, place.clone(), overlay);
         }
         let mut warnings = Vec::new();
-        normalise(&mut overlay, &mut warnings);
+        normalize(&mut overlay, &mut warnings);
         let path = keys.into_iter().map(|(key, _)| key).collect();
         Ok(Self { path, place: Place::at(&source, 0..written.len()), overlay, warnings })
     }

@@ -48,7 +48,7 @@ impl Problem {
         Self { severity: Severity::Warning, ..Self::error(place, message, help) }
     }
 
-    /// Plain text without colour, the same on every terminal:
+    /// Plain text without color, the same on every terminal:
     ///
     /// ```text
     /// error: XON (800KB) is not below XOFF (750KB)

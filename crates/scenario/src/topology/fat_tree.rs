@@ -350,7 +350,7 @@ mod tests {
             let closer = |peer: NodeId| distances[peer.index()] < distances[id.index()];
             graph.node(id).ports.iter().filter(|port| closer(port.peer)).count()
         };
-        // Host 0 is at edge 0 in pod 0; edge 1 is its neighbour, edge 4 and aggregation 4 are in
+        // Host 0 is at edge 0 in pod 0; edge 1 is its neighbor, edge 4 and aggregation 4 are in
         // pod 1.
         assert_eq!(["edge 0", "edge 1", "edge 4"].map(next_hops), [1, 4, 4]);
         assert_eq!(["aggregation 0", "aggregation 4", "core 7"].map(next_hops), [1, 4, 1]);

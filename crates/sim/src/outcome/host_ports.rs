@@ -34,7 +34,7 @@ pub(super) fn table(spec: &Spec, facts: &FlowFacts, all_links: &Table) -> Option
     let used: BTreeMap<&str, f64> = links
         .node
         .iter()
-        .zip(links.utilisation)
+        .zip(links.utilization)
         .map(|(node, used)| (node.as_str(), *used))
         .collect();
     let hosts = graph.first_ports().filter(|&host| graph.ports_of(host).len() > 1);
@@ -53,7 +53,7 @@ pub(super) fn table(spec: &Spec, facts: &FlowFacts, all_links: &Table) -> Option
             flows_received: flows[1],
             sent_bytes: bytes[0],
             received_bytes: bytes[1],
-            utilisation: used.get(node.name.as_str()).copied().unwrap_or(0.0),
+            utilization: used.get(node.name.as_str()).copied().unwrap_or(0.0),
         }
     };
     Some(ports.map(row).collect())

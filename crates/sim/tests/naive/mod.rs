@@ -95,7 +95,7 @@ enum Node {
 }
 
 /// Simulates everything that happens before `end`. Panics if the simulation has something that is
-/// not modelled here.
+/// not modeled here.
 pub fn run(spec: &Spec, end: Instant) -> Seen {
     known::check(spec);
     let mut world = World { spec, heap: Heap::default(), seen: Seen::default() };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_model::Instant;
 use floodway_sim::switch::flow_control::pfc::{MeasuredOn, Spec};
 
-/// A port and the class in which its neighbour sends.
+/// A port and the class in which its neighbor sends.
 pub type Source = (usize, usize);
 /// An egress port and a queue there.
 pub type Place = (usize, usize);

@@ -50,7 +50,7 @@ pub fn class_of(spec: &switch::Spec, flow: &FlowSpec, dscp: Option<Dscp>) -> usi
 
 struct Port {
     end: SendingEnd,
-    /// Pauses for the neighbour, before everything else.
+    /// Pauses for the neighbor, before everything else.
     pauses: VecDeque<Frame>,
     /// Acknowledgements, NAKs and CNPs before data, unless they are in a class of data.
     control: VecDeque<Frame>,
@@ -260,7 +260,7 @@ impl Switch {
         }
     }
 
-    /// Asks PFC, and notifies those neighbours for which something has changed.
+    /// Asks PFC, and notifies those neighbors for which something has changed.
     fn flow_control(
         &mut self,
         now: Instant,

@@ -290,7 +290,7 @@ fn legend(all: &[(usize, &Recording)], deepest: u8) -> Markup {
                 }
                 li {
                     (sample(26, html! { rect.node.pauses x="1" y="2" width="24" height="10" rx="3" {} }))
-                    "switch that pauses a neighbour"
+                    "switch that pauses a neighbor"
                 }
                 li {
                     (sample(14, path("root", "M7 2l5 5l-5 5l-5-5z")))

@@ -54,8 +54,8 @@ const network = (() => {
       busy[step(share, scene.steps)].push(end);
       if (pause !== ROOT) paused[step(pause, scene.pauses)].push(end);
     });
-    const stroke = (some, colour, width) => {
-      pen.strokeStyle = colour;
+    const stroke = (some, color, width) => {
+      pen.strokeStyle = color;
       for (const bundle of [false, true]) {
         pen.lineWidth = width * (bundle ? 2 : panel.fine);
         pen.beginPath();

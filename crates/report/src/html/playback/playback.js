@@ -61,7 +61,7 @@
     return pen;
   }
 
-  function colours() {
+  function colors() {
     const style = getComputedStyle(document.documentElement);
     const of = (name) => style.getPropertyValue('--' + name).trim();
     const names = ['page', 'ink', 'muted', 'rule', 'zero', 'soft', 'alarm', 's1'];
@@ -73,7 +73,7 @@
   function player(scene) {
     const { variants } = scene;
     const calm = matchMedia('(prefers-reduced-motion: reduce)');
-    let look = colours();
+    let look = colors();
     let shown = variants.length > 1 ? [0, variants.length - 1] : [0];
     let ticks = [];
     let tick = 0;
@@ -446,7 +446,7 @@
       event.preventDefault();
     });
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-      look = colours();
+      look = colors();
       draw();
     });
 

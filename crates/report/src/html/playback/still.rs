@@ -7,7 +7,7 @@ use super::stage::{BAR, MANY, Stage, arc};
 use crate::chart::escape;
 use crate::recording::{Cell, End, Recording};
 
-/// Steps in which the colour of a link shows how busy it is; 0 is idle.
+/// Steps in which the color of a link shows how busy it is; 0 is idle.
 pub const STEPS: usize = 7;
 /// Steps in which a pause shows how long it was.
 pub const PAUSES: usize = 3;
@@ -87,7 +87,7 @@ impl Still<'_> {
         ends.map(|(number, end)| (end, self.recording.cell(self.sample, number)))
     }
 
-    /// All halves of links, one path for each colour.
+    /// All halves of links, one path for each color.
     fn links(&self, text: &mut String) {
         let mut busy = vec![String::new(); STEPS + 1];
         let mut paused = vec![String::new(); PAUSES + 1];

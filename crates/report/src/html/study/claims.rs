@@ -6,7 +6,7 @@ use super::super::r#type::{raw, rich, set, with_code};
 use crate::evidence::{Agreement, CHECKS};
 use crate::study::{Claim, Part, Study};
 
-/// A verdict's mark, different in shape as well as in colour.
+/// A verdict's mark, different in shape as well as in color.
 pub(super) fn mark(agreement: impl Into<Agreement>) -> Markup {
     let agreement = agreement.into();
     let shape = match agreement {

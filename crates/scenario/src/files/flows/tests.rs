@@ -49,7 +49,7 @@ fn flow(src: u32, dst: u32, bytes: u64, start_ps: u64) -> Flow {
 #[test]
 fn csv_by_hand() {
     let text = "# made by hand\n\
-                start_ns, dst,src,colour,bytes,stop_ns\n\
+                start_ns, dst,src,color,bytes,stop_ns\n\
                 0,1,0,red,1500,\n\
                 \n\
                 12.5,\"host 3\",host 2,\"a, b\",1e6,NaN\r\n\

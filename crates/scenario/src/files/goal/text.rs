@@ -223,7 +223,7 @@ impl<'a> Open<'a> {
             && matches!(how.text, "requires" | "irequires")
         {
             let on = if how.text == "requires" { On::Finished } else { On::Begun };
-            let (from, to) = (self.labelled(*first)?, self.labelled(*waits)?);
+            let (from, to) = (self.labeled(*first)?, self.labeled(*waits)?);
             self.rank.edges.push(Edge { from, to, on });
             return Ok(());
         }
@@ -264,7 +264,7 @@ impl<'a> Open<'a> {
         Ok(())
     }
 
-    fn labelled(&self, label: Word<'a>) -> Result<u32, Problem> {
+    fn labeled(&self, label: Word<'a>) -> Result<u32, Problem> {
         self.labels.get(label.text).copied().ok_or_else(|| {
             let message = format!("there is no operation `{}` above in this rank", label.text);
             // Of many, the closest would be found too slowly.

@@ -27,7 +27,7 @@ pub struct Spec {
     pub max_rate: Rate,
     /// Fraction of the transport's rate (window over round-trip time) that the encoder uses, above
     /// 0 and at most 1. Default 0.8 (assumed).
-    pub utilisation: f64,
+    pub utilization: f64,
     /// Maximum relative increase of the rate from one frame to the next. Default 0.02: it doubles
     /// in 35 frames (assumed).
     pub growth: f64,
@@ -40,7 +40,7 @@ impl Default for Spec {
             start_rate: Rate::from_mbps(2),
             min_rate: Rate(500_000),
             max_rate: Rate::from_mbps(10),
-            utilisation: 0.8,
+            utilization: 0.8,
             growth: 0.02,
         }
     }
@@ -71,7 +71,7 @@ impl Check for Spec {
                 format!("frames have at most {}: lower `max_rate`", rough_bytes(LARGEST_FRAME)),
             );
         }
-        findings.weight("utilisation", self.utilisation, "for example 0.8");
+        findings.weight("utilization", self.utilization, "for example 0.8");
         findings.range("growth", self.growth, 0.0.., "0.02 doubles the rate in 35 frames");
     }
 }
@@ -125,7 +125,7 @@ impl State {
         if let Some(carries) = carries {
             let grown = self.rate * (1.0 + spec.growth);
             let (least, most) = (spec.min_rate.0 as f64, spec.max_rate.0 as f64);
-            self.rate = (carries * spec.utilisation).min(grown).clamp(least, most);
+            self.rate = (carries * spec.utilization).min(grown).clamp(least, most);
         }
         if unsent > 0 {
             self.skipped += 1;
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn frames_follow_what_the_transport_carries() {
-        let spec = Spec { utilisation: 0.5, growth: 0.1, ..Spec::default() };
+        let spec = Spec { utilization: 0.5, growth: 0.1, ..Spec::default() };
         let mut application = State::new(&spec, Instant::ZERO, Instant::NEVER);
         // 2 Mb/s for 20 ms are 5000 bytes.
         assert_eq!(application.make(&spec, None, 0), Some(5_000));

@@ -81,7 +81,7 @@ pub struct State {
     window: FollowingWindow,
     /// U: ratio of the data in flight on the most utilized link to what it carries in T, smoothed
     /// over T.
-    utilisation: f64,
+    utilization: f64,
     /// Number of consecutive round trips with additive increase.
     stage: u32,
     round: RoundTrip,
@@ -98,7 +98,7 @@ impl State {
             current: line_rate,
             reference: line_rate,
             window: FollowingWindow::new(spec.base_rtt.unwrap_or(path.base_rtt), path),
-            utilisation: 1.0,
+            utilization: 1.0,
             stage: 0,
             round: RoundTrip::default(),
             links: Vec::with_capacity(path.hops.into()),
@@ -119,20 +119,20 @@ impl State {
             let rate = new.rate.0 as f64;
             let sent = bytes as f64 * 8.0 / tau;
             let waiting = new.backlog.min(old.backlog) as f64 * 8.0;
-            let utilisation = sent / rate + waiting / (rate * base);
-            if utilisation > busiest {
-                (busiest, time) = (utilisation, tau);
+            let utilization = sent / rate + waiting / (rate * base);
+            if utilization > busiest {
+                (busiest, time) = (utilization, tau);
             }
         }
         let weight = (time / base).min(1.0);
-        self.utilisation += weight * (busiest - self.utilisation);
+        self.utilization += weight * (busiest - self.utilization);
         true
     }
 
     /// ComputeWind of algorithm 1, as a rate; with `commits` it becomes the reference.
     fn set_rate(&mut self, spec: &Spec, commits: bool) {
         let increase = spec.additive_increase.0 as f64;
-        let excess = self.utilisation / spec.eta;
+        let excess = self.utilization / spec.eta;
         let (rate, stage) = if excess >= 1.0 || self.stage >= spec.max_stage {
             (self.reference / excess + increase, 0)
         } else {
@@ -234,7 +234,7 @@ mod tests {
         // 1.08. R = 100 Gb/s / (1.08 / 0.95) + 40 Mb/s.
         let rate = hear(&mut flow, &spec, (2, 110), &[hop(100, 24, 1_050_000, 25_000)]);
         let expected = 100e9 * 0.95 / 1.08 + 40e6;
-        assert!(near(flow.utilisation, 1.08) && near(rate, expected), "{rate}");
+        assert!(near(flow.utilization, 1.08) && near(rate, expected), "{rate}");
         // At 88 Gb/s the window is 110.005 packets, rounded up.
         assert_eq!(flow.window(&spec, Instant::ZERO), Some(111_000));
         // The reference is still the line rate: nothing sent since the first acknowledgement has
@@ -243,7 +243,7 @@ mod tests {
         // After an idle time of 30 us, three times T, only the new sample counts, and U is 0.02.
         // Below eta the rate grows by 40 Mb/s, but not above line rate.
         let rate = hear(&mut flow, &spec, (101, 200), &[hop(100, 54, 1_057_500, 0)]);
-        assert!(near(flow.utilisation, 0.02) && rate == LINE);
+        assert!(near(flow.utilization, 0.02) && rate == LINE);
         assert_eq!((flow.reference, flow.stage), (LINE, 1));
     }
 
@@ -255,7 +255,7 @@ mod tests {
         // After 10 us: 62,500 of 125,000 bytes, and 50,000 of 50,000 and a queue of 5,000: 0.5, 1.1.
         let hops = [hop(100, 10, 62_500, 40_000), hop(40, 11, 50_000, 5_000)];
         let rate = hear(&mut flow, &spec, (2, 100), &hops);
-        assert!(near(flow.utilisation, 1.1));
+        assert!(near(flow.utilization, 1.1));
         assert!(near(rate, 100e9 * 0.95 / 1.1 + 40e6));
     }
 
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn after_max_stage_round_trips_the_rate_is_set_by_the_utilisation() {
+    fn after_max_stage_round_trips_the_rate_is_set_by_the_utilization() {
         let spec = Spec::default();
         let mut flow = State::new(&spec, &path());
         flow.reference = 10e9;

@@ -386,13 +386,13 @@ macro_rules! ask {
 
 mechanisms! {
     bfc:
-        "Backpressure Flow Control: pauses physical queues of the neighbour, nearly per flow.",
+        "Backpressure Flow Control: pauses physical queues of the neighbor, nearly per flow.",
         bfc::Bfc;
     congestion_isolation:
         "Moves congesting flows to a queue of their own, here and upstream (802.1Qcz).",
         congestion_isolation::Isolating;
     drc:
-        "Directional Rate Control: the neighbour slows or stops what goes to a congested port.",
+        "Directional Rate Control: the neighbor slows or stops what goes to a congested port.",
         drc::Drc;
     source_flow_control:
         "Tells sources directly how long to pause; NIC or edge switch obeys (P802.1Qdw).",
@@ -400,9 +400,9 @@ mechanisms! {
     qcn:
         "Quantized congestion notification: samples queues and notifies the sources of frames (802.1Qau).",
         qcn::Qcn;
-    pfc: "Priority-based flow control: pauses a class of the neighbour (802.1Qbb).", pfc::Pfc;
-    pause: "PAUSE: stops all that the neighbour sends (802.3x).", pause::Pause;
-    cbfc: "Credit-based flow control: neighbours send what there is room for (InfiniBand, UE).", cbfc::Cbfc;
+    pfc: "Priority-based flow control: pauses a class of the neighbor (802.1Qbb).", pfc::Pfc;
+    pause: "PAUSE: stops all that the neighbor sends (802.3x).", pause::Pause;
+    cbfc: "Credit-based flow control: neighbors send what there is room for (InfiniBand, UE).", cbfc::Cbfc;
 }
 
 impl Spec {

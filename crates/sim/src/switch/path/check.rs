@@ -16,7 +16,7 @@ impl Spec {
         if facts.switch.flow_control.drc.is_some() && !is_known {
             findings.error(
                 "",
-                "with Directional Rate Control neighbours have to know by which port a switch will \
+                "with Directional Rate Control neighbors have to know by which port a switch will \
                  send a packet on",
                 "choose [switch.path.ecmp], without weights, or remove [switch.flow_control.drc]",
             );
@@ -25,7 +25,7 @@ impl Spec {
         if facts.switch.flow_control.drc.is_some() && sprays {
             findings.error(
                 ["/switch.flow_control.drc", ""],
-                "with Directional Rate Control neighbours have to know by which port a switch will send a \
+                "with Directional Rate Control neighbors have to know by which port a switch will send a \
                  packet on, and senders of `uet` choose another path for each packet by its entropy",
                 "write `values = 1` in [host.transport.uet.entropy], or remove [switch.flow_control.drc]",
             );

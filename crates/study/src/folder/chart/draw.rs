@@ -129,7 +129,7 @@ impl Drawing {
             Lines {
                 title: sheet.title.clone(),
                 heading: sheet.heading.clone(),
-                x: if sheet.at_points { x.labelled(places(&lines)) } else { x },
+                x: if sheet.at_points { x.labeled(places(&lines)) } else { x },
                 y: sheet.y.clone(),
                 lines,
                 height: self.height,

@@ -1,7 +1,7 @@
 //! Charts over two lists of settings: heat maps, and grids of small charts. And charts of which there is one for each
 //! setting.
 
-use floodway_report::chart::{Cell, Colours, Line, Matrix};
+use floodway_report::chart::{Cell, Colors, Line, Matrix};
 use floodway_report::study::Exhibit;
 use floodway_scenario::suggest;
 use toml::Spanned;
@@ -95,10 +95,10 @@ impl Drawing {
             _ => None,
         });
         let all = all.unwrap_or_default();
-        let colours = match all.first() {
-            Some((_, measure)) if measure.is_of_two() => Colours::Diverging(0.0),
-            Some((_, measure)) if measure.is_ratio() => Colours::Diverging(1.0),
-            _ => Colours::Sequential,
+        let colors = match all.first() {
+            Some((_, measure)) if measure.is_of_two() => Colors::Diverging(0.0),
+            Some((_, measure)) if measure.is_ratio() => Colors::Diverging(1.0),
+            _ => Colors::Sequential,
         };
         let sides = self.sides(|at| all.get(at).is_some_and(|(_, of)| of.was_run(evidence)));
         let cell = |row: usize, column: usize| {
@@ -106,7 +106,7 @@ impl Drawing {
             of.map_or_else(Measured::default, |(_, measure)| measure.measure(evidence))
         };
         let words = (self.name.as_str(), self.caption.as_str(), self.note.as_str());
-        heat_map(words, (self.z.clone(), colours, 1.0), sides.matrix.clone(), cell)
+        heat_map(words, (self.z.clone(), colors, 1.0), sides.matrix.clone(), cell)
     }
 
     pub(super) fn grid(&self, evidence: &Evidence) -> Exhibit {

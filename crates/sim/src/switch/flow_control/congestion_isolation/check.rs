@@ -181,13 +181,13 @@ impl Spec {
     fn check_messages(&self, graph: &Graph, findings: &mut Findings<'_>) {
         const SENT: [&str; 5] =
             ["max_cims", "cim_interval", "cim_entry_life", "signal_depth", "/switch.feedback.cim"];
-        let (among_switches, to_hosts) = self.neighbours(graph);
+        let (among_switches, to_hosts) = self.neighbors(graph);
         if self.signal == Signal::Off {
             let why = "with `signal = \"off\"` no CIM is sent";
             return SENT.into_iter().chain(["hosts"]).for_each(|field| findings.idle(field, why));
         }
         if !(among_switches || to_hosts && self.hosts) {
-            let why = "no neighbour of a switch that isolates takes part, so no CIM is sent";
+            let why = "no neighbor of a switch that isolates takes part, so no CIM is sent";
             SENT.into_iter().chain(["signal"]).for_each(|field| findings.idle(field, why));
         } else if self.signal == Signal::Isolation {
             let why =
@@ -201,7 +201,7 @@ impl Spec {
 
     /// Whether a switch that isolates flows has a neighbor that does so too, and whether it has a
     /// host.
-    fn neighbours(&self, graph: &Graph) -> (bool, bool) {
+    fn neighbors(&self, graph: &Graph) -> (bool, bool) {
         let isolates = |node| tier(graph, node).is_some_and(|tier| self.is_at(tier));
         // A link is listed once, from the node with the lower number, which may be a host.
         let ends = graph.links().flat_map(|(from, _, end)| [(from, end.peer), (end.peer, from)]);

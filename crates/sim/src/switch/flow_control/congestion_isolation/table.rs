@@ -472,7 +472,7 @@ mod tests {
         assert!(signals(1, true));
         assert!(!signals(5, true), "10 us have not passed");
         assert!(signals(11, true));
-        assert!(!signals(30, false), "the neighbour isolates already");
+        assert!(!signals(30, false), "the neighbor isolates already");
         assert!(signals(40, true));
         assert!(!signals(60, true), "three are the most");
     }

@@ -19,7 +19,7 @@ pub struct Feedback {
     /// By group of ports.
     statuses: Vec<Statuses>,
     /// By port.
-    neighbours: Vec<Neighbour>,
+    neighbors: Vec<Neighbor>,
     /// Neighbors with feedback due, and when the gap before the next frame to them ends.
     later: BinaryHeap<Reverse<(Instant, u16)>>,
     repeats_at: Instant,
@@ -30,7 +30,7 @@ pub struct Feedback {
 /// Feedback due to a neighbor. While any is due, either the gap has not ended or a frame is queued
 /// for the wire.
 #[derive(Clone, Debug)]
-struct Neighbour {
+struct Neighbor {
     /// The groups of ports to report, in round-robin order.
     due: VecDeque<u16>,
     /// Earliest departure of the next frame.
@@ -41,7 +41,7 @@ impl Feedback {
     /// Initial state of a switch with this many ports, each with a buffer of this size: all ports
     /// are empty, and nothing has been reported.
     pub fn new(spec: &Spec, buffer: Bytes, ports: usize) -> Self {
-        let neighbour = Neighbour { due: VecDeque::new(), not_before: Instant::ZERO };
+        let neighbor = Neighbor { due: VecDeque::new(), not_before: Instant::ZERO };
         Self {
             rises: spec.rises(buffer),
             falls: spec.falls(buffer),
@@ -49,7 +49,7 @@ impl Feedback {
             interval: spec.interval,
             min_gap: spec.min_gap,
             statuses: vec![Statuses::default(); ports.div_ceil(DIRECTIONS)],
-            neighbours: vec![neighbour; ports],
+            neighbors: vec![neighbor; ports],
             later: BinaryHeap::new(),
             repeats_at: Instant::ZERO + spec.interval,
             frames: 0,
@@ -79,12 +79,12 @@ impl Feedback {
     }
 
     fn tell_all(&mut self, group: u16, now: Instant) {
-        for (port, neighbour) in self.neighbours.iter_mut().enumerate() {
-            if neighbour.due.is_empty() {
-                self.later.push(Reverse((neighbour.not_before.max(now), port as u16)));
+        for (port, neighbor) in self.neighbors.iter_mut().enumerate() {
+            if neighbor.due.is_empty() {
+                self.later.push(Reverse((neighbor.not_before.max(now), port as u16)));
             }
-            if !neighbour.due.contains(&group) {
-                neighbour.due.push_back(group);
+            if !neighbor.due.contains(&group) {
+                neighbor.due.push_back(group);
             }
         }
     }
@@ -116,11 +116,11 @@ impl Feedback {
 
     /// A feedback frame leaves by `port`: returns its content.
     pub fn leave(&mut self, port: usize, now: Instant) -> Body {
-        let neighbour = &mut self.neighbours[port];
-        let group = neighbour.due.pop_front().expect("a frame waits only if something is due");
-        neighbour.not_before = now + self.min_gap;
-        if !neighbour.due.is_empty() {
-            self.later.push(Reverse((neighbour.not_before, port as u16)));
+        let neighbor = &mut self.neighbors[port];
+        let group = neighbor.due.pop_front().expect("a frame waits only if something is due");
+        neighbor.not_before = now + self.min_gap;
+        if !neighbor.due.is_empty() {
+            self.later.push(Reverse((neighbor.not_before, port as u16)));
         }
         self.frames += 1;
         Body::Drc { group, mask: self.mask, statuses: self.statuses[usize::from(group)].0 }

@@ -35,7 +35,7 @@ impl Peer {
             Hops::Equal([port]) => *port,
             Hops::Equal(ports) => {
                 let choice = self.path.by_flow(flow, 0, self.id, ports.len());
-                ports[choice.expect("checked: the neighbours of a switch know its choices")]
+                ports[choice.expect("checked: the neighbors of a switch know its choices")]
             }
         }
     }

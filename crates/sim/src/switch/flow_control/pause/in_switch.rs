@@ -3,7 +3,7 @@
 
 use floodway_model::Instant;
 
-use super::{Pause, Spec, neighbour};
+use super::{Pause, Spec, neighbor};
 use crate::switch::buffer::Buffer;
 use crate::switch::flow_control::pausing::{Held, On, Order, Paused, Source};
 use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, Site, View};
@@ -42,7 +42,7 @@ impl Mechanism for Pause {
     }
 
     fn on_link_up(&mut self, port: usize, view: &View<'_>, actions: &mut Actions) {
-        let (source, quanta) = (neighbour(port), self.spec.quanta);
+        let (source, quanta) = (neighbor(port), self.spec.quanta);
         if self.ledger.holds(source) {
             self.ledger.repeat(source, view.now, On::link(&view.ports[port].tx, quanta));
             actions.push(Action::PausePort { port, quanta });

@@ -36,17 +36,17 @@ enum Meter {
 fn at_egress(view: &View<'_>, egress: usize) -> impl Iterator<Item = Source> {
     let queues = &view.ports[egress].queues;
     let data = queues[..queues.len() - 1].iter().flat_map(Queue::sources);
-    data.map(|source| neighbour(source.port()))
+    data.map(|source| neighbor(source.port()))
 }
 
 /// Ingress ports of the bytes queued anywhere in the switch.
 fn in_memory(view: &View<'_>) -> impl Iterator<Item = Source> {
     let holds = |&port: &usize| view.buffer.held_of_port(port) > 0;
-    (0..view.ports.len()).filter(holds).map(neighbour)
+    (0..view.ports.len()).filter(holds).map(neighbor)
 }
 
 /// The source that stands for everything that arrives by `port`.
-fn neighbour(port: usize) -> Source {
+fn neighbor(port: usize) -> Source {
     Source::new(port, 0)
 }
 
@@ -67,7 +67,7 @@ impl Pause {
     fn on_enqueue(&mut self, egress: usize, packet: &Packet, view: &View<'_>) {
         let (spec, orders) = (&self.spec, &mut self.orders);
         let (thresholds, port) = (spec.thresholds(), packet.ingress.index());
-        let source = neighbour(port);
+        let source = neighbor(port);
         match &mut self.meter {
             Meter::Ingress(meter) => {
                 let held = view.buffer.held_of_port(port);
@@ -101,7 +101,7 @@ impl Pause {
         match &mut self.meter {
             Meter::Ingress(meter) => {
                 let held = view.buffer.held_of_port(port);
-                meter.on_dequeue(thresholds, neighbour(port), held, orders);
+                meter.on_dequeue(thresholds, neighbor(port), held, orders);
             }
             Meter::EgressPort(meter) => {
                 let at = (egress, view.ports[egress].occupancy.bytes());

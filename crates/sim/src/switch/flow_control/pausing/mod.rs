@@ -18,7 +18,7 @@ pub use ledger::{Ledger, On, Paused};
 
 /// Why XON must be below XOFF.
 pub const XON_BELOW: &str =
-    "a paused neighbour resumes when the occupancy has fallen to XON: set it below XOFF";
+    "a paused neighbor resumes when the occupancy has fallen to XON: set it below XOFF";
 
 /// Why the quanta of a pause must be above zero.
 pub const NO_PAUSE: &str = "a pause of 0 quanta is a resumption; 65535 is what switches send";

@@ -119,7 +119,7 @@ impl Check for Spec {
                      sent only once",
                     watchdog.restoration
                 ),
-                "storms end while the neighbour still pauses: write refresh = true, or remove the watchdog",
+                "storms end while the neighbor still pauses: write refresh = true, or remove the watchdog",
             );
         }
     }
@@ -155,7 +155,7 @@ impl CheckBeside for Spec {
                      again only every {again} at {slowest}",
                     watchdog.restoration, self.quanta
                 ),
-                "storms end while the neighbour still pauses: raise `restoration`, or lower \
+                "storms end while the neighbor still pauses: raise `restoration`, or lower \
                  `switch.flow_control.pfc.quanta`",
             );
         }
