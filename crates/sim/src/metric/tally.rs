@@ -170,7 +170,7 @@ impl Tally {
     }
 }
 
-// The meanings are values of a table, so they are part of fingerprints: another text makes other results.
+// The meanings are values of a table, so they are part of fingerprints: another text, or spelling, makes other results.
 counters! {
     pause_frames: "Pause frames that stop a class, refreshes included.",
     xoff_frames: "Pause frames that stop a class, without refreshes.",
@@ -178,7 +178,7 @@ counters! {
     paused_ns: "Time that ports were not allowed to send a class, summed over ports and classes.",
     watchdog_storms: "Times that the watchdog of PFC found a queue in a storm of pauses.",
     watchdog_drops: "Packets dropped by it; they are no faults of a lossless class.",
-    bfc_pauses: "Physical queues that switches told their neighbors to stop, once per pause.",
+    bfc_pauses: "Physical queues that switches told their neighbours to stop, once per pause.",
     bfc_resumes: "Physical queues that switches let go on, once per pause.",
     bfc_paused_ns: "Time that physical queues were paused, summed over those of switches and NICs.",
     bfc_collisions: "Flows that came with no packet waiting and found others in their physical queue, and senders that had to share one in a NIC.",
@@ -220,7 +220,7 @@ counters! {
     credits_sent: "Credit frames that receivers sent, as NDP's pulls.",
     credits_received: "Credit frames that arrived at senders, also of flows that were complete.",
     ; rows_of_link_credit, there "with credit-based flow control":
-    link_credits_sent: "Credit frames by which switches told neighbors of room for a class.",
+    link_credits_sent: "Credit frames by which switches told neighbours of room for a class.",
     ; rows_of_cake, there "with the ACK filter of CAKE":
     acks_filtered: "Acknowledgements that CAKE dropped because a newer one in the same queue said as much.",
     ; rows_of_sleek, there "with `host.transport.uet.sleek`":
