@@ -92,7 +92,7 @@ impl Task<'_> {
         command.args(self.words()).args(["--json", "--until-input-ends"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(failed)?;
-        // It would end if this was closed.
+        // Closing this would end the process.
         let input = child.stdin.take();
         let output = child.wait_with_output().map_err(failed)?;
         drop(input);
